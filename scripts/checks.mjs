@@ -17,7 +17,7 @@ export const CHECKS = {
     '.dependency-cruiser.cjs',
   ],
   lock: () => [pinnedNode(), join(ROOT, 'scripts', 'lock-check.mjs')],
-  exports: () => [pinnedNode(), join(ROOT, 'scripts', 'unused-exports.mjs')],
+  exports: () => [pinnedNode(), tool('knip/bin/knip.js'), '--no-progress'],
   'house rules': () => [pinnedNode(), join(ROOT, 'scripts', 'house-rules.mjs')],
   words: () => [pinnedNode(), join(ROOT, 'scripts', 'words-check.mjs')],
   names: () => [pinnedNode(), join(ROOT, 'scripts', 'names-check.mjs')],

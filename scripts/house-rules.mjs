@@ -1,6 +1,7 @@
 /**
- * Rules of this repository that no linter knows: the length of files, names that say nothing, unfinished work, how
- * texts of others are read, and no more errors outside the tree of ParleyFault than recorded.
+ * Rules of this repository that no linter knows: the length of files, names that say nothing, unfinished work, indexes
+ * that do more than export by name, how texts of others are read, and no more errors outside the tree of ParleyFault
+ * than recorded.
  * Prints one line per breach and exits 1 when there is one.
  */
 import { readFileSync, readdirSync } from 'node:fs';
@@ -63,6 +64,9 @@ const MAY_BEGIN = new Set([
   'libs/postgres/src/database/repositories.ts',
 ]);
 
+const INDEX = /^libs\/[^/]+\/src\/index\.ts$/;
+const EXPORT_BY_NAME = /^export\s+(?:type\s+)?\{[^{}]*\} from '[^']+';$/gm;
+
 const files = FOLDERS.flatMap((folder) => filesUnder(join(ROOT, folder)));
 const breaches = [
   ...files.flatMap((file) => [...nameBreaches(file), ...textBreaches(file)]),
@@ -104,10 +108,16 @@ function textBreaches(file) {
     !made && lines.length > linesAllowed(path)
       ? [`${path}: ${lines.length} lines, at most ${linesAllowed(path)} are allowed`]
       : [];
+  const rest = INDEX.test(path) ? lines.join('\n').replace(EXPORT_BY_NAME, '').trim() : '';
+  const more = rest === '' ? [] : [`${path}: an index has nothing but exports by name: ${rest.split('\n')[0]}`];
   const faultsOf = SERVING.test(path)
     ? (line) => [...forbiddenIn(line), ...textFaults(line), ...transactionsIn(path, line)]
     : forbiddenIn;
-  return [...long, ...lines.flatMap((line, index) => faultsOf(line).map((what) => `${path}:${index + 1}: ${what}`))];
+  return [
+    ...long,
+    ...more,
+    ...lines.flatMap((line, index) => faultsOf(line).map((what) => `${path}:${index + 1}: ${what}`)),
+  ];
 }
 
 function transactionsIn(path, line) {

@@ -282,7 +282,7 @@ async function startedOn(config: AppConfig, stop: EarlyStop): Promise<ListeningS
 }
 
 /** Creates the application, ready to listen; tests start it in their own process. */
-export async function createApp(config: AppConfig): Promise<NestFastifyApplication> {
+async function createApp(config: AppConfig): Promise<NestFastifyApplication> {
   const adapter = new FastifyAdapter(serverOptions(config));
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.forConfig(config), adapter, {
     logger: false,
@@ -389,7 +389,7 @@ function refuseAddress(error: Error, request: FastifyRequest, reply: FastifyRepl
 }
 
 /** Listens; then starts to adopt the work that other processes left, to poll for cancels, and to run jobs. */
-export async function listenAndRecover(app: NestFastifyApplication, config: AppConfig): Promise<ListeningService> {
+async function listenAndRecover(app: NestFastifyApplication, config: AppConfig): Promise<ListeningService> {
   await app.listen(config.port, config.host);
   const url = (await app.getUrl()).replace('[::1]', 'localhost');
   app.get(ServiceAddress).setBoundUrl(url);

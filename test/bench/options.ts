@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { ATTACKS, type AttackName } from './attacks/index.ts';
 
-export const CASES = [
+const CASES = [
   'send',
   'stream',
   'extras',

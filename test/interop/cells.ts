@@ -29,7 +29,7 @@ export interface Cell extends Place {
 }
 
 /** What a framework's cells said, and in which versions (test/interop/cells.json). */
-export interface Outcome {
+interface Outcome {
   packages: Packages;
   called: Partial<Record<Operation, string>>;
   calls: Partial<Record<Operation, string>>;

@@ -13,7 +13,7 @@ export interface Payload {
   state: CanonicalState;
 }
 
-export interface Source {
+interface Source {
   agent: string;
   role: string;
   iteration: number;

@@ -6,7 +6,7 @@ import type { TaskEvent } from '#libs/tasks';
 /** A log, with what each event of it changed in what the log folds to. */
 export type GoldenLog = GoldenStep[];
 
-export interface GoldenStep {
+interface GoldenStep {
   event: TaskEvent;
   /** By path, the values that are there now and were not; `null` where there is none any more. */
   changes: JsonObject;

@@ -91,7 +91,7 @@ export function lend(options: SharedOptions = {}, lender = process.env.PARLEY_TE
 }
 
 /** What a service that is lent wrote since then. */
-export function written(lease: string, lender = process.env.PARLEY_TEST_SERVICES): Promise<string> {
+function written(lease: string, lender = process.env.PARLEY_TEST_SERVICES): Promise<string> {
   return ask(lender, 'GET', lease);
 }
 

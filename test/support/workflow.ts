@@ -18,7 +18,7 @@ export interface Workflow {
   onFailure?: 'cancel' | 'continue';
 }
 
-export interface RunNode {
+interface RunNode {
   status: string;
   attempts: number;
   taskId?: string;

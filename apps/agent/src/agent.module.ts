@@ -48,7 +48,7 @@ class SingleAgentCatalog extends AgentCatalog {
 }
 
 /** Services with which an AgentMaker creates the agent of a process. */
-export interface ProgramServices {
+interface ProgramServices {
   types: NodeTypes;
   /**
    * Models, or `undefined` if no endpoint is configured. Role and order agents then work by rules, instead of the echo

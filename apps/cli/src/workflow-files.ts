@@ -59,7 +59,7 @@ export interface WorkflowFile {
 }
 
 /** Position in a file; both numbers count from 1. */
-export interface FilePosition {
+interface FilePosition {
   line: number;
   column: number;
 }

@@ -84,7 +84,7 @@ export interface CallTimeouts {
 }
 
 /** Protocol that a caller may request: the pre-1.0 dialect, by its name in workflows. */
-export type CalledProtocol = 'founding';
+type CalledProtocol = 'founding';
 
 export interface AgentCallOptions {
   signal?: AbortSignal;

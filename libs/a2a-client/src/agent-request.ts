@@ -147,7 +147,7 @@ export interface AgentAnswer {
 }
 
 /** HTTP request to an agent. Its CallAttempt, whose `signal` the request carries, enforces the time limits. */
-export interface AgentHttpCall extends Omit<OutboundCall, keyof OutboundTimes> {
+interface AgentHttpCall extends Omit<OutboundCall, keyof OutboundTimes> {
   /** Called for every piece of the answer's body. */
   alive?: () => void;
   place?: AnswerPlace | undefined;

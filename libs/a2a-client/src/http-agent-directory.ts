@@ -155,10 +155,10 @@ export interface HttpAgentDirectoryOptions {
 }
 
 /** Addresses of this service. */
-export type OwnAddresses = Pick<ServiceAddress, 'ownPath' | 'ownUrls'>;
+type OwnAddresses = Pick<ServiceAddress, 'ownPath' | 'ownUrls'>;
 
 /** Agents of this process. */
-export interface LocalAgents {
+interface LocalAgents {
   /** Address of the agents, unknown until the process listens. */
   address: Pick<ServiceAddress, 'internalUrl'>;
   /** Returns the request handler. Called at the first local call, because served agents may call agents themselves. */

@@ -34,7 +34,7 @@ import { isPermission, type Permission, PERMISSIONS } from './caller.js';
 import { EVENTS_PROTOCOL, TICKET_PROTOCOL } from './credentials.js';
 
 /** API key as `/api/keys` shows it, without its secret. */
-export class KeyView implements ApiKey {
+class KeyView implements ApiKey {
   @ApiProperty({ format: 'uuid', example: '0b7c6f0a-3f0e-4a49-8a57-6a7f3c1f2d11' })
   id!: string;
 
@@ -191,7 +191,7 @@ class KeysController {
 }
 
 /** Ticket that opens a WebSocket in a browser, which cannot send a header. */
-export class TicketView {
+class TicketView {
   @ApiProperty({ example: 'mT0vXyq0x7p3n1l9s4f6b2k8d5h7j1c3a9z0w2e4r6t' })
   ticket!: string;
 

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Creates the table of callers' keys, stored as digests. */
-export class CreateApiKey1700000000600 implements MigrationInterface {
+class CreateApiKey1700000000600 implements MigrationInterface {
   readonly name = 'CreateApiKey1700000000600';
 
   async up(runner: QueryRunner): Promise<void> {
@@ -28,7 +28,7 @@ export class CreateApiKey1700000000600 implements MigrationInterface {
 }
 
 /** Creates the table of unused tickets, stored as digests. */
-export class CreateSocketTicket1700000000610 implements MigrationInterface {
+class CreateSocketTicket1700000000610 implements MigrationInterface {
   readonly name = 'CreateSocketTicket1700000000610';
 
   async up(runner: QueryRunner): Promise<void> {

@@ -5,7 +5,7 @@ import { type FactPayloads, Metrics, OnFact } from '#libs/service';
 import { callerOf } from './caller.js';
 
 /** Line of the audit log. A line never contains a body, a query or a header of the request. */
-export interface AuditEntry {
+interface AuditEntry {
   /** Method and pattern of the route: `DELETE /api/keys/:id`. */
   action: string;
   tenant: string;

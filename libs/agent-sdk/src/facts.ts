@@ -95,7 +95,7 @@ export type FactName = keyof FactPayloads;
 export type Fact = { [Name in FactName]: { name: Name; payload: FactPayloads[Name] } }[FactName];
 
 /** Names of all facts. */
-export const FACT_NAMES: readonly FactName[] = [
+const FACT_NAMES: readonly FactName[] = [
   'task.settled',
   'run.failed',
   'question.asked',

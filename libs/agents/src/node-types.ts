@@ -14,7 +14,7 @@ export interface NodeSpec {
 }
 
 /** Workflow of a node. */
-export interface NodeHome {
+interface NodeHome {
   /** Name of the workflow. For a workflow inside a node: the name of the outer workflow, a dot, and the node's id. */
   workflow: string;
   revision: string;

@@ -50,7 +50,7 @@ export class PostgresApprovals extends Approvals {
 }
 
 /** Creates the table of approved brainstorms. Everything else about a brainstorm is in its Task's log. */
-export class CreateBrainstormApproval1700000000500 implements MigrationInterface {
+class CreateBrainstormApproval1700000000500 implements MigrationInterface {
   readonly name = 'CreateBrainstormApproval1700000000500';
 
   async up(runner: QueryRunner): Promise<void> {

@@ -42,7 +42,7 @@ export const DEFAULT_ITERATIONS = 10;
 export const MOST_ITERATIONS = 100;
 
 /** Metadata key of the specification, in a brainstorm's Task and in the request for it. */
-export const BRAINSTORM_KEY = 'parley/brainstorm';
+const BRAINSTORM_KEY = 'parley/brainstorm';
 
 export function specMetadata(spec: BrainstormSpec): JsonObject {
   return { [BRAINSTORM_KEY]: spec as unknown as JsonObject };

@@ -106,7 +106,7 @@ export interface BrainstormStepPayloads {
  * Types of a brainstorm's events. `brainstorm.started` is its first event; `iteration.requested` is a caller's request
  * to continue.
  */
-export const BRAINSTORM_EVENT_TYPES = [
+const BRAINSTORM_EVENT_TYPES = [
   'brainstorm.started',
   'iteration.requested',
   'iteration.started',

@@ -2,7 +2,7 @@ import { derivedId } from '#libs/protocol';
 import type { ConversationOutcome } from './conversation.js';
 
 /** Data of an event for a completed turn. It has exactly these members. */
-export interface TurnData {
+interface TurnData {
   conversationId: string;
   fromAgent: string;
   toAgent: string;
@@ -13,7 +13,7 @@ export interface TurnData {
 }
 
 /** Data of an event for a failed turn. The complete event of the conversation follows. */
-export interface ErrorData {
+interface ErrorData {
   conversationId: string;
   fromAgent: string;
   toAgent: string;
@@ -28,7 +28,7 @@ export interface ErrorData {
  * Data of the complete event, which ends a conversation. It is emitted once, after all turns and before the
  * announcement, and has exactly these members.
  */
-export interface CompleteData {
+interface CompleteData {
   conversationId: string;
   fromAgent: string;
   toAgent: string;

@@ -17,7 +17,7 @@ export interface Budget {
 }
 
 /** Limits for each root Task. */
-export const BUDGET: Budget = { turns: 200, calls: 250, seconds: 24 * 60 * 60 };
+const BUDGET: Budget = { turns: 200, calls: 250, seconds: 24 * 60 * 60 };
 
 /** Kinds of counted calls: a turn or an announcement of a conversation, or the call of an agent as a tool. */
 type CountedCall = 'turn' | 'announcement' | 'call';

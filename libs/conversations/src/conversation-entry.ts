@@ -6,7 +6,7 @@ import type { PendingTurn } from './dialogue.js';
 import { ANNOUNCE_SKIP, REPLY_SKIP } from './turn-reply.js';
 
 /** Facts in the prompt of a turn: the speaker (`self`), the other side (`peer`) and the turn. */
-export interface PromptedTurn {
+interface PromptedTurn {
   role: Side;
   self: string;
   peer: string;
@@ -19,7 +19,7 @@ export interface PromptedTurn {
 }
 
 /** Facts in the prompt of an announcement: the ended conversation, and the number of omitted texts. */
-export interface PromptedAnnouncement {
+interface PromptedAnnouncement {
   requester: string;
   target: string;
   outcome: ConversationOutcome;

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Creates the table of commands to conversations. */
-export class CreateConversationCommand1700000000400 implements MigrationInterface {
+class CreateConversationCommand1700000000400 implements MigrationInterface {
   readonly name = 'CreateConversationCommand1700000000400';
 
   async up(runner: QueryRunner): Promise<void> {
@@ -22,7 +22,7 @@ export class CreateConversationCommand1700000000400 implements MigrationInterfac
 }
 
 /** Creates the table with the numbers of turns and calls below each root Task (ConversationBudgets). */
-export class CreateConversationBudget1700000000401 implements MigrationInterface {
+class CreateConversationBudget1700000000401 implements MigrationInterface {
   readonly name = 'CreateConversationBudget1700000000401';
 
   async up(runner: QueryRunner): Promise<void> {

@@ -17,7 +17,7 @@ import { type ConversationSettings, type Side, speakerOf } from './conversation.
 import { Dialogue } from './dialogue.js';
 
 /** Metadata key of a conversation's settings in its Task. */
-export const CONVERSATION_KEY = 'parley/conversation';
+const CONVERSATION_KEY = 'parley/conversation';
 /**
  * Metadata key of a ConversationStep in an event of the Task. A later execution restores its state from these steps.
  */

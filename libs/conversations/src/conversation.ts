@@ -62,7 +62,7 @@ export const DEFAULT_TURN_MS = 60_000;
 export const LONGEST_TURN_MS = 3_600_000;
 
 /** Name of an absent requester in `fromAgent` and `toAgent`. */
-export const UNKNOWN_AGENT = 'unknown';
+const UNKNOWN_AGENT = 'unknown';
 
 /** Text of one turn. */
 export interface SpokenTurn {

@@ -25,7 +25,7 @@ import type { TalkOrigin, TurnFailure } from './conversation.js';
 import { CREDENTIAL_UNUSABLE } from './turn-reply.js';
 
 /** Extension and metadata key for the origin of a request for a conversation. */
-export const TALK_ENTRY = 'urn:parley:extension:talk:v1';
+const TALK_ENTRY = 'urn:parley:extension:talk:v1';
 
 /** Origin of a request for a conversation. */
 export interface TalkEntry {

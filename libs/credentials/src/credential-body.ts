@@ -140,7 +140,7 @@ export abstract class ReplacementBody extends CredentialBody {
 }
 
 @ApiClosed()
-export class ApiKeyBody extends CredentialBody {
+class ApiKeyBody extends CredentialBody {
   @ApiProperty({ enum: ['api-key'] })
   override kind = 'api-key' as const;
 
@@ -181,7 +181,7 @@ export class ApiKeyBody extends CredentialBody {
 }
 
 @ApiClosed()
-export class BearerBody extends CredentialBody {
+class BearerBody extends CredentialBody {
   @ApiProperty({ enum: ['bearer'] })
   override kind = 'bearer' as const;
 
@@ -199,7 +199,7 @@ export class BearerBody extends CredentialBody {
 }
 
 @ApiClosed()
-export class BasicBody extends CredentialBody {
+class BasicBody extends CredentialBody {
   @ApiProperty({ enum: ['basic'] })
   override kind = 'basic' as const;
 

@@ -17,7 +17,7 @@ export class CredentialRow implements CredentialId {
 }
 
 /** Creates the table of credentials for calls to agents, by tenant and name. */
-export class CreateCredential1700000000800 implements MigrationInterface {
+class CreateCredential1700000000800 implements MigrationInterface {
   readonly name = 'CreateCredential1700000000800';
 
   async up(runner: QueryRunner): Promise<void> {

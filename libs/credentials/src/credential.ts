@@ -15,12 +15,12 @@ export interface ApiKeySettings extends SharedSettings {
 }
 
 /** Bearer token that another party issued (RFC 6750). */
-export interface BearerSettings extends SharedSettings {
+interface BearerSettings extends SharedSettings {
   kind: 'bearer';
 }
 
 /** User name and password of Basic authentication (RFC 7617). */
-export interface BasicSettings extends SharedSettings {
+interface BasicSettings extends SharedSettings {
   kind: 'basic';
   username: string;
 }

@@ -38,7 +38,7 @@ export interface CallProgress {
   seen?: SeenTask;
 }
 
-export interface SeenTask {
+interface SeenTask {
   taskId: string;
   contextId: string;
   /** True if the Task's id was unknown before this response. */

@@ -215,7 +215,7 @@ export interface TalkSource {
 }
 
 /** Input that a conversation waits for. */
-export interface TalkQuestion {
+interface TalkQuestion {
   state: TaskState;
   /** Message that passes on the question of an agent; absent if the conversation is paused. */
   asked?: Message;

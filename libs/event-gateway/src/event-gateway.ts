@@ -19,7 +19,7 @@ import {
 const FRAMES_OF_EVENT = 64;
 
 /** Frame (message to a client about one event) without its cursor, which differs for each client. */
-export interface Frame {
+interface Frame {
   /** Place of the frame in its commit: it stays the same if other frames were purged. */
   place: number;
   source: CommittedEvent;

@@ -68,7 +68,7 @@ class TaskLogQuery {
 }
 
 /** Event of a Task's log. */
-export class LoggedEventView {
+class LoggedEventView {
   @ApiProperty({
     type: 'integer',
     description: 'Sequence number in the log, from 1; also the id of the event in a stream.',

@@ -11,7 +11,7 @@ import { acceptedRevision } from './execution.js';
 import { CANCEL_REQUESTED } from './task-cancels.js';
 
 /** Injection token: milliseconds between polls for cancel requests when no signal arrives, 500 by default. */
-export const CANCEL_LOOK_MS = Symbol('CANCEL_LOOK_MS');
+const CANCEL_LOOK_MS = Symbol('CANCEL_LOOK_MS');
 
 /**
  * Polls for cancel requests that other replicas stored for executions of this one: on their signal, and twice a second

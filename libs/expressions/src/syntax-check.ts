@@ -8,7 +8,7 @@ import type { ParsedSource, Syntax } from './source.js';
 export type Vocabulary = Readonly<Record<string, Variable>>;
 
 /** Properties of a variable that are known when an expression is compiled. */
-export interface Variable {
+interface Variable {
   /** Names of the members of the variable; absent: any name is allowed. */
   members?: Names;
   /** Names of the members of each member; absent: any name is allowed. */
@@ -19,7 +19,7 @@ export interface Variable {
   isKept?: boolean;
 }
 
-export interface Names {
+interface Names {
   has(name: string): boolean;
 }
 

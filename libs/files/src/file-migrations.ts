@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** Creates the tables of files: rows, shared contents, quotas of owners, and leftovers (contents without a row). */
-export class CreateFile1700000000530 implements MigrationInterface {
+class CreateFile1700000000530 implements MigrationInterface {
   readonly name = 'CreateFile1700000000530';
 
   async up(runner: QueryRunner): Promise<void> {

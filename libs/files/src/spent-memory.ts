@@ -14,13 +14,13 @@ export function freeChunk(chunk: Uint8Array): void {
 }
 
 /** True if a chunk spans its whole memory, and is large enough to be freed. */
-export function spansMemory(chunk: Uint8Array): chunk is Uint8Array<ArrayBuffer> {
+function spansMemory(chunk: Uint8Array): chunk is Uint8Array<ArrayBuffer> {
   const { buffer, byteLength } = chunk;
   return byteLength >= LEAST_BYTES && byteLength === buffer.byteLength && buffer instanceof ArrayBuffer;
 }
 
 /** Frees memory. Arrays over it are empty afterwards. */
-export function freeMemory(memory: ArrayBuffer): void {
+function freeMemory(memory: ArrayBuffer): void {
   if (!memory.detached) memory.transfer(0);
 }
 

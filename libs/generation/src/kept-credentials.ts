@@ -65,7 +65,7 @@ const PARTIES = ['requester', 'target', 'announce'];
 const LONGEST_AGENT = 200;
 
 /** Credential that a changed config lost. */
-export interface LostCredential {
+interface LostCredential {
   /** Path in the config; `''` for the config itself. */
   member: string;
   /** Second part of the warning that begins with "the credential". */

@@ -56,7 +56,7 @@ export function ApiEvents(last: string, data?: object): MethodDecorator {
 }
 
 /** Documents the cursor from which a reader resumes a stream: `Last-Event-ID` or `since`. */
-export function ApiCursor(): MethodDecorator {
+function ApiCursor(): MethodDecorator {
   return applyDecorators(
     ApiQuery({
       name: 'since',

@@ -30,7 +30,7 @@ export class JobMetrics {
 }
 
 /** Attempt at a job that a shutdown may interrupt. */
-export interface InterruptedAttempt {
+interface InterruptedAttempt {
   id: string;
   /** Number of attempts at the job before this one. */
   before: number;
@@ -198,7 +198,7 @@ const FORGET = `
     AND NOT EXISTS (SELECT FROM replica WHERE replica.id = job_worker.replica_id)`;
 
 /** Number of jobs that one replica runs at once, by purpose. */
-export const JOB_SLOTS: Readonly<Record<JobPurpose, number>> = { work: 4, push: 1, upkeep: 1 };
+const JOB_SLOTS: Readonly<Record<JobPurpose, number>> = { work: 4, push: 1, upkeep: 1 };
 export const JOB_PURPOSES = Object.keys(JOB_SLOTS) as JobPurpose[];
 /**
  * Number of database sessions: one per slot, one per purpose for LISTEN, and one to end jobs while all slots look for

@@ -58,7 +58,7 @@ async function revisionOf({ pool }: Database): Promise<number | undefined> {
  * Creates the table `job_worker`: the names of the workers with which replicas take jobs. The table has no foreign key,
  * because a replica may be forgotten while it is frozen, and then resume.
  */
-export class CreateJobWorker1700000000010 implements MigrationInterface {
+class CreateJobWorker1700000000010 implements MigrationInterface {
   readonly name = 'CreateJobWorker1700000000010';
 
   async up(runner: QueryRunner): Promise<void> {

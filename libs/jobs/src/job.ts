@@ -47,7 +47,7 @@ export interface Job {
 }
 
 /** Default number of attempts. The tenth attempt starts about three and a half hours after the first. */
-export const DEFAULT_ATTEMPTS = 10;
+const DEFAULT_ATTEMPTS = 10;
 
 /**
  * Purpose of a job. Each purpose has slots of its own, so a job never waits for jobs with another purpose:

@@ -13,7 +13,7 @@ import type { AskingTask, McpExchange } from './exchange.js';
 import { inputRequests } from './questions.js';
 
 /** Content block of a tool result, as MCP defines it. */
-export type ContentBlock = { type: string } & JsonObject;
+type ContentBlock = { type: string } & JsonObject;
 
 /** Result of `tools/call`. */
 export type CallResult = JsonObject & { content: ContentBlock[] };

@@ -17,7 +17,7 @@ export class ModelRow {
 }
 
 /** Creates the table of the models that tenants store, by tenant and name. */
-export class CreateModel1700000000830 implements MigrationInterface {
+class CreateModel1700000000830 implements MigrationInterface {
   readonly name = 'CreateModel1700000000830';
 
   async up(runner: QueryRunner): Promise<void> {

@@ -285,7 +285,7 @@ function defaultUrl(provider: ModelSettings['provider']): string {
 const HELD_MS = 80;
 
 /** Starts a timer that resolves `over` after `ms` milliseconds; `endPause` stops it. */
-export type Pause = (ms: number) => { over: Promise<void>; endPause(): void };
+type Pause = (ms: number) => { over: Promise<void>; endPause(): void };
 
 /**
  * Text since the previous piece, and the event that followed the text. A piece without an event may be followed by more

@@ -68,7 +68,7 @@ export function toolArgs({ parts }: Message, own: unknown, author = authorOf(fir
  * @param text value of `{{text}}`
  * @param budget limit of characters; beyond it `fillText` throws ContentTooLarge
  */
-export function authorOf(text: string, budget = new TextBudget()): Author {
+function authorOf(text: string, budget = new TextBudget()): Author {
   return {
     fillText: (own) => withText(own, text, budget),
     allowsValue: (own, given) => typeof given === 'string' && isRenderingOf(own, given),

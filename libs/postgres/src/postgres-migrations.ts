@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-export class CreateReplica1700000000000 implements MigrationInterface {
+class CreateReplica1700000000000 implements MigrationInterface {
   readonly name = 'CreateReplica1700000000000';
 
   async up(runner: QueryRunner): Promise<void> {
@@ -19,7 +19,7 @@ export class CreateReplica1700000000000 implements MigrationInterface {
 }
 
 /** Secrets that the service creates for itself, shared by all its replicas. */
-export class CreateServiceSecret1700000000410 implements MigrationInterface {
+class CreateServiceSecret1700000000410 implements MigrationInterface {
   readonly name = 'CreateServiceSecret1700000000410';
 
   async up(runner: QueryRunner): Promise<void> {
@@ -40,7 +40,7 @@ export class CreateServiceSecret1700000000410 implements MigrationInterface {
  * Adds the generation of statements that a replica runs (see REPLICA_GENERATION); null for replicas of earlier
  * versions. An index finds their rows without passing the rows of current replicas, which every heartbeat updates.
  */
-export class AddReplicaGeneration1700000000311 implements MigrationInterface {
+class AddReplicaGeneration1700000000311 implements MigrationInterface {
   readonly name = 'AddReplicaGeneration1700000000311';
 
   async up(runner: QueryRunner): Promise<void> {
@@ -57,7 +57,7 @@ export class AddReplicaGeneration1700000000311 implements MigrationInterface {
  * Adds the time since which a replica has proved its life without a gap; it decides whether the replica may judge
  * others. Earlier versions do not write it.
  */
-export class AddSteadySince1700000000301 implements MigrationInterface {
+class AddSteadySince1700000000301 implements MigrationInterface {
   readonly name = 'AddSteadySince1700000000301';
 
   async up(runner: QueryRunner): Promise<void> {
@@ -70,7 +70,7 @@ export class AddSteadySince1700000000301 implements MigrationInterface {
 }
 
 /** Adds the installation of the database, and its place at the last start of a service (see Installation). */
-export class CreateInstallation1700000000440 implements MigrationInterface {
+class CreateInstallation1700000000440 implements MigrationInterface {
   readonly name = 'CreateInstallation1700000000440';
 
   async up(runner: QueryRunner): Promise<void> {

@@ -1,7 +1,7 @@
 import * as sdk from '@a2a-js/sdk';
 import { isJsonObject, type JsonObject, type JsonValue } from './json.js';
 
-export type ProtocolBinding = 'JSONRPC' | 'HTTP+JSON' | 'GRPC';
+type ProtocolBinding = 'JSONRPC' | 'HTTP+JSON' | 'GRPC';
 
 export interface AgentInterface {
   url: string;

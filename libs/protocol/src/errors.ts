@@ -82,7 +82,7 @@ export interface A2AErrorOptions {
 }
 
 /** Domain of error reasons that the A2A specification does not define. */
-export const PARLEY_DOMAIN = 'parley';
+const PARLEY_DOMAIN = 'parley';
 const A2A_DOMAIN = 'a2a-protocol.org';
 
 /** Error that a caller of the A2A surface may see. Its message is safe to show; `cause` is only logged. */

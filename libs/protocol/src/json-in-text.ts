@@ -8,7 +8,7 @@ const [LIST, LIST_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
 const LITERALS = ['true', 'false', 'null'];
 
 /** Index where a value ends, or where the value turned out to be invalid. */
-export interface ValueEnd {
+interface ValueEnd {
   end: number;
   isWhole: boolean;
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from './json.js';
 import { textStart } from './text.js';
 
-export type MessageRole = 'ROLE_USER' | 'ROLE_AGENT';
+type MessageRole = 'ROLE_USER' | 'ROLE_AGENT';
 
 /** Piece of content (A2A 1.0, section 4.1.6). Exactly one of `text`, `raw` (base64), `url` and `data` is present. */
 export interface Part {

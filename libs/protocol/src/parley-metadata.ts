@@ -4,7 +4,7 @@ import type { Message, Part } from './message.js';
 import { agentMessage, statusUpdate, type TaskReference } from './task.js';
 
 /** Metadata key under which a Task event describes the step of an agent's work that the event represents. */
-export const RUN_EVENT_KEY = 'parley/event';
+const RUN_EVENT_KEY = 'parley/event';
 
 /** Step of an agent's work (`model.request`, `node.started`, …), carried in the metadata of a Task event. */
 export interface RunEventNote {
@@ -38,7 +38,7 @@ export function runEventNote(metadata: JsonObject | undefined): RunEventNote | u
 export type CallCancelOutcome = 'acknowledged' | 'refused' | 'unreachable' | 'not-started' | 'unknown';
 
 /** Metadata key under which a Task event carries an event of a live stream (`a2a`, …), in that stream's format. */
-export const STREAM_EVENT_KEY = 'parley/stream';
+const STREAM_EVENT_KEY = 'parley/stream';
 
 /** Event of a live stream. Code that shows live streams needs only the name of the stream. */
 export interface StreamEvent {

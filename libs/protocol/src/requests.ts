@@ -2,7 +2,7 @@ import type { JsonObject } from './json.js';
 import type { Message } from './message.js';
 import type { Task, TaskState } from './task.js';
 
-export interface AuthenticationInfo {
+interface AuthenticationInfo {
   scheme: string;
   credentials?: string;
 }
@@ -16,7 +16,7 @@ export interface TaskPushNotificationConfig {
   authentication?: AuthenticationInfo;
 }
 
-export interface SendMessageConfiguration {
+interface SendMessageConfiguration {
   acceptedOutputModes?: string[];
   taskPushNotificationConfig?: TaskPushNotificationConfig;
   /** Maximum number of newest Messages in the Task's `history`; absent: all; 0: none (section 3.2.4). */

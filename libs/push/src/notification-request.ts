@@ -4,9 +4,9 @@ import type { DueConfig } from './push-queues.js';
 import type { PushSecrets } from './push-secrets.js';
 
 /** Header with the id of a notification. Repeats have the same id, so that the receiver can recognize them. */
-export const NOTIFICATION_ID = 'x-a2a-notification-id';
+const NOTIFICATION_ID = 'x-a2a-notification-id';
 /** Header with the config's `token`, under the name that A2A's SDKs use. */
-export const NOTIFICATION_TOKEN = 'x-a2a-notification-token';
+const NOTIFICATION_TOKEN = 'x-a2a-notification-token';
 /** Header with a JWS with detached content (RFC 7515, appendix F) over the body. */
 export const NOTIFICATION_SIGNATURE = 'x-a2a-notification-signature';
 

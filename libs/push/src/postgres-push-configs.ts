@@ -28,7 +28,7 @@ import { PushSecretBox } from './push-secrets.js';
 const REGISTER = 'push.register';
 
 /** Registration as the payload of its job: `config` contains no secrets, `sealed` contains them encrypted. */
-export interface KeptRegistration extends PushRegistration {
+interface KeptRegistration extends PushRegistration {
   sealed?: string | null;
 }
 

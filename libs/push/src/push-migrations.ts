@@ -156,7 +156,7 @@ const APPEND = `
  * transaction. It is exact despite concurrent registrations: a registration changes the Task's row first, and the
  * journal's statement, which waits for that row, sees the change.
  */
-export class CreatePushConfig1700000000700 implements MigrationInterface {
+class CreatePushConfig1700000000700 implements MigrationInterface {
   readonly name = 'CreatePushConfig1700000000700';
 
   async up(runner: QueryRunner): Promise<void> {
@@ -223,7 +223,7 @@ export class CreatePushConfig1700000000700 implements MigrationInterface {
 }
 
 /** Creates the ledger: one row per attempted notification. */
-export class CreatePushDelivery1700000000710 implements MigrationInterface {
+class CreatePushDelivery1700000000710 implements MigrationInterface {
   readonly name = 'CreatePushDelivery1700000000710';
 
   async up(runner: QueryRunner): Promise<void> {
@@ -256,7 +256,7 @@ export class CreatePushDelivery1700000000710 implements MigrationInterface {
 /**
  * Adds a column for sealed secrets. Plain secrets of earlier versions are still read, and sealed after the next start.
  */
-export class SealPushSecrets1700000000810 implements MigrationInterface {
+class SealPushSecrets1700000000810 implements MigrationInterface {
   readonly name = 'SealPushSecrets1700000000810';
 
   async up(runner: QueryRunner): Promise<void> {

@@ -5,12 +5,12 @@ export const PLACES = 48;
 /** Maximum number of concurrent lanes of one process for one caller. */
 export const PLACES_OF_A_CALLER = 24;
 /** Maximum number of concurrent lanes of one process for one tenant. */
-export const PLACES_OF_A_TENANT = 36;
+const PLACES_OF_A_TENANT = 36;
 /**
  * Maximum number of concurrent lanes to unproven receivers, which did not answer the last attempt promptly or had none
  * yet.
  */
-export const UNPROVEN = 32;
+const UNPROVEN = 32;
 /** Maximum number of concurrent lanes to unproven receivers for one caller. */
 export const UNPROVEN_OF_A_CALLER = 8;
 /** Maximum number of concurrent lanes to unproven receivers for one tenant. */

@@ -80,7 +80,7 @@ const FORGET_IDLE = `
 const DELIVER = 'push.deliver';
 
 /** Payload of the job that sent a config's notifications. */
-export interface DeliverPayload {
+interface DeliverPayload {
   /** Id of the push config. */
   pushId: string;
   /** Fencing number of the config (`DueConfig.turn`) when the job was enqueued. */
@@ -98,7 +98,7 @@ function readDeliverPayload(payload: unknown): DeliverPayload {
 const REDELIVER = 'push.redeliver';
 
 /** Payload of the job that sent a notification again. */
-export interface Redelivery {
+interface Redelivery {
   /** Id of the push config. */
   pushId: string;
   sequence: number;
@@ -115,7 +115,7 @@ function readRedelivery(payload: unknown): Redelivery {
 const SERVE = 'push.serve';
 
 /** Receiver of a lane, and the name under which the job held it. */
-export interface ServePayload {
+interface ServePayload {
   receiver: string;
   holder: string;
 }

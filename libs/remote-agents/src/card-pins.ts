@@ -210,7 +210,7 @@ export class CardPurgeJob {
  * Creates the tables of pinned cards and their changes. A pin has the pinned card, and the card that waits to be
  * accepted.
  */
-export class CreateCalleeCard1700000000820 implements MigrationInterface {
+class CreateCalleeCard1700000000820 implements MigrationInterface {
   readonly name = 'CreateCalleeCard1700000000820';
 
   async up(runner: QueryRunner): Promise<void> {

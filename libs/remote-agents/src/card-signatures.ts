@@ -127,7 +127,7 @@ function boundedFetch(fetch: OutboundFetch, onRead: (bytes: number) => void): Ou
  * - `untrusted`: the keys of all signatures are untrusted or could not be fetched.
  * - `unsigned`: the card has no signature.
  */
-export type SignatureState = 'valid' | 'invalid' | 'untrusted' | 'unsigned';
+type SignatureState = 'valid' | 'invalid' | 'untrusted' | 'unsigned';
 
 /** Result of verifying one signature. */
 export interface SignatureReport {
@@ -150,7 +150,7 @@ export interface CardSignatureReport {
 }
 
 /** Accepted signature algorithms: never `none`, and none with a shared secret. */
-export const CARD_ALGORITHMS = ['ES256', 'ES384', 'EdDSA', 'Ed25519', 'RS256', 'PS256'];
+const CARD_ALGORITHMS = ['ES256', 'ES384', 'EdDSA', 'Ed25519', 'RS256', 'PS256'];
 /** Maximum number of signatures of a card that are verified. */
 const MAX_SIGNATURES = 8;
 

@@ -19,7 +19,7 @@ export const SHUTDOWN_PHASES = [
 ] as const;
 export type ShutdownPhase = (typeof SHUTDOWN_PHASES)[number];
 
-export interface ShutdownContext {
+interface ShutdownContext {
   /**
    * Signal that aborts when the grace time (`SHUTDOWN_GRACE`) has passed: steps must release the rest of their work.
    */

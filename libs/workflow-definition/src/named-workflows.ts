@@ -3,7 +3,7 @@ import { isRequired } from './run-inputs.js';
 import type { WorkflowDefinition, WorkflowRevision } from './workflow.js';
 
 /** Reference of a node to a saved workflow. */
-export interface NamedWorkflow {
+interface NamedWorkflow {
   workflow: string;
   /** Revision of the named workflow; absent: the newest revision at the time of the save. */
   revision?: string;

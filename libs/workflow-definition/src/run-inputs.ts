@@ -148,7 +148,7 @@ function hasReference(value: JsonValue): boolean {
 }
 
 /** Reason why an input of a run was rejected. */
-export type InputReason = 'MISSING_INPUT' | 'UNKNOWN_INPUT' | 'INVALID_INPUT';
+type InputReason = 'MISSING_INPUT' | 'UNKNOWN_INPUT' | 'INVALID_INPUT';
 
 /** Reasons of rejected inputs, for which the management API responds with 422. */
 export const INPUT_REASONS: ReadonlySet<string> = new Set<InputReason>([

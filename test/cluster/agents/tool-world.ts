@@ -13,7 +13,7 @@ export const STEPS = 5;
 /** A tool that may be called again, at a server over HTTP. */
 export const LOOK = 'web/look';
 /** One that may not, at a program. */
-export const COUNT = 'files/count';
+const COUNT = 'files/count';
 
 interface Said {
   role: string;

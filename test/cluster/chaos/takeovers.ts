@@ -1,7 +1,7 @@
 import type { TestDatabase } from '../../support/postgres.js';
 
 /** When the claim of a Task went to another execution. */
-export interface Takeover {
+interface Takeover {
   /** By the database's clock. */
   at: Date;
   /** The process that had the Task, where a session of it still held its lock then. */

@@ -54,7 +54,7 @@ function changed(value: JsonValue, random: SeededRandom): JsonValue {
 }
 
 /** The text with something more, less or else in it. */
-export function changedText(text: string, random: SeededRandom): string {
+function changedText(text: string, random: SeededRandom): string {
   const cut = random.between(0, text.length);
   switch (random.between(0, 4)) {
     case 0:

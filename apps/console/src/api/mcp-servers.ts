@@ -3,7 +3,6 @@ import { callApi, getJson, type Narrowed } from './http.js';
 
 /** An MCP server and its last known state. */
 export type ListedMcpServer = Schemas['McpServerView'];
-export type McpServerStatus = NonNullable<ListedMcpServer['status']>;
 export type ListedMcpTool = Schemas['McpToolView'];
 
 /** A difference of a tool from its pinned version. */

@@ -40,14 +40,14 @@ export interface A2aTask {
   metadata?: Record<string, unknown>;
 }
 
-export interface StatusUpdate {
+interface StatusUpdate {
   taskId: string;
   contextId: string;
   status: A2aTaskStatus;
   metadata?: Record<string, unknown>;
 }
 
-export interface ArtifactUpdate {
+interface ArtifactUpdate {
   taskId: string;
   contextId: string;
   artifact: A2aArtifact;

@@ -3,7 +3,6 @@ import type { Schemas } from '#libs/client';
 export type Brainstorm = Schemas['BrainstormView'];
 export type BrainstormSummary = Schemas['BrainstormSummary'];
 export type BrainstormStatusName = Brainstorm['status'];
-export type MergedState = Schemas['BrainstormStateView'];
 export type StateSource = Schemas['SourceView'];
 export type BrainstormRisk = Schemas['RiskView'];
 export type PassAgent = Schemas['PassAgentView'];

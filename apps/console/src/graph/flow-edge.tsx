@@ -3,7 +3,7 @@ import type { EdgeLook } from './edge-look.js';
 import { backPath, type EdgePath, sidePath } from './edge-path.js';
 
 /** Data of an edge on the canvas. */
-export interface EdgeData extends Record<string, unknown> {
+interface EdgeData extends Record<string, unknown> {
   look: EdgeLook;
   /** Distance in pixels from the line of the first edge between the same nodes. */
   aside: number;

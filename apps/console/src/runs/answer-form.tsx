@@ -23,7 +23,7 @@ export interface RunQuestion {
 }
 
 /** A problem of an answer, as the agent or the service reports it. */
-export interface Violation {
+interface Violation {
   path?: string;
   field?: string;
   detail?: string;

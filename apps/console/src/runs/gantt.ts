@@ -3,7 +3,7 @@ import type { Attempt, NodePicture } from './node-picture.js';
 import type { RunPicture } from './run-picture.js';
 
 /** An attempt of a node as a bar; its left edge and width are percents of the time span. */
-export interface Bar {
+interface Bar {
   attempt: Attempt;
   left: number;
   width: number;

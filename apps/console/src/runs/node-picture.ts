@@ -59,7 +59,7 @@ export interface NodePicture {
 }
 
 /** The expected answer to a question. */
-export interface Asked {
+interface Asked {
   /** JSON Schema of the answer. */
   form?: unknown;
   assignee?: string;
@@ -68,7 +68,7 @@ export interface Asked {
   violations?: readonly { path?: string; detail?: string; field?: string; description?: string }[];
 }
 
-export interface Progress {
+interface Progress {
   text?: string;
   /** Text of the agent's output so far. */
   made?: string;

@@ -14,7 +14,7 @@ export interface RunGraph extends Badged {
 }
 
 /** State of one run of a loop. A nested loop has one for each iteration of the loop around it. */
-export interface LoopPicture {
+interface LoopPicture {
   /** Newest iteration, from 1. */
   iteration: number;
   /** Reason why the loop ended: `exit_when`, `max`, `failure`; missing while it repeats. */

@@ -35,7 +35,7 @@ export function instanceOf(picture: RunPicture, name: string): NodePicture | und
 }
 
 /** Returns the shown iteration of a loop, within the given iterations (`path`) of the loops around it. */
-export function iterationOf(picture: RunPicture, { edge }: GraphLoop, path: readonly number[], shown: Shown): number {
+function iterationOf(picture: RunPicture, { edge }: GraphLoop, path: readonly number[], shown: Shown): number {
   const key = loopKey(edge, path);
   return shown.get(key) ?? picture.loops.get(key)?.iteration ?? 1;
 }

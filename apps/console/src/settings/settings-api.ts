@@ -23,7 +23,7 @@ export interface CardDifference {
   after?: unknown;
 }
 
-export type CardChange = Narrowed<Schemas['CardChangeView'], { changes: CardDifference[] }>;
+type CardChange = Narrowed<Schemas['CardChangeView'], { changes: CardDifference[] }>;
 export type CardDetail = Narrowed<Schemas['CardDetailView'], { changes: CardChange[] }>;
 
 export async function listCredentials(signal: AbortSignal): Promise<StoredCredential[]> {

@@ -61,7 +61,7 @@ export interface StepTokenUsage {
   outputTokens: number;
 }
 
-export type WorkStep = ModelStep | ToolStep;
+type WorkStep = ModelStep | ToolStep;
 
 /** Steps of an agent. */
 export interface Transcript {

@@ -17,7 +17,7 @@ import { sendRestError } from '../http/rest-binding.js';
 import { publicError } from '../public-error.js';
 import { sendCard, type ServedCards } from './served-cards.js';
 
-export const WELL_KNOWN_CARD = '/.well-known/agent-card.json';
+const WELL_KNOWN_CARD = '/.well-known/agent-card.json';
 
 /** Well-known path where clients older than A2A 0.3, and some clients of 0.3, look for a card. */
 const OLD_WELL_KNOWN_CARD = '/.well-known/agent.json';

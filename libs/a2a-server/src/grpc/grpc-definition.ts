@@ -97,7 +97,7 @@ interface GrpcMethod {
 }
 
 /** Methods of `a2a.proto` as compiled by the official SDK, but with ProtoJSON as requests and responses. */
-export const GRPC_METHODS: Readonly<Record<keyof typeof OPERATIONS, GrpcMethod>> = {
+const GRPC_METHODS: Readonly<Record<keyof typeof OPERATIONS, GrpcMethod>> = {
   SendMessage: defineMethod(
     A2AService.sendMessage,
     sdk.SendMessageRequest,

@@ -64,7 +64,7 @@ function requireName(segment: string | undefined, kind: 'workflow' | 'node', loo
 }
 
 /** Protocol versions that this server supports. */
-export const SUPPORTED_VERSIONS = ['1.0', '0.3'] as const;
+const SUPPORTED_VERSIONS = ['1.0', '0.3'] as const;
 
 const VERSION = /^(\d+)\.(\d+)(?:\.\d+)?$/;
 const LEGACY_VERSION = /^(0\.3(\.\d+)?)?$/;

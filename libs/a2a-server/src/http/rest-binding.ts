@@ -35,7 +35,7 @@ export function sendRestError(request: FastifyRequest, reply: FastifyReply, erro
   sendRest(request, reply, restErrorBody(error));
 }
 
-export function restErrorBody(error: A2AError): string {
+function restErrorBody(error: A2AError): string {
   const { status, grpc, message } = error;
   return JSON.stringify({ error: { code: status, status: grpc, message, details: error.toDetails() } });
 }

@@ -22,7 +22,7 @@ import {
 import { fieldViolations, REQUEST_FORMATS, REQUEST_SCHEMAS } from './request-schemas.js';
 
 /** Maximum nesting of JSON, equal to the limit of protobuf's own parsers. */
-export const MAX_JSON_DEPTH = 100;
+const MAX_JSON_DEPTH = 100;
 
 /**
  * Maximum number of entries in one list of a Message or its configuration; a longer list is rejected before its entries

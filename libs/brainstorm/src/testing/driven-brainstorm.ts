@@ -32,7 +32,7 @@ import { brainstormSpec } from '../requested-brainstorm.js';
 /** Call chains with which the brainstorm's service signs links. */
 export const CALL_CHAINS = new CallChains(Buffer.from('secret'));
 
-export interface SentPayload {
+interface SentPayload {
   role: string;
   systemPrompt: string;
   state: CanonicalState;

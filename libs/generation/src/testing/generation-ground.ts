@@ -9,7 +9,7 @@ import type { Nameable, NameableThings } from '../generation-prompt.js';
 import { WorkflowGenerator } from '../workflow-generator.js';
 
 /** Names that the tenant of a test may use. */
-export const NAMES: NameableThings = {
+const NAMES: NameableThings = {
   workflows: ['greeting'],
   models: ['large'],
   tools: ['calculator', 'tickets/create'],

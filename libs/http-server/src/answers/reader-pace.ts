@@ -20,7 +20,7 @@ export interface PaceLimits {
 }
 
 /** Injection token for other limits in tests; the defaults are 16 kB/s over 30 seconds. */
-export const PACE_LIMITS = Symbol('PACE_LIMITS');
+const PACE_LIMITS = Symbol('PACE_LIMITS');
 const DEFAULT_LIMITS: PaceLimits = { bytesPerSecond: 16_000, windowMs: 30_000 };
 const LOOKS_PER_WINDOW = 6;
 

@@ -167,7 +167,7 @@ export class JwksController {
 }
 
 /** Creates the table of signing keys, which all replicas share; at most one key for each purpose signs. */
-export class CreateSigningKey1700000000720 implements MigrationInterface {
+class CreateSigningKey1700000000720 implements MigrationInterface {
   readonly name = 'CreateSigningKey1700000000720';
 
   async up(runner: QueryRunner): Promise<void> {
@@ -192,7 +192,7 @@ export class CreateSigningKey1700000000720 implements MigrationInterface {
  * Adds the column of the sealed (encrypted) private key. An older, unencrypted key can still be read, and is sealed at
  * its first use.
  */
-export class SealSigningKey1700000000811 implements MigrationInterface {
+class SealSigningKey1700000000811 implements MigrationInterface {
   readonly name = 'SealSigningKey1700000000811';
 
   async up(runner: QueryRunner): Promise<void> {

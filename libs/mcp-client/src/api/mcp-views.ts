@@ -14,7 +14,7 @@ const HASH = 'qK3l0x7pS9n1';
  * - `changed`: a change of its tools waits to be accepted.
  * - `unreachable`: the server did not answer.
  */
-export const MCP_STATUSES = ['ok', 'changed', 'unreachable'] as const;
+const MCP_STATUSES = ['ok', 'changed', 'unreachable'] as const;
 export type McpStatus = (typeof MCP_STATUSES)[number];
 
 export class McpServerView {

@@ -14,7 +14,7 @@ export class McpServerRow {
 }
 
 /** Creates the tables of the MCP servers of tenants, and of the tools of all servers: as pinned, and as seen last. */
-export class CreateMcpServer1700000000960 implements MigrationInterface {
+class CreateMcpServer1700000000960 implements MigrationInterface {
   readonly name = 'CreateMcpServer1700000000960';
 
   async up(runner: QueryRunner): Promise<void> {

@@ -14,11 +14,6 @@ export interface McpServer extends McpServerEntry {
   updatedAt?: Date;
 }
 
-/** True if the server is a program that this service starts, and not a URL. */
-export function isProgram({ at }: Pick<McpServer, 'at'>): boolean {
-  return 'command' in at;
-}
-
 /** Maximum number of MCP servers of a tenant; concurrent requests may exceed it slightly. */
 export const MOST_MCP_SERVERS = 200;
 

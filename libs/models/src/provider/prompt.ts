@@ -11,7 +11,7 @@ type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['
 type ToolContent = Extract<LanguageModelV4Message, { role: 'tool' }>['content'];
 
 /** Whole content of an answer in the form of its provider, with reasoning and signatures. */
-export interface KeptAnswer {
+interface KeptAnswer {
   provider: string;
   content: AssistantContent;
 }

@@ -111,7 +111,7 @@ function ofAnswer(error: unknown, secrets: readonly string[], failed: Failed): M
   });
 }
 
-export function cutShort(failed: Failed): ModelError {
+function cutShort(failed: Failed): ModelError {
   return failed('its answer ended in the middle', { fallback: true });
 }
 

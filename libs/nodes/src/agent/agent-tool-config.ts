@@ -93,7 +93,7 @@ function talkFaultIf(isWrong: boolean, member: string, rule = ''): TalkFault[] {
  * Values of `onQuestion`: the model or the caller (`ask`) answers a question of the called agent. A question that a
  * person must answer always goes to the caller.
  */
-export const ON_QUESTION = ['model', 'ask'] as const;
+const ON_QUESTION = ['model', 'ask'] as const;
 
 const DEFAULT_SECONDS = 60;
 const DEFAULT_CALLS = 10;

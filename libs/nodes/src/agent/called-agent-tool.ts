@@ -99,7 +99,7 @@ function describeFile({ filename, mediaType, url }: Part): JsonObject {
 }
 
 /** Report about a call in progress: a received response, or a progress note, at most one in 250 ms. */
-export type CallReport = { received: CallProgress } | { progress: RunEventNote };
+type CallReport = { received: CallProgress } | { progress: RunEventNote };
 
 /**
  * Runs a call, and reports the progress of the called agent meanwhile.

@@ -73,7 +73,7 @@ function textIn(parts: readonly Part[]): string {
 type TalkToolEvents = AsyncGenerator<NodeEvent, void, void>;
 
 /** Settings of an agent that a model may begin a conversation with. */
-export type TalkingAgent = AgentToolConfig & { talk: TalkConfig };
+type TalkingAgent = AgentToolConfig & { talk: TalkConfig };
 
 /**
  * Conversation with an agent, as a tool of an `agent` node.

@@ -25,7 +25,7 @@ import { SHARED_READS, SharedReads, STATEMENT_MS } from './shared-reads.js';
 import { SESSIONS_OF_PROCESS } from './watched-client.js';
 
 /** Key of the advisory lock of migrations: an otherwise unused number, the ASCII codes of "parley". */
-export const MIGRATION_LOCK = '123563833845113';
+const MIGRATION_LOCK = '123563833845113';
 /**
  * Key of the advisory lock of migrations without a transaction, such as concurrent index builds. Earlier versions wait
  * for MIGRATION_LOCK in a statement with a snapshot, and an index build waits for all snapshots. The builder must

@@ -18,7 +18,7 @@ export class ReadEnded extends UnavailableFault {
 }
 
 /** Reports that the client left before its response was complete. */
-export class ClientLeft extends ReadEnded {
+class ClientLeft extends ReadEnded {
   override readonly name = 'ClientLeft';
 
   constructor() {

@@ -34,7 +34,7 @@ export function readPostmasterFile(cluster: string): PostmasterFile | undefined 
  * State of a process: `running`: a PostgreSQL of this data directory; `zombie`: ended, but not reaped; `other`: another
  * process has its number by now; `gone`: no process has the number.
  */
-export type PostmasterState = 'running' | 'zombie' | 'other' | 'gone';
+type PostmasterState = 'running' | 'zombie' | 'other' | 'gone';
 
 function postmasterState(pid: number, cluster: string): PostmasterState {
   if (!isAlive(pid)) return 'gone';

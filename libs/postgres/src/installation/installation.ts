@@ -6,7 +6,7 @@ import { ConfigError } from '#libs/service';
 import { sqlState } from '../database/outage.js';
 
 /** Identity of a database at its server. A physical copy has the same identity. */
-export interface DatabasePlace {
+interface DatabasePlace {
   /** Server's `system_identifier`; null if this role may not read it. */
   server: string | null;
   /** Object id of the database at its server. */
@@ -14,7 +14,7 @@ export interface DatabasePlace {
 }
 
 /** Installation that stores its data in a database, and the last known place of that database. */
-export interface Installation extends DatabasePlace {
+interface Installation extends DatabasePlace {
   /** Created with each new database of a service; a copy of the database has the same id. */
   id: string;
 }

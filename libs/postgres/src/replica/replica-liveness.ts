@@ -4,7 +4,7 @@
  */
 const REPLICA_GENERATION = 1;
 /** Seconds without a heartbeat after which a replica counts as frozen, even if it holds its lock. */
-export const FROZEN_SECONDS = 10;
+const FROZEN_SECONDS = 10;
 /** Maximum age in seconds of the committed heartbeat by which a replica proves its own life. */
 const PROVEN_SECONDS = 4;
 /**

@@ -65,7 +65,7 @@ function hashKey(text: string): number {
 
 const BACKOFF = new Backoff(50, 5_000);
 
-export interface ListenerEvents {
+interface ListenerEvents {
   onNotified(channel: string, payload: string | undefined): void;
   /** Reports subscribed channels; earlier signals on them may have been missed. */
   onListening(channels: readonly string[]): void;

@@ -25,7 +25,7 @@ const STATES: Readonly<Record<TaskState, string>> = {
 };
 
 /** Metadata key that marks data wrapped as `{value}`: data of 0.3 is an object. The official SDKs use the same key. */
-export const WRAPPED_DATA = 'data_part_compat';
+const WRAPPED_DATA = 'data_part_compat';
 
 /** Writes a Task as JSON of A2A 0.3 (its section 6.1). */
 export function writeV03Task({ id, contextId, status, artifacts, history, metadata }: Task): JsonObject {
@@ -41,7 +41,7 @@ export function writeV03Task({ id, contextId, status, artifacts, history, metada
 }
 
 /** Writes a Message as JSON of A2A 0.3 (its section 6.4). */
-export function writeV03Message({ role, parts, ...rest }: Message): JsonObject {
+function writeV03Message({ role, parts, ...rest }: Message): JsonObject {
   return { kind: 'message', role: role === 'ROLE_USER' ? 'user' : 'agent', parts: parts.map(writePart), ...rest };
 }
 

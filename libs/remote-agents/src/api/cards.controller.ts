@@ -39,7 +39,7 @@ const EXAMPLE_URL = 'https://agent.example.com/a2a';
 const EXAMPLE_HASH = 'qK3l0x7pS9n1';
 const CARD = { name: 'Translator', description: 'Translates texts', version: '1.0.0', skills: [] };
 
-export class CardView implements RemoteAgentCard {
+class CardView implements RemoteAgentCard {
   @ApiProperty({ format: 'uuid', example: '0b7c6f0a-3f0e-4a49-8a57-6a7f3c1f2d11' })
   id!: string;
 

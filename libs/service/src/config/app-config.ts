@@ -20,12 +20,12 @@ export interface LlmConfig {
 }
 
 /** Policy for bad signatures of remote agents' cards: ignore them, log a warning, or fail the call. */
-export type CardSignaturePolicy = 'ignore' | 'warn' | 'require';
+type CardSignaturePolicy = 'ignore' | 'warn' | 'require';
 /**
  * Policy for a significant change of a remote agent's card: allow it, log a warning, or block calls until it is
  * accepted.
  */
-export type CardChangePolicy = 'allow' | 'warn' | 'block';
+type CardChangePolicy = 'allow' | 'warn' | 'block';
 
 /** Signing of local agent cards, and trust in remote ones. */
 export interface CardConfig {

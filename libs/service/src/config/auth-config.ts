@@ -45,7 +45,7 @@ export interface AuthConfig {
 type Given = Readonly<Record<string, string | undefined>>;
 
 /** Minimum characters of an API key, so that it resists guessing: only a plain digest of the key is stored. */
-export const MIN_KEY_LENGTH = 16;
+const MIN_KEY_LENGTH = 16;
 const MAX_KEY_LENGTH = 512;
 const MAX_TOLERANCE_MS = 300_000;
 

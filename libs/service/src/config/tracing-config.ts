@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** Samplers of OpenTelemetry that this service supports. */
-export const SAMPLERS = [
+const SAMPLERS = [
   'always_on',
   'always_off',
   'traceidratio',
@@ -13,7 +13,7 @@ export const SAMPLERS = [
 export type SamplerName = (typeof SAMPLERS)[number];
 
 /** Supported encodings of OTLP over HTTP. */
-export const OTLP_PROTOCOLS = ['http/json', 'http/protobuf'] as const;
+const OTLP_PROTOCOLS = ['http/json', 'http/protobuf'] as const;
 
 export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
 

@@ -169,7 +169,7 @@ export class SharedCommits {
 const COMMITTED: SignalTopic = { name: 'committed', shards: 1 };
 
 /** Injection token: milliseconds between polls of the commit log when no signal arrives, 1,000 by default. */
-export const COMMIT_POLL_MS = Symbol('COMMIT_POLL_MS');
+const COMMIT_POLL_MS = Symbol('COMMIT_POLL_MS');
 const PAGE = 64;
 /** Estimated milliseconds of the event loop to read one commit. */
 const MS_PER_COMMIT = 0.05;

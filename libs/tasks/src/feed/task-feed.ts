@@ -367,10 +367,10 @@ export interface FollowOptions {
 }
 
 /** Signal between replicas: events were committed to the log of a Task. The key is the Task's id. */
-export const TASK_PROGRESS: SignalTopic = { name: 'task_progress', shards: 16 };
+const TASK_PROGRESS: SignalTopic = { name: 'task_progress', shards: 16 };
 
 /** Injection token: milliseconds between polls of Tasks that another replica executes, 1,000 by default. */
-export const FEED_POLL_MS = Symbol('FEED_POLL_MS');
+const FEED_POLL_MS = Symbol('FEED_POLL_MS');
 
 /**
  * Feed of the logs of single Tasks (CommitFeed follows the commits of all Tasks). The cursor is a `sequence`.

@@ -198,7 +198,7 @@ const SHORT = 4096;
 /**
  * Error for an event, an Artifact or a log that exceeds a limit. The text names the limit and may be shown to callers.
  */
-export class TaskLimitExceeded extends ContentTooLarge {
+class TaskLimitExceeded extends ContentTooLarge {
   override readonly name = 'TaskLimitExceeded';
 
   static ofEvent(limit: number): TaskLimitExceeded {

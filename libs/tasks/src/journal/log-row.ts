@@ -27,7 +27,7 @@ const CONTEXT_ID = '\u0002';
 type Phrase = readonly [mark: string, text: string];
 
 /** Phrase for the beginning of an event's note. */
-export const NOTE: Phrase = ['\u0006', ',"metadata":{"parley/event":{"type":"'];
+const NOTE: Phrase = ['\u0006', ',"metadata":{"parley/event":{"type":"'];
 
 /**
  * Maximum characters of a row that several events share, so that reading half of it wastes little. A longer event is

@@ -123,7 +123,7 @@ class AddArtifactEvents1700000000133 implements MigrationInterface {
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
 /** Creates the tables of Tasks and their logs. Ids are compared as bytes, independent of any language. */
-export class CreateTask1700000000100 implements MigrationInterface {
+class CreateTask1700000000100 implements MigrationInterface {
   readonly name = 'CreateTask1700000000100';
 
   async up(runner: QueryRunner): Promise<void> {
@@ -170,7 +170,7 @@ export class CreateTask1700000000100 implements MigrationInterface {
 }
 
 /** Adds the cancel request of a caller, for the replica that executes the Task. */
-export class AddCancelRequest1700000000101 implements MigrationInterface {
+class AddCancelRequest1700000000101 implements MigrationInterface {
   readonly name = 'AddCancelRequest1700000000101';
 
   async up(runner: QueryRunner): Promise<void> {
@@ -183,7 +183,7 @@ export class AddCancelRequest1700000000101 implements MigrationInterface {
 }
 
 /** Creates the table of idempotency keys and the Tasks that they created. */
-export class CreateTaskKey1700000000102 implements MigrationInterface {
+class CreateTaskKey1700000000102 implements MigrationInterface {
   readonly name = 'CreateTaskKey1700000000102';
 
   async up(runner: QueryRunner): Promise<void> {
@@ -206,7 +206,7 @@ export class CreateTaskKey1700000000102 implements MigrationInterface {
 }
 
 /** Adds the sequence of the event that accepted the Message of a key, since follow-up Messages have keys too. */
-export class AddKeySequence1700000000103 implements MigrationInterface {
+class AddKeySequence1700000000103 implements MigrationInterface {
   readonly name = 'AddKeySequence1700000000103';
 
   async up(runner: QueryRunner): Promise<void> {
@@ -223,7 +223,7 @@ export class AddKeySequence1700000000103 implements MigrationInterface {
  * themselves and skip the second check, because their statements write events only together with the Task's row, which
  * the first check guards.
  */
-export class GuardEndedTasks1700000000110 implements MigrationInterface {
+class GuardEndedTasks1700000000110 implements MigrationInterface {
   readonly name = 'GuardEndedTasks1700000000110';
 
   async up(runner: QueryRunner): Promise<void> {
@@ -262,7 +262,7 @@ export class GuardEndedTasks1700000000110 implements MigrationInterface {
 }
 
 /** Creates the commit log (see CommitLog). */
-export class CreateTaskCommit1700000000120 implements MigrationInterface {
+class CreateTaskCommit1700000000120 implements MigrationInterface {
   readonly name = 'CreateTaskCommit1700000000120';
 
   async up(runner: QueryRunner): Promise<void> {

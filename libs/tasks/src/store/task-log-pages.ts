@@ -9,7 +9,7 @@ import type { TaskScope } from './task-store.js';
 /** Maximum bytes of a page; its first event may be larger. */
 const PAGE_BYTES = 1024 * 1024;
 
-export interface LoggedEvent {
+interface LoggedEvent {
   sequence: number;
   recordedAt: Date;
   /** ProtoJSON StreamResponse, as SubscribeToTask sends it. */

@@ -63,7 +63,7 @@ export function questionId({ attempts, sentAt = '' }: { attempts: number; sentAt
 }
 
 /** Returns the digest of a question's Parts and form. The order of JSON members does not affect it. */
-export function questionDigest({ question, asks }: Pick<WaitingEnding, 'question' | 'asks'>): string {
+function questionDigest({ question, asks }: Pick<WaitingEnding, 'question' | 'asks'>): string {
   const members = { question, ...(asks && { asks }) } as unknown as JsonObject;
   return jsonDigest(JSON.parse(JSON.stringify(members)) as JsonObject);
 }

@@ -107,7 +107,7 @@ export type ChildEnding =
   | { kind: 'moved-on'; status?: undefined }
   | FailedEnding;
 
-export interface FailedEnding {
+interface FailedEnding {
   kind: 'failed';
   /** State of the Task as a word; absent if the agent gave no answer. */
   status?: string;
@@ -133,7 +133,7 @@ export interface ChildUpdate {
 }
 
 /** Formats the state of a Task as a word, for example `completed` or `input-required`. */
-export function formatState(state: TaskState): string {
+function formatState(state: TaskState): string {
   return state.slice('TASK_STATE_'.length).toLowerCase().replace('_', '-');
 }
 

@@ -156,7 +156,7 @@ const CALLING_TYPES = new Set(['external', 'conversation', 'brainstorm', 'workfl
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** Metadata key of a Message to a node: the id of the Message that the caller sent to the run. */
-export const CALLER_MESSAGE_KEY = 'parley/caller-message-id';
+const CALLER_MESSAGE_KEY = 'parley/caller-message-id';
 
 /** Facts about a run that its calls carry. */
 export interface DispatchingRun {

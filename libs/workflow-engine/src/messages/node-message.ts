@@ -211,7 +211,7 @@ export function nodeFilling(node: WorkflowNode, run: MessageSource, budget = new
  * Returns the function that resolves `{{references}}`. If a run has an input with the id of a node, the id means the
  * input, even if that node has a result.
  */
-export function templateResolver(run: MessageSource): TemplateResolver {
+function templateResolver(run: MessageSource): TemplateResolver {
   return (id, suffix) => {
     const input = referredInput(run, id);
     const artifact = input === undefined ? run.nodes.get(id)?.artifacts[0] : inputArtifact(input);
@@ -241,7 +241,7 @@ function referredInput({ inputs }: MessageSource, id: string): JsonValue | undef
  * Returns the content that a node is sent. With a prompt: the filled prompt, the content of the caller if nothing comes
  * before the node, and the files of the nodes that the prompt refers to. Without a prompt: the results of its predecessors.
  */
-export function saidTo(
+function saidTo(
   node: WorkflowNode,
   graph: WorkflowGraph,
   run: MessageSource,

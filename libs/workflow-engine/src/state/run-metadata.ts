@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type RunEventNote } from '#libs/protocol
 import type { TaskEvent } from '#libs/tasks';
 
 /** Types of the events that the streams of a run report. */
-export const RUN_EVENT_TYPES = [
+const RUN_EVENT_TYPES = [
   'node.started',
   'a2a.sending',
   'a2a.received',
@@ -64,7 +64,7 @@ export function isForwardedStep({ type, payload }: RunEventNote): boolean {
 }
 
 /** Metadata key of a run's Task: the workflow that it runs (`RunMetadata`). */
-export const RUN_KEY = 'parley/run';
+const RUN_KEY = 'parley/run';
 
 /** Metadata of a run's Task, under `RUN_KEY`. */
 export interface RunMetadata {

@@ -103,7 +103,7 @@ interface WaitingQuestion {
 }
 
 /** Returns the question of a waiting node as Parts: that of its agent, or a default text. */
-export function askedParts(node: NodeInstance): Part[] {
+function askedParts(node: NodeInstance): Part[] {
   const asked = node.question ?? [];
   return asked.length > 0 ? asked : [textPart(whatIsWaitedFor(node))];
 }

@@ -43,7 +43,7 @@ import { WorkBudget } from '../work/work-budget.js';
 import type { FakeAgents } from './fake-agents.js';
 import { FakeClock } from './fake-clock.js';
 
-export class FakeRunChildren extends RunChildStore {
+class FakeRunChildren extends RunChildStore {
   readonly remembered: RunChild[] = [];
   /** Questions whose Tasks have moved on. */
   readonly found: MovedOnChild[] = [];

@@ -20,7 +20,7 @@ import { runStatus } from '../state/run-state.js';
 import { done, nodeCompleted } from '../state/run-steps.js';
 
 /** Fields of a payload that are copied to the event itself, for readers of flat events. */
-export const FLAT_FIELDS = ['model', 'tool', 'url', 'status', 'error', 'result', 'output', 'message'] as const;
+const FLAT_FIELDS = ['model', 'tool', 'url', 'status', 'error', 'result', 'output', 'message'] as const;
 
 /** A step of a run as its streams report it. */
 export interface StreamedRunEvent extends Partial<Record<(typeof FLAT_FIELDS)[number], JsonValue>> {

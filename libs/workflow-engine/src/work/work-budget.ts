@@ -386,12 +386,7 @@ export class WorkBudget {
 }
 
 /** Creates the budget of the process, and metrics of its use. */
-export function workBudget(
-  { memory }: AppConfig,
-  inFlight: InFlight,
-  metrics: Metrics,
-  shares: LoopShares,
-): WorkBudget {
+function workBudget({ memory }: AppConfig, inFlight: InFlight, metrics: Metrics, shares: LoopShares): WorkBudget {
   const budget = new WorkBudget(workLimits(memory.nodesAtWork), (account) => inFlight.isFull(account), shares);
   const { nodes, steps } = budget;
   metrics.gauge('parley_nodes_at_work', 'Nodes of runs at work in this replica', [], () => nodes.atWork);

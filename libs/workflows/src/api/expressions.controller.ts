@@ -56,7 +56,7 @@ class ExpressionBody {
 }
 
 /** A variable that an expression may use. */
-export class ExpressionVariableView implements ExpressionVariable {
+class ExpressionVariableView implements ExpressionVariable {
   @ApiProperty({ example: 'nodes' })
   name!: string;
 

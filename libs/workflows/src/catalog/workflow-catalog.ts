@@ -28,7 +28,7 @@ import {
 } from './workflow-summary.js';
 
 /** Functions and node types that create the agents of a workflow. */
-export interface ExecutorMakers {
+interface ExecutorMakers {
   nodeTypes: NodeTypes;
   /** Returns the executor of a workflow. */
   makeExecutor(revision: WorkflowRevision): AgentExecutor;

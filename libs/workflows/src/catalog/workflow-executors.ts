@@ -21,7 +21,7 @@ import { CancelOutcomes, RerunOrigins } from '../storage/postgres-run-stores.js'
 import type { WorkflowInterface } from '../storage/workflow-store.js';
 
 /** A value, and its estimated size in bytes of the heap. */
-export interface Weighed<T> {
+interface Weighed<T> {
   value: T;
   weight: number;
 }

@@ -34,7 +34,7 @@ const CANCELS_OF_TENANT = 48;
 const CANCELS_AT_ONCE = 64;
 
 /** A remote Task to cancel. */
-export interface CancelPlace {
+interface CancelPlace {
   /** Name of the cancel: two cancels of the same name are never in progress at once. */
   name: string;
   url: string;

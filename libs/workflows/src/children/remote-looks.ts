@@ -44,7 +44,7 @@ export abstract class RemoteLookStore {
 }
 
 /** Interval between two polls of one origin, over all replicas, in milliseconds: at most 240 polls a minute. */
-export const LOOK_SPACING_MS = 250;
+const LOOK_SPACING_MS = 250;
 /** Maximum milliseconds until the time slot of a poll that still starts at once. */
 const SOON_MS = 500;
 /** Maximum time in milliseconds that an agent may take to answer a poll. */

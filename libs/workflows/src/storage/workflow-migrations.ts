@@ -146,7 +146,7 @@ class CreateWorkflowSummary1700000000341 implements MigrationInterface {
 }
 
 /** Creates the tables of workflows. Names and ids are compared as bytes. */
-export class CreateWorkflow1700000000300 implements MigrationInterface {
+class CreateWorkflow1700000000300 implements MigrationInterface {
   readonly name = 'CreateWorkflow1700000000300';
 
   async up(runner: QueryRunner): Promise<void> {
@@ -201,7 +201,7 @@ export class CreateWorkflow1700000000300 implements MigrationInterface {
 }
 
 /** Creates the table of the Tasks that runs have at remote agents. Local Tasks have rows in `task`. */
-export class CreateRunChild1700000000310 implements MigrationInterface {
+class CreateRunChild1700000000310 implements MigrationInterface {
   readonly name = 'CreateRunChild1700000000310';
 
   async up(runner: QueryRunner): Promise<void> {
@@ -222,7 +222,7 @@ export class CreateRunChild1700000000310 implements MigrationInterface {
 }
 
 /** Creates the table of the outcomes of cancels that were retried after their run had ended. */
-export class CreateRunCancel1700000000320 implements MigrationInterface {
+class CreateRunCancel1700000000320 implements MigrationInterface {
   readonly name = 'CreateRunCancel1700000000320';
 
   async up(runner: QueryRunner): Promise<void> {
@@ -243,7 +243,7 @@ export class CreateRunCancel1700000000320 implements MigrationInterface {
 }
 
 /** Creates the table of the revisions that nodes of saved workflows run. They are kept as long as those workflows. */
-export class CreateWorkflowPin1700000000340 implements MigrationInterface {
+class CreateWorkflowPin1700000000340 implements MigrationInterface {
   readonly name = 'CreateWorkflowPin1700000000340';
 
   async up(runner: QueryRunner): Promise<void> {
@@ -273,7 +273,7 @@ export class CreateWorkflowPin1700000000340 implements MigrationInterface {
  * changed by hand. A Task may be created under the precondition that this version is current (see
  * `RevisionPrecondition`).
  */
-export class ViewNewestWorkflow1700000000350 implements MigrationInterface {
+class ViewNewestWorkflow1700000000350 implements MigrationInterface {
   readonly name = 'ViewNewestWorkflow1700000000350';
 
   async up(runner: QueryRunner): Promise<void> {
@@ -293,7 +293,7 @@ export class ViewNewestWorkflow1700000000350 implements MigrationInterface {
  * Creates the table of marks: the origin, such as a folder, from which a workflow was last applied. `prune` deletes
  * only workflows of the same mark.
  */
-export class CreateWorkflowMark1700000000360 implements MigrationInterface {
+class CreateWorkflowMark1700000000360 implements MigrationInterface {
   readonly name = 'CreateWorkflowMark1700000000360';
 
   async up(runner: QueryRunner): Promise<void> {
