@@ -118,6 +118,18 @@ const LAYERS = {
       'executor',
       'push',
     ],
+    'registered-agents': [
+      'protocol',
+      'service',
+      'postgres',
+      'http-client',
+      'http-server',
+      'access',
+      'tasks',
+      'agents',
+      'a2a-client',
+      'durable',
+    ],
     // What a definition may say, and its problems: no store, no run. `parley check` stands on it.
     'workflow-definition': ['protocol', 'expressions', 'agents'],
     'workflow-engine': [

@@ -17,6 +17,7 @@ import { MODEL_MIGRATIONS, ModelsApiModule } from '#libs/models';
 import { PostgresModule } from '#libs/postgres';
 import { PUSH_MIGRATIONS, PUSHES_UNDER_WAY, PushApiModule } from '#libs/push';
 import { REMOTE_AGENT_MIGRATIONS, RemoteAgentsModule } from '#libs/remote-agents';
+import { REGISTERED_AGENT_MIGRATIONS, RegisteredAgentsModule } from '#libs/registered-agents';
 import { type AppConfig, ServiceModule } from '#libs/service';
 import {
   CommitForgetJob,
@@ -46,6 +47,7 @@ const MIGRATIONS = [
   ...MCP_MIGRATIONS,
   ...MODEL_MIGRATIONS,
   ...FILE_MIGRATIONS,
+  ...REGISTERED_AGENT_MIGRATIONS,
 ];
 
 /**
@@ -95,6 +97,7 @@ export class AppModule {
         A2aServerModule,
         EventGatewayModule.forStreams({ names: ['a2a', 'run', 'tool'], projections: [runProjection] }),
         RemoteAgentsModule,
+        RegisteredAgentsModule,
         PushApiModule,
       ],
     };

@@ -3,6 +3,7 @@ import { CredentialNamers } from '#libs/credentials';
 import { McpServers } from '#libs/mcp-client';
 import { ModelNamers, ModelStore } from '#libs/models';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+import { RegisteredAgents } from '#libs/registered-agents';
 import type { WorkflowNode } from '#libs/workflow-definition';
 import { ToolServers, WorkflowStore } from '#libs/workflows';
 
@@ -20,15 +21,20 @@ export class RegisteredServers extends ToolServers {
 
 const PAGE = 500;
 
-/** Finds the users of a credential: node configs of workflows, models, and MCP servers. */
+/** Finds the users of a credential: node configs of workflows, models, MCP servers and registered agents. */
 @Injectable()
 export class WorkflowCredentialNamers extends CredentialNamers {
   constructor(
     private readonly store: WorkflowStore,
     private readonly stored: ModelStore,
     private readonly mcp: McpServers,
+    private readonly registered: RegisteredAgents,
   ) {
     super();
+  }
+
+  registeredAgents(tenant: string, credential: string): Promise<string[]> {
+    return this.registered.namesUsingCredential(tenant, credential);
   }
 
   workflows(tenant: string, credential: string): Promise<string[]> {

@@ -12,17 +12,18 @@ import {
   restAsks,
 } from '../support/stranger.js';
 import {
-  askedRoutes,
+  AGENT_ROUTES,
   BRAINSTORM_ROUTES,
   CARD_ROUTES,
   CONVERSATION_ROUTES,
   CREDENTIAL_ROUTES,
-  MCP_SERVER_ROUTES,
-  MODEL_ROUTES,
   DELIVERY_ROUTES,
   FILE_ROUTES,
+  MCP_SERVER_ROUTES,
+  MODEL_ROUTES,
   RUN_ROUTES,
   WORKFLOW_ROUTES,
+  askedRoutes,
 } from '../support/stranger-routes.js';
 import { mcp } from '../support/mcp.js';
 import { type Annas, SECRET, STRANGERS, type StrangerStage, useStrangers, WORLDS } from '../support/stranger-stage.js';
@@ -268,6 +269,8 @@ function isForeignTo(strangers: StrangerStage, other: string): void {
       ['/api/workflows', workflow],
       ['/api/credentials', annas.credential],
       ['/api/mcp-servers', annas.mcpServer],
+      ['/api/agents', annas.agent],
+      ['/a2a/agents', annas.agent],
       ['/api/models', annas.model],
       ['/api/agent-cards', annas.card],
       ['/a2a/agents', workflow],
@@ -310,6 +313,7 @@ function sharedAsks(who: () => Record<string, string>) {
   return [
     ...apiAsks(who, CREDENTIAL_ROUTES).map((ask) => ({ ...ask, idOf: ({ annas }: StrangerStage) => annas.credential })),
     ...apiAsks(who, MCP_SERVER_ROUTES).map((ask) => ({ ...ask, idOf: ({ annas }: StrangerStage) => annas.mcpServer })),
+    ...apiAsks(who, AGENT_ROUTES).map((ask) => ({ ...ask, idOf: ({ annas }: StrangerStage) => annas.agent })),
     ...apiAsks(who, MODEL_ROUTES).map((ask) => ({ ...ask, idOf: ({ annas }: StrangerStage) => annas.model })),
     ...apiAsks(who, CARD_ROUTES).map((ask) => ({ ...ask, idOf: ({ annas }: StrangerStage) => annas.card })),
     ...apiAsks(who, WORKFLOW_ROUTES).map((ask) => ({ ...ask, idOf: ({ workflow }: StrangerStage) => workflow })),

@@ -79,7 +79,13 @@ const TRIED: Record<string, () => string | Promise<string>> = {
   'POST /brainstorms': nothing,
 };
 /** Their bodies name what only an agent or a server elsewhere can have, or need a model that answers. */
-const OF_OTHERS = ['POST /agent-cards/{id}/accept', 'POST /generate', 'POST /mcp-servers/{name}/accept'];
+const OF_OTHERS = [
+  'POST /agent-cards/{id}/accept',
+  'POST /agents',
+  'PUT /agents/{name}',
+  'POST /generate',
+  'POST /mcp-servers/{name}/accept',
+];
 
 beforeAll(async () => {
   api = new Api(stage.parley.url, mary.headers);

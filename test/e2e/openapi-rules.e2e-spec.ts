@@ -67,6 +67,7 @@ const CHOSEN_BY = 'kind';
 const INHERITING: Record<string, string> = {
   ConversationBody: 'ConversationRequest',
   McpReplacementBody: 'McpServerBody',
+  RegisteredAgentReplacementBody: 'RegisteredAgentBody',
 };
 /** A workflow without the expected revision is refused before its definition is checked. */
 const EXPECTED = 'revision';

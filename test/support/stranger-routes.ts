@@ -74,6 +74,12 @@ export const MCP_SERVER_ROUTES: readonly ApiRoute[] = [
   ['DELETE', '/mcp-servers/{id}'],
 ];
 
+export const AGENT_ROUTES: readonly ApiRoute[] = [
+  ['GET', '/agents/{id}'],
+  ['PUT', '/agents/{id}', () => ({ url: 'https://agent.example.com' })],
+  ['DELETE', '/agents/{id}'],
+];
+
 const MODEL = { provider: 'openai', model: 'mine' };
 
 export const MODEL_ROUTES: readonly ApiRoute[] = [
@@ -90,7 +96,14 @@ export const CARD_ROUTES: readonly ApiRoute[] = [
 /** Every route of `/api` that is asked, as OpenAPI names it: without its query, and with `{}` for what differs. */
 export function askedRoutes(): Set<string> {
   const all = [RUN_ROUTES, CONVERSATION_ROUTES, BRAINSTORM_ROUTES, DELIVERY_ROUTES, FILE_ROUTES].flat();
-  const shared = [WORKFLOW_ROUTES, CREDENTIAL_ROUTES, MCP_SERVER_ROUTES, MODEL_ROUTES, CARD_ROUTES].flat();
+  const shared = [
+    WORKFLOW_ROUTES,
+    CREDENTIAL_ROUTES,
+    MCP_SERVER_ROUTES,
+    AGENT_ROUTES,
+    MODEL_ROUTES,
+    CARD_ROUTES,
+  ].flat();
   return new Set(
     [...all, ...shared].map(([method, path]) => {
       const place = path

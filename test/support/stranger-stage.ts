@@ -11,6 +11,8 @@ import { type Ask, isDenial, isFault, isUnknown, nobodys, told, type Told } from
 import { until } from './until.js';
 import { WebhookReceiver } from './webhook-receiver.js';
 import type { Endpoints, Headers } from './wire-binding.js';
+import { DoorAgent } from './door-agent.js';
+import { openDoor } from './doors.js';
 import { keepMcpServer } from './mcp-http-server.js';
 import { Api, input, linear, output, says, script, unique } from './workflow.js';
 
@@ -35,6 +37,7 @@ export interface Annas {
   /** What she shares with the callers of her tenant. */
   credential: string;
   mcpServer: string;
+  agent: string;
   model: string;
   card: string;
 }
@@ -151,6 +154,7 @@ async function everything({ stage, ann, workflow }: StrangerStage): Promise<Anna
     file: await file(ann),
     credential: await keepCredential(ann, { kind: 'api-key', value: newSecret() }),
     mcpServer: await keepMcpServer(ann),
+    agent: await agent(stage, ann),
     model: await model(ann),
     card: await card(ann),
   };
@@ -160,6 +164,12 @@ async function file(ann: Api): Promise<string> {
   const sent = { 'content-type': 'text/plain' };
   const { body } = await ann.call<{ files: { id: string }[] }>('POST', '/upload', SECRET, sent);
   return body.files[0]!.id;
+}
+
+async function agent(stage: Stage, { url, headers }: Api): Promise<string> {
+  const elsewhere = await DoorAgent.start();
+  stage.defer(() => elsewhere.end());
+  return (await openDoor(url, elsewhere.url, {}, headers)).name;
 }
 
 async function model(ann: Api): Promise<string> {

@@ -125,6 +125,8 @@ export interface AgentCallOptions {
   trace?: TraceContext;
   /** Name of the stored credential that authenticates the call. */
   credential?: string;
+  /** URIs of the extensions that the call activates at an agent of A2A 1.0. */
+  extensions?: readonly string[];
   /** Protocol that the agent is known to speak; absent: the protocol of its card, or the detected one. */
   protocol?: CalledProtocol;
   /**

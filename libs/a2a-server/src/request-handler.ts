@@ -20,6 +20,7 @@ import {
   isTerminalState,
   type ListTasksRequest,
   type ListTasksResponse,
+  type Message,
   readTimestamp,
   type SendMessageRequest,
   type SendMessageResponse,
@@ -28,6 +29,7 @@ import {
 } from '#libs/protocol';
 import { PushConfigs } from '#libs/push';
 import {
+  applyTaskEvent,
   type LogAdmission,
   PreconditionFailed,
   TaskFeed,
@@ -78,6 +80,8 @@ export function decodePageToken(token: string): ListPosition {
 }
 
 const DEFAULT_PAGE_SIZE = 50;
+/** Maximum milliseconds for which a stream waits for the first event of an agent that may answer without a Task. */
+const FIRST_EVENT_MS = 2_000;
 
 type AddressedCall = Pick<CallContext, 'agent' | 'scope' | 'revision' | 'revisionClaim'>;
 
@@ -178,6 +182,8 @@ export class RequestHandler {
     const task = returnImmediately
       ? (await execution.accepted).task
       : await this.waitUntilSettled(execution, call, admission);
+    const reply = agent.executor.directReply?.(task);
+    if (reply) return { message: reply };
     return { task: withHistoryLength(task, historyLength) };
   }
 
@@ -288,8 +294,27 @@ export class RequestHandler {
     if ('reply' in accepted) return { opening: [messageItem(accepted.reply)] };
     const { taskId, accepted: durable } = accepted.execution;
     const { task, sequence } = await durable;
+    const reply = await this.awaitDirectReply(agent, request, { taskId, task, sequence });
+    if (reply) return { opening: [messageItem(reply)] };
     const opening = [taskItem(withHistoryLength(task, request.configuration?.historyLength), sequence)];
     return { opening, room: admission, log: { taskId, after: sequence, until: 'waiting' } };
+  }
+
+  /**
+   * Waits for the first event of a new Task whose agent may answer without a Task, at most two seconds. Returns the
+   * direct Message, if that event is one.
+   */
+  private async awaitDirectReply(
+    { executor }: ServedAgent,
+    { message }: SendMessageRequest,
+    { taskId, task, sequence }: { taskId: string; task: Task; sequence: number },
+  ): Promise<Message | undefined> {
+    if (!executor.directReply || message.taskId !== undefined) return undefined;
+    const signal = AbortSignal.timeout(FIRST_EVENT_MS);
+    const events = this.feed.followTask(taskId, sequence, { until: 'waiting', signal });
+    const { value } = await events.next();
+    await events.return(undefined);
+    return value && executor.directReply(applyTaskEvent(task, value.event));
   }
 
   private async requireTask(agent: ServedAgent, taskId: string, call: CallContext): Promise<TaskHeader> {

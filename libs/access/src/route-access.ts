@@ -20,7 +20,7 @@ const PUBLIC = [
   // The schemas of definitions are no secret, and editors that load them have no key.
   /^\/schemas\//,
   /\/\.well-known\//,
-  /^\/a2a\/(conversations\/|(workflows\/:workflow\/)?(nodes\/:node\/)?)agent-card$/,
+  /^\/a2a\/(conversations\/|agents\/:agent\/|(workflows\/:workflow\/)?(nodes\/:node\/)?)agent-card$/,
 ];
 
 /** Routes that respond with nothing but a stream. For A2A, the body of a call decides that. */
@@ -42,7 +42,7 @@ export function routeAccess(method: string, route: string | undefined): RouteAcc
   if (route === undefined) return AGENTS;
   const reads = READING.has(method);
   if (reads && !route.startsWith('/api/') && PUBLIC.some((it) => it.test(route))) return 'public';
-  if (/^\/api\/(keys|credentials|mcp-servers)(\/|$)/.test(route)) return ADMIN;
+  if (/^\/api\/(keys|credentials|mcp-servers|agents)(\/|$)/.test(route)) return ADMIN;
   // The operator decides which remote agents are called, and by which card; authors of workflows may read that.
   if (/^\/api\/agent-cards?(\/|$)/.test(route)) return reads ? READERS : ADMIN;
   // Authors of workflows choose models; the operator decides on addresses and cost.

@@ -2,6 +2,7 @@ import { Injectable, Module } from '@nestjs/common';
 import { PublicFault } from '#libs/faults';
 import {
   A2AError,
+  type AgentCard,
   type AgentSkill,
   type CancelTaskRequest,
   type FieldViolation,
@@ -46,6 +47,12 @@ export interface SkillSchema {
 /** Metadata key of a Task: the revision of the agent that accepted the Task. */
 export const REVISION_KEY = 'parley/revision';
 
+/** Members of the card of an agent elsewhere that its card here keeps. */
+export type ForwardedCard = Omit<
+  AgentCard,
+  'supportedInterfaces' | 'capabilities' | 'securitySchemes' | 'securityRequirements' | 'signatures'
+>;
+
 /** Agent that this process serves. */
 export interface ServedAgent {
   /** Path under the service's A2A root: `workflows/translate`, `workflows/translate/nodes/a`, `''` for the service. */
@@ -65,6 +72,8 @@ export interface ServedAgent {
   capabilities?: DeclaredCapabilities;
   /** Time at which the content of the card was last saved; absent if the card is constant while the process lives. */
   changedAt?: Date;
+  /** Card of the agent elsewhere that this agent stands for, in place of the members above. */
+  card?: ForwardedCard;
   /** Reason why the agent no longer exists. Set only on a stand-in, which serves the Tasks that the agent created. */
   gone?: UnknownAgent;
   /** Returns the content of the extended card; absent if the public card contains everything. */
@@ -128,13 +137,33 @@ export abstract class AgentCatalog {
   abstract listAgents(limit: number, pageToken?: string): Promise<{ agents: ListedAgent[]; nextPageToken: string }>;
 }
 
+/** Agents of tenants that have paths of two segments with the same first one: `agents/{name}`. */
+export interface AgentSource {
+  /** First segment of the paths. */
+  readonly root: string;
+  /** Returns the agent of a name, as saved last; `undefined` if the tenant has none of this name. */
+  findAgent(tenant: string, name: string): Promise<ServedAgent | undefined>;
+  /** Lists at most `limit` agents of a tenant with names after `after`, sorted by name. */
+  listAgents(tenant: string, limit: number, after: string): Promise<ListedAgent[]>;
+}
+
 /**
- * Registry of the agents that are part of the service, each at its own path. The catalog finds them; no directory lists
- * them.
+ * Registry of the agents that are part of the service, each at its own path, and of sources of further agents. The
+ * catalog finds them. The directory lists the agents of sources.
  */
 @Injectable()
 export class BuiltInAgents {
   private readonly agents = new Map<string, ServedAgent>();
+  private readonly sources = new Map<string, AgentSource>();
+
+  /** Adds a source of agents. Call it before the service listens. */
+  addSource(source: AgentSource): void {
+    this.sources.set(source.root, source);
+  }
+
+  findSource(root: string): AgentSource | undefined {
+    return this.sources.get(root);
+  }
 
   /** Adds an agent. Call it before the service listens. */
   add(agent: ServedAgent): void {

@@ -131,6 +131,8 @@ export interface RequestContext {
   readonly call: CallContext;
   /** Trace of this turn; absent if the turn is not traced. Outgoing calls send its headers. */
   readonly trace?: TurnTrace;
+  /** Media types that the caller accepts; absent if it named none, and after a recovery. */
+  readonly acceptedOutputModes?: readonly string[] | undefined;
   /** Metadata of the request (`SendMessageRequest.metadata`). */
   readonly metadata: SendMessageRequest['metadata'];
   /** Signal that aborts on cancel, on shutdown and when the claim is lost. Stop side effects then. */
@@ -285,6 +287,13 @@ export abstract class AgentExecutor {
    * execute.
    */
   replyDirectly?(message: Message, call: CallContext): Message | undefined;
+
+  /**
+   * Returns the direct Message that a settled Task stands for, if the agent answered without a Task. The caller of a
+   * new Task gets that Message in place of the Task. An executor with this method may take a moment for its first
+   * event: streams wait up to two seconds for it.
+   */
+  directReply?(task: Task): Message | undefined;
 
   /** Creates the id of a new Task. Absent if the usual ids suit the agent. */
   newTaskId?(): string;

@@ -108,6 +108,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists registered agents by name. */
+        get: operations["listRegisteredAgents"];
+        put?: never;
+        /** Registers an agent elsewhere: reads and pins its card, and serves the agent here. */
+        post: operations["createRegisteredAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns one registered agent. */
+        get: operations["getRegisteredAgent"];
+        /** Replaces a registered agent: reads and pins its card again. */
+        put: operations["replaceRegisteredAgent"];
+        post?: never;
+        /** Deletes a registered agent. Its Tasks can still be read. */
+        delete: operations["deleteRegisteredAgent"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/apply": {
         parameters: {
             query?: never;
@@ -1206,6 +1243,25 @@ export interface components {
              * @example https://agents.example/critic
              */
             url: string;
+        };
+        AgentPolicyBody: {
+            /**
+             * @description Reaction to a Task that the agent no longer knows, or a Message that it may or may not have received. `fail`: the Task fails. `resend`: the Message is sent again. `ask`: the Task asks its caller.
+             * @default fail
+             * @enum {string}
+             */
+            forgotten: "fail" | "resend" | "ask";
+            /**
+             * @description Time limit of the answer to one Message, in seconds; default: none.
+             * @example 3600
+             */
+            limit?: number;
+            /**
+             * @description Seconds for which an unreachable agent is awaited before the Task fails.
+             * @default 60
+             * @example 60
+             */
+            wait: number;
         };
         AnswerBody: {
             /**
@@ -2884,6 +2940,76 @@ export interface components {
              */
             path: string;
         };
+        RegisteredAgentBody: {
+            /**
+             * @description Name of the credential for calls of the agent.
+             * @example partner
+             */
+            auth?: string;
+            /** @example translator */
+            name: string;
+            policy?: components["schemas"]["AgentPolicyBody"];
+            /**
+             * Format: uri
+             * @description Base URL of the agent, or the URL of its card.
+             * @example https://agent.example.com/a2a
+             */
+            url: string;
+        };
+        RegisteredAgentListView: {
+            agents: components["schemas"]["RegisteredAgentView"][];
+            /**
+             * @description Empty on the last page.
+             * @example
+             */
+            nextPageToken: string;
+        };
+        RegisteredAgentReplacementBody: {
+            /**
+             * @description Name of the credential for calls of the agent.
+             * @example partner
+             */
+            auth?: string;
+            /** @example translator */
+            name: string;
+            policy?: components["schemas"]["AgentPolicyBody"];
+            /**
+             * Format: uri
+             * @description Base URL of the agent, or the URL of its card.
+             * @example https://agent.example.com/a2a
+             */
+            url: string;
+        };
+        RegisteredAgentView: {
+            /** @example partner */
+            auth?: string;
+            /**
+             * @description Card of the agent as it was when the agent was saved, in the form of A2A 1.0.
+             * @example {
+             *       "name": "Translator",
+             *       "description": "Translates texts",
+             *       "version": "1.0.0",
+             *       "skills": []
+             *     }
+             */
+            card: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            createdAt: string;
+            /** @example translator */
+            name: string;
+            /**
+             * @description Path of the agent on this service.
+             * @example /a2a/agents/translator
+             */
+            path: string;
+            policy: components["schemas"]["AgentPolicyBody"];
+            /** Format: date-time */
+            updatedAt: string;
+            /** @example https://agent.example.com/a2a */
+            url: string;
+        };
         RerunBody: {
             /**
              * @description True if all failed nodes run again, with all that follow them.
@@ -3870,6 +3996,198 @@ export interface operations {
             };
             /** @description The URL or the Message is malformed. */
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listRegisteredAgents: {
+        parameters: {
+            query?: {
+                pageSize?: number;
+                /** @description The nextPageToken of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegisteredAgentListView"];
+                };
+            };
+            /** @description A parameter is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createRegisteredAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RegisteredAgentBody"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegisteredAgentView"];
+                };
+            };
+            /** @description The body is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description An agent of this name exists already. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The agent cannot be served: it has no usable card; or the tenant has reached its limit of agents. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getRegisteredAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegisteredAgentView"];
+                };
+            };
+            /** @description agent not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replaceRegisteredAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RegisteredAgentReplacementBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegisteredAgentView"];
+                };
+            };
+            /** @description The body is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description agent not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The agent cannot be served: it has no usable card. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteRegisteredAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description agent not found */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -32,6 +32,8 @@ export abstract class CredentialNamers {
   abstract models(tenant: string, credential: string): Promise<string[]>;
   /** Returns the names of MCP servers that reference a credential: those of the tenant, and shared ones. */
   abstract servers(tenant: string, credential: string): Promise<string[]>;
+  /** Returns the names of a tenant's registered agents that reference a credential. */
+  abstract registeredAgents(tenant: string, credential: string): Promise<string[]>;
 }
 
 /** Selection and page of listed credentials. */
@@ -105,6 +107,7 @@ const NAMERS = [
   { by: 'workflows', kind: 'workflows', words: 'workflows' },
   { by: 'models', kind: 'models', words: 'models' },
   { by: 'servers', kind: 'mcp-servers', words: 'MCP servers' },
+  { by: 'registeredAgents', kind: 'agents', words: 'registered agents' },
 ] as const;
 
 /**

@@ -175,7 +175,7 @@ export function talkKey({ tenant, owner, contextId, workflow, node, agentUrl }: 
 /** Identity and authorization of the caller. The cancel of a call needs them as well. */
 export type CallIdentity = Pick<
   AgentCallOptions,
-  'scope' | 'parent' | 'revision' | 'credential' | 'onlyToHosts' | 'protocol'
+  'scope' | 'parent' | 'revision' | 'credential' | 'onlyToHosts' | 'protocol' | 'extensions'
 >;
 
 export interface CallTarget {
@@ -251,6 +251,11 @@ export interface AgentCallSpec {
   delivered?: boolean;
   /** Set to send the Message again if the agent no longer knows the `known` Task; otherwise the call fails. */
   forgotten?: 'send';
+  /**
+   * True to leave the agent's Task at work after a failed call, since the caller will follow it again. The Task is still
+   * canceled after the time limit.
+   */
+  leavesTask?: boolean;
   /** Time limit of the whole call in milliseconds; it replaces all other limits. */
   limit?: number;
   /**

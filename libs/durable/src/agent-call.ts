@@ -74,7 +74,6 @@ export class AgentCall {
   private readonly sight = Promise.withResolvers<void>();
   private readonly over = Promise.withResolvers<void>();
   private client: AgentClient | undefined;
-  /** True if the agent may have received the Message. */
   private sent = false;
   /** True if this call has received the agent's Task. */
   private met = false;
@@ -103,6 +102,11 @@ export class AgentCall {
   /** True if the call was canceled or aborted, or the calling execution has ended. `runCall` throws then. */
   get givenUp(): boolean {
     return this.end.givenUp;
+  }
+
+  /** True if the agent may have received the Message. */
+  get isSent(): boolean {
+    return this.sent;
   }
 
   /** Failure for which nothing has reached the agent so far, while the agent is unreachable. */
@@ -234,7 +238,7 @@ export class AgentCall {
   /** True if an agent elsewhere is still working when its caller stops reading because of an error. */
   private isLeftAtWork(error: unknown): boolean {
     const isGone = error instanceof AgentCallError && (error.kind === 'aborted' || error.kind === 'not-found');
-    return !isGone && this.isAtWork;
+    return !isGone && !this.spec.leavesTask && this.isAtWork;
   }
 
   /** True if an agent elsewhere has a Task for this call, and that Task was active in its last response. */

@@ -168,6 +168,7 @@ export class ExecutionRegistry {
       call,
       userMessage: message,
       metadata,
+      acceptedOutputModes: request.configuration?.acceptedOutputModes,
       task: null,
       recovered: 0,
       hold,
@@ -242,11 +243,11 @@ export class ExecutionRegistry {
       if (error instanceof A2AError) throw error;
       throw new A2AError('UNSUPPORTED_OPERATION', { message: 'The task is being worked on', cause: error });
     }
-    const { metadata } = request;
+    const { metadata, configuration } = request;
     const hold = once !== undefined;
     const traced = this.tracing?.traceNextTurn(agent, stored, [working]);
     const turn = { recording, call, userMessage: message, metadata, task: stored.task, recovered: 0, hold, traced };
-    return this.runExecution(agent, turn);
+    return this.runExecution(agent, { ...turn, acceptedOutputModes: configuration?.acceptedOutputModes });
   }
 
   /**

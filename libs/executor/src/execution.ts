@@ -180,12 +180,13 @@ export function newHeader(agent: ServedAgent, request: SendMessageRequest, call:
 
 /**
  * Returns the metadata of a new Task: the agent's revision, the trace and the executor's own members. Callers see it.
+ * The Task of an agent elsewhere has no revision.
  */
 export function newTaskMetadata(agent: ServedAgent, request: SendMessageRequest, call: CallContext): JsonObject {
   return {
     ...agent.executor.taskMetadata?.(request, call),
     ...keptTrace(request, call),
-    [REVISION_KEY]: agent.version,
+    ...(agent.card === undefined && { [REVISION_KEY]: agent.version }),
   };
 }
 

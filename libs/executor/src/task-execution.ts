@@ -38,6 +38,7 @@ export interface ExecutionStart {
   call: CallContext;
   userMessage: Message;
   metadata: RequestContext['metadata'];
+  acceptedOutputModes?: RequestContext['acceptedOutputModes'];
   /** Task before `userMessage`. */
   task: Task | null;
   recovered: number;
@@ -339,6 +340,7 @@ export class TaskExecution implements Execution {
       userMessage: start.userMessage,
       task: start.task,
       call: start.call,
+      acceptedOutputModes: start.acceptedOutputModes,
       metadata: start.metadata,
       trace: start.traced?.trace,
       signal: this.controller.signal,

@@ -35,6 +35,7 @@ describe('a body that is nested deep and has a number that is none', () => {
     ['/api/conversations'],
     ['/api/brainstorms'],
     ['/api/mcp-servers'],
+    ['/api/agents'],
     ['/api/models'],
     ['/api/credentials'],
     ['/api/apply'],

@@ -39,6 +39,7 @@ describe('a URL without end is refused', () => {
       400,
       ['/models', { name: 'm', provider: 'openai-compatible', model: 'm', baseUrl: LONG }],
     ],
+    ['a registered agent', 400, ['/agents', { name: 'a', url: LONG }]],
     ['an MCP server', 400, ['/mcp-servers', { name: 'm', url: LONG }]],
   ])('as %s', async (_what, status, [path, body]) => {
     const reply = await stage.api.call('POST', path, body);

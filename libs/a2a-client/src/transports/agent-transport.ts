@@ -75,10 +75,17 @@ export function callTraceHeaders({ trace }: { trace?: TraceContext }): TraceHead
 /** Extensions of Parley, which need no activation. */
 const OWN_EXTENSION = /^urn:parley:/;
 
-/** Returns the `A2A-Extensions` header, which activates the extensions of a Message at the agent (section 3.2.6). */
-export function extensionsHeader({ message }: SendMessageRequest): Record<string, string> | undefined {
-  const named = message.extensions?.filter((uri) => !OWN_EXTENSION.test(uri) && VISIBLE.test(uri)) ?? [];
-  return named.length === 0 ? undefined : { 'a2a-extensions': named.join(', ') };
+/**
+ * Returns the `A2A-Extensions` header, which activates the extensions of a Message and of its call at the agent
+ * (section 3.2.6).
+ */
+export function extensionsHeader(
+  { message }: SendMessageRequest,
+  { extensions = [] }: Pick<AgentCallOptions, 'extensions'>,
+): Record<string, string> | undefined {
+  const named = new Set([...(message.extensions ?? []), ...extensions]);
+  const sent = [...named].filter((uri) => !OWN_EXTENSION.test(uri) && VISIBLE.test(uri));
+  return sent.length === 0 ? undefined : { 'a2a-extensions': sent.join(', ') };
 }
 
 /** Text that a header may have, and that is one entry of a list. */

@@ -110,7 +110,7 @@ class RestTransport implements AgentTransport {
       'a2a-version': '1.0',
       ...credentials,
       ...callTraceHeaders(options),
-      ...(sent && { ...keyHeader(options), ...extensionsHeader(sent) }),
+      ...(sent && { ...keyHeader(options), ...extensionsHeader(sent, options) }),
     };
     if (body === undefined) return this.request({ url, method, headers, signal, alive, auth, fence, place });
     headers['content-type'] = 'application/json';

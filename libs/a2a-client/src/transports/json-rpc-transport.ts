@@ -114,7 +114,7 @@ export class JsonRpcTransport implements AgentTransport {
       ...this.endpoint.credentials?.(options),
       ...callTraceHeaders(options),
       ...(SENDING.test(method) && keyHeader(options)),
-      ...('message' in params && extensionsHeader(params as SendMessageRequest)),
+      ...('message' in params && extensionsHeader(params as SendMessageRequest, options)),
     };
     const given = tenant && !('tenant' in params) ? { ...params, tenant } : params;
     const spoken = this.dialect?.writeParams(given as JsonObject) ?? given;

@@ -115,20 +115,22 @@ export function agentCard(
   { grpcUrl, security, ...optional }: CardOptions = {},
 ): AgentCard {
   const { streaming, pushNotifications, extensions = [] } = agent.capabilities ?? {};
-  return {
-    name: agent.name,
-    description: agent.description,
+  const own = {
     supportedInterfaces: cardInterfaces(agentUrl(baseUrl, path), path, grpcUrl),
-    version: agent.version,
     capabilities: {
       streaming: streaming ?? true,
       pushNotifications: (optional.pushNotifications ?? false) && (pushNotifications ?? true),
       extendedAgentCard: security !== undefined,
       extensions: [...EXTENSIONS, ...extensions],
     },
+    ...security,
+  };
+  if (agent.card) return { ...agent.card, ...own };
+  const { name, description, version } = agent;
+  return {
+    ...{ name, description, version, ...own },
     defaultInputModes: agent.inputModes,
     defaultOutputModes: agent.outputModes,
-    ...security,
     skills: cardSkills(agent),
   };
 }

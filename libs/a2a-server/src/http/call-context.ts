@@ -8,13 +8,17 @@ import { A2AError, isJsonObject, textStart } from '#libs/protocol';
 import { inboundTrace } from '#libs/service';
 import { activeExtensions } from '../extensions.js';
 
-/** Kind of base URL under `/a2a`: the service, conversations, a workflow, a node, or the alias of a node. */
-export type AgentBase = 'service' | 'conversations' | 'workflow' | 'node' | 'alias';
+/**
+ * Kind of base URL under `/a2a`: the service, conversations, a registered agent, a workflow, a node, or the alias of a
+ * node.
+ */
+export type AgentBase = 'service' | 'conversations' | 'agent' | 'workflow' | 'node' | 'alias';
 
 /** Route of each kind of base URL below `/a2a`, in the syntax of find-my-way. */
 export const BASE_ROUTES: Readonly<Record<AgentBase, string>> = {
   service: '',
   conversations: '/conversations',
+  agent: '/agents/:agent',
   workflow: '/workflows/:workflow',
   node: '/workflows/:workflow/nodes/:node',
   alias: '/nodes/:node',
@@ -24,6 +28,7 @@ export const AGENT_BASES = Object.keys(BASE_ROUTES) as AgentBase[];
 
 /** Parameters that the router found in the path, decoded. */
 export interface BaseParams {
+  agent?: string;
   workflow?: string;
   node?: string;
 }
@@ -42,6 +47,8 @@ export function agentPath(base: AgentBase, params: BaseParams): string {
       return '';
     case 'conversations':
       return 'conversations';
+    case 'agent':
+      return `agents/${requireName(params.agent, 'agent')}`;
     case 'workflow':
       return `workflows/${requireName(params.workflow, 'workflow')}`;
     case 'node':
@@ -56,11 +63,11 @@ export function agentUrl(baseUrl: string, path: string): string {
   return path === '' ? `${baseUrl}/a2a` : `${baseUrl}/a2a/${path}`;
 }
 
-function requireName(segment: string | undefined, kind: 'workflow' | 'node', looks = NAME): string {
+function requireName(segment: string | undefined, kind: 'agent' | 'workflow' | 'node', looks = NAME): string {
   if (segment !== undefined && looks.test(segment)) return segment;
   const shown = textStart(segment ?? '', 64);
   if (kind === 'node') throw new UnknownAgent(`node "${shown}" not registered`, 'NODE_NOT_FOUND', { node: shown });
-  throw new UnknownAgent(`workflow "${shown}" not found`, 'AGENT_NOT_FOUND', { workflow: shown });
+  throw new UnknownAgent(`${kind} "${shown}" not found`, 'AGENT_NOT_FOUND', { [kind]: shown });
 }
 
 /** Protocol versions that this server supports. */
@@ -193,6 +200,7 @@ export function tenantPath(tenant: string): string {
   if (!tenant.includes('/')) return '';
   const [first, name, second, node, ...rest] = tenant.split('/');
   if (rest.length === 0) {
+    if (first === 'agents' && second === undefined) return agentPath('agent', { agent: name });
     if (first === 'workflows' && second === undefined) return agentPath('workflow', { workflow: name });
     if (first === 'workflows' && second === 'nodes') return agentPath('node', { workflow: name, node });
     if (first === 'conversations' && name === '' && second === undefined) return agentPath('conversations', {});

@@ -18,6 +18,7 @@ import { findInlineRevision, type WorkflowInterface, WorkflowStore } from '../st
 import { CatalogServices } from './workflow-executors.js';
 import {
   AgentPage,
+  AGENTS,
   defaultDescription,
   interfaceOf,
   JSON_DATA,
@@ -239,6 +240,10 @@ export class WorkflowCatalog extends AgentCatalog {
     const own = this.services.own.findAgent(path);
     if (own) return own;
     const [root, first, below, second, ...rest] = path.split('/');
+    if (root !== undefined && first && below === undefined) {
+      const found = await this.findInSource(root, first);
+      if (found) return found;
+    }
     if (root === 'nodes' && first && below === undefined) return this.nodeAnywhere(first);
     if (root !== 'workflows' || !first || rest.length > 0) throw unknownAddress(path);
     if (below === undefined) return this.findWorkflow(first, revision);
@@ -279,14 +284,28 @@ export class WorkflowCatalog extends AgentCatalog {
     page.beginWithService({ path: '', ...this.ownName });
     const begun = page.begunWorkflow;
     let after = begun === undefined ? undefined : { name: begun, inclusive: true };
-    while (!page.full) {
+    while (!page.full && page.begunAgent === '') {
       const workflows = await this.store.listWithNodes(PAGE, after);
       for (const workflow of workflows) page.addWorkflow(workflow);
       const last = workflows.at(-1);
       if (last === undefined) break;
       after = { name: last.name, inclusive: false };
     }
+    const source = this.services.own.findSource(AGENTS);
+    if (source && !page.full) page.addAgents(await source.listAgents(this.tenant, limit + 1, page.begunAgent));
     return page.buildPage();
+  }
+
+  /**
+   * Returns the agent `{root}/{name}` of a source; `undefined` if there is no such source.
+   * @throws UnknownAgent if the source has no agent of this name
+   */
+  private async findInSource(root: string, name: string): Promise<ServedAgent | undefined> {
+    const source = this.services.own.findSource(root);
+    if (!source) return undefined;
+    const found = await source.findAgent(this.tenant, name);
+    if (!found) throw new UnknownAgent(`agent "${name}" not found`, 'AGENT_NOT_FOUND', { agent: name });
+    return found;
   }
 
   private createForTenant(tenant: string): WorkflowCatalog {

@@ -82,18 +82,23 @@ export const JSON_DATA = 'application/json';
 /** Media types of a workflow's agent. It accepts files, because they go to its `input` nodes. */
 export const WORKFLOW_MODES = { inputModes: [TEXT, JSON_DATA, '*/*'], outputModes: [TEXT, JSON_DATA] };
 
-/** Agent after which a page continues: the service (no members), a workflow, or a node of a workflow. */
+/** First segment of the paths of registered agents. */
+export const AGENTS = 'agents';
+
+/** Agent after which a page continues: the service (no members), a workflow, its node, or a registered agent. */
 interface DirectoryPosition {
   workflow?: string;
   node?: string;
+  agent?: string;
 }
 
 const SERVICE = 'service';
 const PATH = /^workflows\/([\w-]+)(?:\/nodes\/([\w.-]+))?$/;
+const AGENT_PATH = /^agents\/([\w-]+)$/;
 
 /**
- * A page of the agent directory: the service first, then the workflows by name. The page token encodes the path of
- * the last agent of the page.
+ * A page of the agent directory: the service first, then the workflows by name, then the registered agents by name. The
+ * page token encodes the path of the last agent of the page.
  */
 export class AgentPage {
   private readonly agents: ListedAgent[] = [];
@@ -118,6 +123,11 @@ export class AgentPage {
     return this.after?.workflow;
   }
 
+  /** Name of the registered agent with which the previous page ended; `''` if it ended with another agent. */
+  get begunAgent(): string {
+    return this.after?.agent ?? '';
+  }
+
   /** True if there are more agents than fit on the page. */
   get full(): boolean {
     return this.more;
@@ -138,6 +148,11 @@ export class AgentPage {
       const at = nodePath(name, node.id);
       this.offerAgent(at, this.types.includes(node.type) ? listedAgent(at, name, node) : undefined);
     }
+  }
+
+  /** Adds registered agents, sorted by name, after all workflows. */
+  addAgents(agents: readonly ListedAgent[]): void {
+    for (const agent of agents) if (!this.more) this.offerAgent(agent.path, agent);
   }
 
   buildPage(): { agents: ListedAgent[]; nextPageToken: string } {
@@ -164,6 +179,8 @@ function listedAgent(path: string, workflow: string, { id, type, description }: 
 function decodeAgentToken(token: string): DirectoryPosition {
   const path = Buffer.from(token, 'base64url').toString();
   if (path === SERVICE) return {};
+  const [, agent] = AGENT_PATH.exec(path) ?? [];
+  if (agent !== undefined) return { agent };
   const [, workflow, node] = PATH.exec(path) ?? [];
   if (workflow === undefined) throw invalidParams({ field: 'pageToken', description: 'is not a token of this list' });
   return { workflow, node };

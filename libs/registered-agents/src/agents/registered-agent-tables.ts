@@ -1,0 +1,64 @@
+import { Column, Entity, type MigrationInterface, PrimaryColumn, type QueryRunner } from 'typeorm';
+
+@Entity('registered_agent')
+export class RegisteredAgentRow {
+  @PrimaryColumn('text') tenant!: string;
+  @PrimaryColumn('text') name!: string;
+  @Column('text') url!: string;
+  /** Name of the stored credential for calls. */
+  @Column('text', { nullable: true }) auth!: string | null;
+  @Column('json') policy!: object;
+  /** Card of the agent in the form of A2A 1.0, as it was when the agent was saved. */
+  @Column('json') card!: object;
+  @Column('timestamptz') created_at!: Date;
+  @Column('timestamptz') updated_at!: Date;
+}
+
+/**
+ * Creates the tables of registered agents and of their Tasks: which Task of the agent a Task here stands for. The ids of
+ * the agent are in no log and on no wire.
+ */
+export class CreateRegisteredAgent1700000001070 implements MigrationInterface {
+  readonly name = 'CreateRegisteredAgent1700000001070';
+
+  async up(runner: QueryRunner): Promise<void> {
+    // json, not jsonb: a card is stored as received, with characters that jsonb rejects.
+    await runner.query(`
+      CREATE TABLE registered_agent (
+        tenant text COLLATE "C" NOT NULL,
+        name text COLLATE "C" NOT NULL,
+        url text NOT NULL,
+        auth text COLLATE "C",
+        policy json NOT NULL,
+        card json NOT NULL,
+        created_at timestamptz NOT NULL DEFAULT now(),
+        updated_at timestamptz NOT NULL DEFAULT now(),
+        PRIMARY KEY (tenant, name)
+      )`);
+    await runner.query(`
+      CREATE TABLE registered_agent_task (
+        task_id text COLLATE "C" PRIMARY KEY,
+        -- Digests of who talks to which agent, without and with the context.
+        talk_key text COLLATE "C" NOT NULL,
+        context_key text COLLATE "C" NOT NULL,
+        -- The Message of the newest turn, as the agent gets it.
+        message_id text COLLATE "C" NOT NULL,
+        options json NOT NULL,
+        begun_at timestamptz NOT NULL DEFAULT now(),
+        remote_task_id text COLLATE "C",
+        remote_context_id text COLLATE "C",
+        -- The Message of the turn that asked the caller what to do about a lost Task.
+        asked_by text COLLATE "C"
+      )`);
+    await runner.query(`
+      CREATE INDEX registered_agent_context ON registered_agent_task (context_key, begun_at)
+      WHERE remote_context_id IS NOT NULL`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE registered_agent_task');
+    await runner.query('DROP TABLE registered_agent');
+  }
+}
+
+export const REGISTERED_AGENT_MIGRATIONS = [CreateRegisteredAgent1700000001070];

@@ -1,0 +1,135 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { type InsertResult, MoreThan, type Repository, type UpdateResult } from 'typeorm';
+import { type NamedPage, refuseMoreThan } from '#libs/http-server';
+import type { AgentCard } from '#libs/protocol';
+import { RegisteredAgentRow } from './registered-agent-tables.js';
+
+/** Pattern of the name of a registered agent, which is that of workflows. */
+export const AGENT_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
+
+/**
+ * Reactions to a Task that the agent no longer knows, or a Message that it may or may not have received.
+ * - `fail`: the Task fails.
+ * - `resend`: the Message is sent again, for agents that tolerate this.
+ * - `ask`: the Task asks its caller.
+ */
+export const FORGOTTEN = ['fail', 'resend', 'ask'] as const;
+export type Forgotten = (typeof FORGOTTEN)[number];
+
+/** Policy of a registered agent. */
+export interface AgentPolicy {
+  /** Seconds for which an unreachable agent is awaited; default DEFAULT_WAIT_S. */
+  wait?: number;
+  /** Time limit of one turn, in seconds; unlimited if absent. */
+  limit?: number;
+  forgotten?: Forgotten;
+}
+
+export const DEFAULT_WAIT_S = 60;
+/** Maximum seconds of `wait`. */
+export const LONGEST_WAIT_S = 86_400;
+/** Maximum seconds of `limit`, which is the maximum delay of a timer of Node.js. */
+export const LONGEST_LIMIT_S = Math.floor((2 ** 31 - 1) / 1_000);
+
+/** Definition of a registered agent, as its tenant writes it. */
+export interface RegistrationFields {
+  url: string;
+  /** Name of the stored credential for calls. */
+  auth?: string;
+  policy: AgentPolicy;
+}
+
+/** Agent elsewhere that is served here under a name. */
+export interface RegisteredAgent extends RegistrationFields {
+  tenant: string;
+  name: string;
+  /** Card as it was when the agent was saved. */
+  card: AgentCard;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** Maximum number of registered agents of a tenant; concurrent requests may exceed it slightly. */
+export const MOST_REGISTERED_AGENTS = 500;
+
+/** Stores the registered agents of tenants. */
+@Injectable()
+export class RegisteredAgents {
+  constructor(@InjectRepository(RegisteredAgentRow) private readonly rows: Repository<RegisteredAgentRow>) {}
+
+  /** Returns one page of a tenant's agents, sorted by name. */
+  async listAgents(tenant: string, { limit, after }: NamedPage): Promise<RegisteredAgent[]> {
+    const where = { tenant, name: MoreThan(after) };
+    return (await this.rows.find({ where, order: { name: 'ASC' }, take: limit })).map(toAgent);
+  }
+
+  async get(tenant: string, name: string): Promise<RegisteredAgent | undefined> {
+    const row = await this.rows.findOneBy({ tenant, name });
+    return row ? toAgent(row) : undefined;
+  }
+
+  /** Returns the names of the tenant's agents that use a credential, sorted. */
+  async namesUsingCredential(tenant: string, auth: string): Promise<string[]> {
+    const rows = await this.rows.find({ where: { tenant, auth }, order: { name: 'ASC' }, select: { name: true } });
+    return rows.map(({ name }) => name);
+  }
+
+  /**
+   * Stores a new agent of the tenant. @returns `undefined` if the name is taken
+   * @throws ProblemError 422 if the tenant has MOST_REGISTERED_AGENTS agents
+   */
+  async createAgent(
+    tenant: string,
+    name: string,
+    definition: RegistrationFields,
+    card: AgentCard,
+  ): Promise<RegisteredAgent | undefined> {
+    const count = await this.rows.countBy({ tenant });
+    refuseMoreThan({ count, most: MOST_REGISTERED_AGENTS, what: 'registered agents' });
+    const values = { tenant, name, ...columnsOf(definition, card) };
+    return toSavedAgent(
+      await this.rows.createQueryBuilder().insert().values(values).orIgnore().returning('*').execute(),
+    );
+  }
+
+  /** Replaces an agent of the tenant. @returns `undefined` if there is no agent of this name */
+  async replaceAgent(
+    tenant: string,
+    name: string,
+    definition: RegistrationFields,
+    card: AgentCard,
+  ): Promise<RegisteredAgent | undefined> {
+    const values = { ...columnsOf(definition, card), updated_at: () => 'now()' };
+    return toSavedAgent(await this.rows.update({ tenant, name }, values, { returning: '*' }));
+  }
+
+  /** Deletes an agent of the tenant. @returns true if it existed */
+  async delete(tenant: string, name: string): Promise<boolean> {
+    return (await this.rows.delete({ tenant, name })).affected === 1;
+  }
+}
+
+type DefinitionColumns = Pick<RegisteredAgentRow, 'url' | 'auth' | 'policy' | 'card'>;
+
+function columnsOf({ url, auth, policy }: RegistrationFields, card: AgentCard): DefinitionColumns {
+  return { url, auth: auth ?? null, policy, card };
+}
+
+function toAgent(row: RegisteredAgentRow): RegisteredAgent {
+  const { tenant, name, url, auth, policy, card } = row;
+  return {
+    ...{ tenant, name, url },
+    ...(auth !== null && { auth }),
+    policy: policy as AgentPolicy,
+    card: card as AgentCard,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** Converts a row of `RETURNING`. TypeORM does not map it, so its members are named as the columns. */
+function toSavedAgent({ raw }: InsertResult | UpdateResult): RegisteredAgent | undefined {
+  const [row] = raw as RegisteredAgentRow[];
+  return row && toAgent(row);
+}

@@ -1,0 +1,3 @@
+export { REGISTERED_AGENT_MIGRATIONS } from './agents/registered-agent-tables.js';
+export { RegisteredAgents } from './agents/registered-agents.js';
+export { RegisteredAgentsModule } from './registered-agents.module.js';

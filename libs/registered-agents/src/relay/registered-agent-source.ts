@@ -1,0 +1,105 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { AgentDirectory, readAgentCard } from '#libs/a2a-client';
+import { type AgentSource, BuiltInAgents, type ListedAgent, type ServedAgent } from '#libs/agents';
+import { type AgentCard, decodeAgentCard, jsonDigest, type JsonObject, redactedUrl } from '#libs/protocol';
+import { type RegisteredAgent, RegisteredAgents } from '../agents/registered-agents.js';
+import { forwardedCard, forwardedExtensions } from './relay-card.js';
+import { RelayExecutor } from './relay-executor.js';
+import { RelayTasks } from './relay-tasks.js';
+
+/** First segment of the paths of registered agents. */
+const ROOT = 'agents';
+/** Milliseconds for which a card is served before its pin is read again. */
+const FRESH_MS = 1_000;
+const MOST_KEPT = 1_000;
+/** Maximum characters of all kept cards as JSON. */
+const MOST_KEPT_LENGTH = 16 * 1024 * 1024;
+
+/** Served agent, and the state of the definition and the card from which it was made. */
+interface KeptAgent {
+  served: ServedAgent;
+  /** Time when the definition was saved, in epoch milliseconds. */
+  savedAt: number;
+  cardDigest: string;
+  /** Size of the card. */
+  length: number;
+  /** `performance.now()` until which the pin is not read again. */
+  freshUntil: number;
+}
+
+/**
+ * Source of the agents at `agents/{name}`. A saved definition is visible at once at every replica, an accepted change of
+ * a pinned card within a second.
+ */
+@Injectable()
+export class RegisteredAgentSource implements AgentSource {
+  readonly root = ROOT;
+  private readonly logger = new Logger(RegisteredAgentSource.name);
+  private readonly kept = new LRUCache<string, KeptAgent>({
+    max: MOST_KEPT,
+    maxSize: MOST_KEPT_LENGTH,
+    sizeCalculation: ({ length }) => length,
+  });
+
+  constructor(
+    private readonly agents: RegisteredAgents,
+    private readonly tasks: RelayTasks,
+    private readonly directory: AgentDirectory,
+    builtIn: BuiltInAgents,
+  ) {
+    builtIn.addSource(this);
+  }
+
+  async findAgent(tenant: string, name: string): Promise<ServedAgent | undefined> {
+    const agent = await this.agents.get(tenant, name);
+    if (!agent) return undefined;
+    const key = JSON.stringify([tenant, name]);
+    const savedAt = agent.updatedAt.getTime();
+    const known = this.kept.get(key);
+    const isSame = known?.savedAt === savedAt;
+    if (isSame && performance.now() < known.freshUntil) return known.served;
+    const card = await this.readCard(agent);
+    const cardDigest = jsonDigest(card as unknown as JsonObject);
+    const freshUntil = performance.now() + FRESH_MS;
+    if (isSame && known.cardDigest === cardDigest) {
+      known.freshUntil = freshUntil;
+      return known.served;
+    }
+    const served = this.toServed(agent, card);
+    this.kept.set(key, { served, savedAt, cardDigest, freshUntil, length: JSON.stringify(card).length });
+    return served;
+  }
+
+  async listAgents(tenant: string, limit: number, after: string): Promise<ListedAgent[]> {
+    const found = await this.agents.listAgents(tenant, { limit, after });
+    return found.map(({ name, card }) => ({ path: `${ROOT}/${name}`, name: card.name, description: card.description }));
+  }
+
+  /** Returns the pinned card of an agent; if it cannot be read, the card with which the agent was saved. */
+  private async readCard({ tenant, url, card }: RegisteredAgent): Promise<AgentCard> {
+    try {
+      const pinned = await this.directory.pinnedCard(url, { scope: { tenant, owner: '' } });
+      const read = pinned && readAgentCard(JSON.stringify(pinned));
+      return read ? decodeAgentCard(read) : card;
+    } catch (error) {
+      this.logger.warn({ err: error, url: redactedUrl(url) }, 'The pinned card of a registered agent cannot be read');
+      return card;
+    }
+  }
+
+  private toServed(agent: RegisteredAgent, card: AgentCard): ServedAgent {
+    const { name, description, version, skills } = card;
+    return {
+      path: `${ROOT}/${agent.name}`,
+      ...{ name, description, version, skills },
+      // The agent itself decides which types it takes: many cards name fewer.
+      inputModes: [],
+      outputModes: [],
+      executor: new RelayExecutor(agent, { directory: this.directory, tasks: this.tasks }),
+      capabilities: { extensions: forwardedExtensions(card) },
+      card: forwardedCard(card),
+      changedAt: new Date(),
+    };
+  }
+}

@@ -1,0 +1,57 @@
+import { AgentExecutor, type RequestContext, TaskCanceled } from '#libs/agents';
+import type { Message, Task } from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+import type { RegisteredAgent } from '../agents/registered-agents.js';
+import { RelayCancel } from './relay-cancel.js';
+import type { RelayServices } from './relay-request.js';
+import { RelayTurn } from './relay-turn.js';
+
+/** Milliseconds that a canceled Task has left to learn how the agent's Task ends. */
+const CANCEL_MS = 12_000;
+
+/**
+ * Executor of a registered agent: passes Messages on to the agent as they came, and tells the agent's events as they
+ * were said.
+ * - The Message is durable before the agent gets it, and every event before the caller gets it.
+ * - The ids of Tasks and contexts are those of this service here, and those of the agent there.
+ * - A cancel goes to the agent, and the Task ends as the agent says.
+ */
+export class RelayExecutor extends AgentExecutor {
+  override readonly recovery = 'restart';
+  override readonly cancelGrace = CANCEL_MS;
+
+  constructor(
+    private readonly agent: RegisteredAgent,
+    private readonly services: RelayServices,
+  ) {
+    super();
+  }
+
+  /**
+   * Returns the direct Message that a Task stands for: its only answer, which names no Task. The status Messages of
+   * Tasks always name their Task.
+   */
+  override directReply({ status, artifacts, history = [] }: Task): Message | undefined {
+    const { state, message } = status;
+    if (state !== 'TASK_STATE_COMPLETED' || message === undefined || message.taskId !== undefined) return undefined;
+    return artifacts === undefined && history.length === FIRST_ANSWER ? message : undefined;
+  }
+
+  async *execute(context: RequestContext): AsyncIterable<TaskEvent> {
+    const { agent, services } = this;
+    if (isCanceled(context)) return yield* new RelayCancel(agent, services, context).endTask();
+    try {
+      yield* (await RelayTurn.openTurn(agent, services, context)).runTurn();
+    } catch (error) {
+      if (!isCanceled(context)) throw error;
+      yield* new RelayCancel(agent, services, context).endTask();
+    }
+  }
+}
+
+/** Number of Messages of a Task that a direct Message has answered. */
+const FIRST_ANSWER = 2;
+
+function isCanceled({ signal }: RequestContext): boolean {
+  return signal.reason instanceof TaskCanceled;
+}

@@ -1,0 +1,70 @@
+import type { AgentDirectory } from '#libs/a2a-client';
+import type { CallIdentity } from '#libs/durable';
+import type { RequestContext } from '#libs/agents';
+import { derivedId, type Message, type Part, type SendMessageRequest } from '#libs/protocol';
+import type { RegisteredAgent } from '../agents/registered-agents.js';
+import type { RelayTasks, StoredTurn, TurnOptions } from './relay-tasks.js';
+
+/** What relays need of the service. */
+export interface RelayServices {
+  directory: AgentDirectory;
+  tasks: RelayTasks;
+}
+
+/** Returns who calls the agent, and with which credential. */
+export function identityOf(
+  { name, auth }: Pick<RegisteredAgent, 'name' | 'auth'>,
+  { call, taskId, token }: RequestContext,
+  { extensions = [] }: TurnOptions = {},
+): CallIdentity {
+  return {
+    scope: call.scope,
+    parent: { taskId, reference: name, token },
+    ...(auth !== undefined && { credential: auth }),
+    ...(extensions.length > 0 && { extensions }),
+  };
+}
+
+/**
+ * Returns the id under which a Message goes to the agent: the same for each attempt of a turn, so that the agent can
+ * detect a repeated Message.
+ */
+export function sentMessageId({ taskId, userMessage }: RequestContext): string {
+  return derivedId('relay', taskId, userMessage.messageId);
+}
+
+/** Returns the part of the request that is stored for a recovery of the turn. */
+export function turnOptions({ acceptedOutputModes, call, metadata }: RequestContext): TurnOptions {
+  return {
+    ...(acceptedOutputModes && acceptedOutputModes.length > 0 && { acceptedOutputModes }),
+    ...(call.extensions.length > 0 && { extensions: call.extensions }),
+    ...(metadata && { metadata }),
+  };
+}
+
+/**
+ * Returns the request to the agent: the Message as it came, with the agent's ids.
+ * @param parts Parts of the Message, as they were sent
+ * @param references Tasks of the agent that the Message refers to
+ */
+export function toAgentRequest(
+  message: Message,
+  parts: Part[],
+  { messageId, remoteTaskId, remoteContextId, options }: StoredTurn,
+  references: readonly string[],
+): SendMessageRequest {
+  const { taskId: _taskId, contextId: _contextId, referenceTaskIds: _ids, ...content } = message;
+  const ids = remoteTaskId === undefined ? {} : { taskId: remoteTaskId, contextId: remoteContextId ?? '' };
+  return {
+    message: {
+      ...content,
+      ...ids,
+      messageId,
+      parts,
+      ...(references.length > 0 && { referenceTaskIds: [...references] }),
+    },
+    // An empty list stands for any type; without the list, the client would name its own.
+    configuration: { acceptedOutputModes: [...(options.acceptedOutputModes ?? [])] },
+    ...(options.metadata && { metadata: options.metadata }),
+  };
+}

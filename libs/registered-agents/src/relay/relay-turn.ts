@@ -1,0 +1,252 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { AgentCall, type CallOutcome, type CallProgress } from '#libs/durable';
+import type { HeldParts, RequestContext } from '#libs/agents';
+import { retryWhileUnreachable } from '#libs/postgres';
+import {
+  firstText,
+  isIdentifier,
+  isWaitingState,
+  type Message,
+  type SendMessageRequest,
+  statusUpdate,
+  type TaskState,
+} from '#libs/protocol';
+import { Backoff } from '#libs/service';
+import type { TaskEvent } from '#libs/tasks';
+import { DEFAULT_WAIT_S, type RegisteredAgent } from '../agents/registered-agents.js';
+import { type CallDecision, decideAfter, failureWords } from './call-decision.js';
+import { identityOf, sentMessageId, toAgentRequest, turnOptions, type RelayServices } from './relay-request.js';
+import type { RelayTalk, StoredTurn } from './relay-tasks.js';
+import { TaskMirror } from './task-mirror.js';
+
+/** Milliseconds that an agent has for the first event after a Message, which may be its whole answer. */
+const FIRST_EVENT_MS = 3_600_000;
+/** Milliseconds of silence after which a stream is opened again. */
+const IDLE_MS = 120_000;
+const SECOND_MS = 1_000;
+/** Pauses between attempts to reach an agent. */
+const BACKOFF = new Backoff(100, 5_000);
+
+const QUESTION =
+  'The agent no longer knows this task, or may not have received the message. Answer "resend" to send the message ' +
+  'again, or "fail" to end the task.';
+const RESEND = 'resend';
+const FAIL = 'fail';
+
+type Events = AsyncGenerator<TaskEvent, void, undefined>;
+
+/** Turn of a Task of a registered agent: one Message to the agent, and everything that the agent says until it ends or waits. */
+export class RelayTurn {
+  private readonly mirror: TaskMirror;
+  /** Time of the first of the failed attempts in a row; `undefined` while the agent answers. */
+  private awaySince: number | undefined;
+  /** True if the next call follows the agent's Task instead of sending the Message first. */
+  private follows: boolean;
+
+  private constructor(
+    private readonly agent: RegisteredAgent,
+    private readonly services: RelayServices,
+    private readonly context: RequestContext,
+    private readonly turn: StoredTurn & { isRecovered: boolean },
+    log: readonly TaskEvent[],
+  ) {
+    this.mirror = new TaskMirror(context, log);
+    this.follows = turn.isRecovered && turn.remoteTaskId !== undefined;
+  }
+
+  /** Stores the turn, and waits until its Message is durable. */
+  static async openTurn(agent: RegisteredAgent, services: RelayServices, context: RequestContext): Promise<RelayTurn> {
+    const { taskId, contextId, signal } = context;
+    const begun = { taskId, contextId, messageId: sentMessageId(context), options: turnOptions(context) };
+    const talk = talkOf(agent, context);
+    const storeTurn = async (): Promise<StoredTurn & { isRecovered: boolean }> => {
+      const turn = await services.tasks.beginTurn(talk, begun);
+      if (turn) return { ...turn, isRecovered: false };
+      const found = await services.tasks.findTurn(taskId);
+      if (!found) throw new Error(`The turn of task ${taskId} vanished`);
+      return { ...found, isRecovered: true };
+    };
+    const isNew = context.task === null && context.recovered === 0;
+    const [turn, log] = await Promise.all([
+      retryWhileUnreachable(storeTurn, signal),
+      isNew ? [] : context.readTaskLog(),
+      context.flush(),
+    ]);
+    return new RelayTurn(agent, services, context, turn, log);
+  }
+
+  /** Runs the turn. Yields the events of the agent, and one end. */
+  async *runTurn(): Events {
+    const { turn, context } = this;
+    let message = context.userMessage;
+    if (turn.isAnswer) {
+      const answer = firstText(message.parts)?.trim().toLowerCase();
+      if (answer === FAIL) return yield this.toEnd('TASK_STATE_FAILED', 'The agent no longer knows this task.');
+      const asked = lastMessage(context.task?.history ?? []);
+      if (answer !== RESEND || !asked) return yield* this.askCaller();
+      message = asked;
+    }
+    const isUncertain = turn.isRecovered && turn.remoteTaskId === undefined;
+    if (isUncertain && this.agent.policy.forgotten !== 'resend') return yield* this.applyPolicy();
+    using held = await context.holdParts?.(message.parts);
+    const request = await this.buildRequest(message, held);
+    for (let failures = 0; ; failures += 1) {
+      const call = this.createCall(request);
+      yield* this.followCall(call);
+      const next = await this.nextStep(call.outcome, call);
+      if (next === undefined) yield* this.endTurn(call.outcome);
+      else if (next === 'policy') yield* this.applyPolicy();
+      if (next !== 'again') return;
+      await delay(BACKOFF.pauseAfter(Math.min(failures, MOST_DOUBLINGS)), undefined, { signal: context.signal });
+    }
+  }
+
+  private async buildRequest(message: Message, held: HeldParts | undefined): Promise<SendMessageRequest> {
+    const { services, context, turn, agent } = this;
+    const ids = message.referenceTaskIds ?? [];
+    const known = await services.tasks.remoteTasks(talkOf(agent, context), ids);
+    const references = ids.flatMap((id) => known.get(id) ?? []);
+    return toAgentRequest(message, held ? [...held.parts] : message.parts, turn, references);
+  }
+
+  private createCall(request: SendMessageRequest): AgentCall {
+    const { agent, context, turn, services } = this;
+    const { limit, forgotten } = agent.policy;
+    const { remoteTaskId } = turn;
+    return new AgentCall(services.directory, {
+      identity: identityOf(agent, context, turn.options),
+      signal: context.signal,
+      request,
+      context: {
+        findContextId: async () => turn.remoteContextId,
+        keepContextId: (remote) => this.keepContext(remote),
+      },
+      findTarget: () => ({ url: agent.url }),
+      by: { context, agent: context.call.agent },
+      ...(this.follows && remoteTaskId !== undefined && { known: remoteTaskId }),
+      ...(this.follows && request.message.taskId !== remoteTaskId && { delivered: true }),
+      leavesTask: true,
+      ...(limit !== undefined && { limit: limit * SECOND_MS, since: turn.begunAt.getTime() }),
+      ...(forgotten !== 'resend' && { resends: 0 }),
+      timeouts: { firstEvent: FIRST_EVENT_MS, idle: IDLE_MS, total: Infinity, refused: 0 },
+    });
+  }
+
+  private async *followCall(call: AgentCall): Events {
+    for await (const progress of call.runCall()) {
+      this.awaySince = undefined;
+      await this.keepRemote(progress);
+      for (const event of this.mirror.toEvents(progress.response)) yield event;
+    }
+  }
+
+  /** Stores the agent's ids before any event of its Task is visible. */
+  private async keepRemote({ seen }: CallProgress): Promise<void> {
+    const { services, context, turn } = this;
+    if (seen === undefined) return;
+    const { taskId, contextId } = seen;
+    if (taskId !== turn.remoteTaskId || contextId !== turn.remoteContextId) {
+      if (!isIdentifier(taskId) || !isIdentifier(contextId)) throw new Error('The agent names ids that do not fit');
+      await retryWhileUnreachable(() => services.tasks.keepRemote(context.taskId, taskId, contextId), context.signal);
+    }
+    turn.remoteTaskId = taskId;
+    turn.remoteContextId = contextId;
+    this.follows = true;
+  }
+
+  /** Stores the context of a direct Message. That of a Task is stored with the Task. */
+  private async keepContext(remote: string): Promise<void> {
+    const { services, context, turn } = this;
+    if (turn.remoteTaskId !== undefined || remote === turn.remoteContextId || !isIdentifier(remote)) return;
+    await services.tasks.keepRemote(context.taskId, undefined, remote).catch(() => undefined);
+  }
+
+  /**
+   * Returns the next step after a call: `undefined` to end the turn, `again` to call again after a pause, `policy` to
+   * apply the policy for lost Tasks.
+   */
+  private async nextStep(outcome: CallOutcome, call: AgentCall): Promise<'again' | 'policy' | undefined> {
+    if (outcome.kind !== 'failed' || outcome.failure.state !== undefined) return undefined;
+    const decision = this.decideNext(outcome, call);
+    const { forgotten } = this.agent.policy;
+    if (decision.kind === 'forgotten') {
+      if (forgotten !== RESEND) return 'policy';
+      return this.canWait() ? this.forgetTask() : undefined;
+    }
+    if (decision.kind !== 'away') return undefined;
+    if (!decision.isSafe && forgotten !== RESEND) return 'policy';
+    return this.canWait() ? 'again' : undefined;
+  }
+
+  private decideNext(outcome: CallOutcome & { kind: 'failed' }, call: AgentCall): CallDecision {
+    const hasTask = this.turn.remoteTaskId !== undefined;
+    // The Message of a follow-up may have reached its Task: the next call looks before it sends.
+    if (hasTask && call.isSent) this.follows = true;
+    return decideAfter({ failure: outcome.failure, isSent: call.isSent, hasTask });
+  }
+
+  /** True if the agent may still be waited for, since its first failure in a row. */
+  private canWait(): boolean {
+    const { wait = DEFAULT_WAIT_S } = this.agent.policy;
+    this.awaySince ??= performance.now();
+    return performance.now() - this.awaySince < wait * SECOND_MS;
+  }
+
+  private forgetTask(): 'again' {
+    delete this.turn.remoteTaskId;
+    this.follows = false;
+    return 'again';
+  }
+
+  private async *applyPolicy(): Events {
+    if (this.agent.policy.forgotten === 'ask') return yield* this.askCaller();
+    const words = 'The agent no longer knows this task, or may not have received the message; it was not sent again.';
+    yield this.toEnd('TASK_STATE_FAILED', words);
+  }
+
+  private async *askCaller(): Events {
+    const { services, context } = this;
+    await retryWhileUnreachable(() => services.tasks.noteQuestion(context.taskId), context.signal);
+    yield this.toEnd('TASK_STATE_INPUT_REQUIRED', QUESTION);
+  }
+
+  /** Yields the end of the turn as the agent said it, or for a failed call what has failed. */
+  private async *endTurn(outcome: CallOutcome): Events {
+    const { answer } = outcome;
+    if (answer.reply && this.turn.remoteTaskId === undefined) return yield this.mirror.toReplyEvent(answer.reply);
+    if (answer.reply) {
+      yield this.mirror.toStatusEvent({ state: 'TASK_STATE_COMPLETED', message: answer.reply });
+    } else if (answer.status && (outcome.kind !== 'failed' || outcome.failure.state !== undefined)) {
+      yield this.mirror.toStatusEvent(answer.status);
+    } else if (outcome.kind === 'failed') {
+      yield this.toFailure(outcome);
+    }
+  }
+
+  private toFailure({ failure }: CallOutcome & { kind: 'failed' }): TaskEvent {
+    if (failure.kind === 'internal') throw failure.cause;
+    const words = failureWords(failure);
+    const hasTask = this.turn.remoteTaskId !== undefined;
+    const isRefused = decideAfter({ failure, isSent: true, hasTask }).kind === 'refused';
+    const before = this.context.task?.status.state;
+    if (isRefused && before !== undefined && isWaitingState(before)) return this.toEnd(before, words);
+    return this.toEnd(isRefused ? 'TASK_STATE_REJECTED' : 'TASK_STATE_FAILED', words);
+  }
+
+  private toEnd(state: TaskState, words: string): TaskEvent {
+    return statusUpdate(this.context, state, words);
+  }
+}
+
+/** Maximum exponent of the pauses. */
+const MOST_DOUBLINGS = 10;
+
+function talkOf({ name }: RegisteredAgent, { call }: RequestContext): RelayTalk {
+  return { scope: call.scope, agent: name };
+}
+
+/** Returns the newest Message of the caller that does not answer the question of the relay. */
+function lastMessage(history: readonly Message[]): Message | undefined {
+  const isQuestion = (message: Message | undefined): boolean => firstText(message?.parts ?? []) === QUESTION;
+  return history.findLast(({ role }, index) => role === 'ROLE_USER' && !isQuestion(history[index - 1]));
+}

@@ -1,0 +1,201 @@
+import { createHash } from 'node:crypto';
+import {
+  type Artifact,
+  canonicalJson,
+  isActiveState,
+  type JsonValue,
+  keptFileOf,
+  type Message,
+  type Part,
+  type StreamResponse,
+  type Task,
+  type TaskReference,
+  type TaskState,
+  type TaskStatus,
+  timestampNow,
+  withoutKeptFile,
+} from '#libs/protocol';
+import type { TaskEvent } from '#libs/tasks';
+
+/** What was emitted of an Artifact: digests of its Parts, and of everything else. */
+interface EmittedArtifact {
+  shape: string;
+  parts: string[];
+}
+
+/**
+ * Image of an agent's Task in the log of the Task that stands for it. Converts the agent's responses to events that the
+ * log lacks.
+ * - An event of the agent's stream becomes the same event, with the ids of the Task here.
+ * - A snapshot (`task`) becomes the difference to what was emitted: new Messages of the agent, the rest of Artifacts, and
+ *   the status. An Artifact that does not continue the emitted one replaces it.
+ * - The memory for an Artifact does not depend on the size of its Parts.
+ */
+export class TaskMirror {
+  private readonly artifacts = new Map<string, EmittedArtifact>();
+  private readonly messages = new Set<string>();
+  private status: { state: TaskState; messageId?: string | undefined } | undefined;
+  /** True if the log has a bare status WORKING with which no event of the agent in this turn was emitted. */
+  private isWorkingLogged = false;
+  /** Number of statuses of the agent that were emitted in this turn. */
+  private emittedInTurn = 0;
+
+  /**
+   * @param reference ids of the Task here
+   * @param log log of the Task so far
+   */
+  constructor(
+    private readonly reference: TaskReference,
+    log: readonly TaskEvent[],
+  ) {
+    for (const event of log) this.noteLogged(event);
+  }
+
+  /** Returns the events that the log lacks after a response of the agent, in order. A direct Message gives none. */
+  toEvents(response: StreamResponse): TaskEvent[] {
+    if ('task' in response) return this.fromSnapshot(response.task);
+    if ('message' in response) return [];
+    if ('artifactUpdate' in response) {
+      const { artifactUpdate } = response;
+      this.noteArtifact(artifactUpdate.artifact, artifactUpdate.append);
+      return [{ artifactUpdate: { ...artifactUpdate, ...this.ids } }];
+    }
+    const { status, metadata } = response.statusUpdate;
+    if (this.isSkipped(status) && metadata === undefined) {
+      this.noteStatus(status);
+      return [];
+    }
+    return status.state === 'TASK_STATE_SUBMITTED' ? [] : [this.toStatusEvent(status, metadata)];
+  }
+
+  /** Returns the event of a status. */
+  toStatusEvent({ state, message }: TaskStatus, metadata?: Task['metadata']): TaskEvent {
+    this.noteStatus({ state, ...(message && { message }) });
+    const timestamp = timestampNow();
+    const status = { state, ...(message && { message: this.toOwnMessage(message) }), timestamp };
+    return { statusUpdate: { ...this.ids, status, ...(metadata && { metadata }) } };
+  }
+
+  /** Returns the event that ends the Task with a direct Message. The Message names no Task, as it was sent. */
+  toReplyEvent({ taskId: _taskId, ...reply }: Message): TaskEvent {
+    const message = { ...withoutReferences(reply), contextId: this.reference.contextId };
+    return {
+      statusUpdate: { ...this.ids, status: { state: 'TASK_STATE_COMPLETED', message, timestamp: timestampNow() } },
+    };
+  }
+
+  private get ids(): TaskReference {
+    const { taskId, contextId } = this.reference;
+    return { taskId, contextId };
+  }
+
+  private fromSnapshot({ status, artifacts = [], history = [] }: Task): TaskEvent[] {
+    const events: TaskEvent[] = [];
+    for (const message of history) {
+      const isNew = message.role === 'ROLE_AGENT' && !this.messages.has(message.messageId);
+      if (isNew && message.messageId !== status.message?.messageId)
+        events.push(this.toStatusEvent({ state: 'TASK_STATE_WORKING', message }));
+    }
+    const rest = artifacts.flatMap((artifact) => this.restOfArtifact(artifact));
+    const isEmitted = this.hasEmitted(status) || this.isSkipped(status);
+    if (isEmitted) this.noteStatus(status);
+    const last = isEmitted ? [] : [this.toStatusEvent(status)];
+    // A Task that works has begun to work before it made Artifacts, and makes none after its end.
+    return isActiveState(status.state) ? [...events, ...last, ...rest] : [...events, ...rest, ...last];
+  }
+
+  private restOfArtifact(artifact: Artifact): TaskEvent[] {
+    const emitted = this.artifacts.get(artifact.artifactId);
+    const { shape, parts } = imageOf(artifact);
+    const isContinued =
+      emitted?.shape === shape &&
+      emitted.parts.length > 0 &&
+      emitted.parts.every((digest, index) => digest === parts[index]);
+    if (isContinued && emitted.parts.length === parts.length) return [];
+    this.artifacts.set(artifact.artifactId, { shape, parts });
+    const update = isContinued
+      ? { artifact: { ...artifact, parts: artifact.parts.slice(emitted.parts.length) }, append: true }
+      : { artifact };
+    return [{ artifactUpdate: { ...this.ids, ...update } }];
+  }
+
+  /** True if the newest status of the log is this one. */
+  private hasEmitted({ state, message }: TaskStatus): boolean {
+    return this.status?.state === state && this.status.messageId === message?.messageId;
+  }
+
+  /**
+   * True for a status that adds nothing: SUBMITTED, since the Task here has begun with it, and the bare WORKING with
+   * which the log continues after a Message.
+   */
+  private isSkipped({ state, message }: TaskStatus): boolean {
+    if (state === 'TASK_STATE_SUBMITTED') return true;
+    return state === 'TASK_STATE_WORKING' && message === undefined && this.isWorkingLogged && this.emittedInTurn === 0;
+  }
+
+  private noteLogged(event: TaskEvent): void {
+    if ('artifactUpdate' in event) this.noteArtifact(event.artifactUpdate.artifact, event.artifactUpdate.append);
+    if (!('statusUpdate' in event)) return;
+    const { status } = event.statusUpdate;
+    if (event.received) {
+      this.isWorkingLogged = true;
+      this.emittedInTurn = 0;
+    } else this.noteStatus(status);
+  }
+
+  private noteStatus({ state, message }: TaskStatus): void {
+    if (state === 'TASK_STATE_SUBMITTED') return;
+    this.status = { state, messageId: message?.messageId };
+    if (message) this.messages.add(message.messageId);
+    if (isActiveState(state)) this.emittedInTurn += 1;
+  }
+
+  private noteArtifact(artifact: Artifact, append: boolean | undefined): void {
+    const { shape, parts } = imageOf(artifact);
+    const emitted = append ? this.artifacts.get(artifact.artifactId) : undefined;
+    if (emitted) emitted.parts.push(...parts);
+    else this.artifacts.set(artifact.artifactId, { shape, parts });
+  }
+
+  /** Returns a Message of the agent with the ids of the Task here. The ids of other Tasks of the agent are omitted. */
+  private toOwnMessage(message: Message): Message {
+    return { ...withoutReferences(message), ...this.ids };
+  }
+}
+
+function withoutReferences({ referenceTaskIds: _ids, ...message }: Message): Message {
+  return message;
+}
+
+function imageOf({ parts, ...shape }: Artifact): EmittedArtifact {
+  return { shape: digestJson(withoutEmpty(shape)), parts: parts.map(partDigest) };
+}
+
+/** Returns the digest of a Part. Bytes that were moved to the file storage have the digest of the bytes themselves. */
+function partDigest(part: Part): string {
+  const kept = keptFileOf(part);
+  if (kept) {
+    const { url: _url, ...rest } = withoutKeptFile(part);
+    return digestJson({ ...withoutEmpty(rest), sha256: kept.sha256 });
+  }
+  const { raw, ...rest } = part;
+  if (raw === undefined) return digestJson(withoutEmpty(part));
+  const sha256 = createHash('sha256').update(Buffer.from(raw, 'base64')).digest('hex');
+  return digestJson({ ...withoutEmpty(rest), sha256 });
+}
+
+/** Returns an object without empty metadata and extensions, which some agents write and others omit. */
+function withoutEmpty(value: object): object {
+  return Object.fromEntries(
+    Object.entries(value).filter(([name, member]: [string, unknown]) => {
+      if (name === 'extensions') return !Array.isArray(member) || member.length > 0;
+      return name !== 'metadata' || Object.keys((member ?? {}) as object).length > 0;
+    }),
+  );
+}
+
+function digestJson(value: object): string {
+  return createHash('sha256')
+    .update(canonicalJson(value as JsonValue))
+    .digest('base64');
+}

@@ -1,0 +1,258 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type AgentCard, type Artifact, Message, type Part, Role, TaskState } from '@a2a-js/sdk';
+import {
+  AgentEvent,
+  type AgentExecutor,
+  DefaultRequestHandler,
+  type ExecutionEventBus,
+  InMemoryTaskStore,
+  type RequestContext,
+} from '@a2a-js/sdk/server';
+import { jsonRpcHandler, restHandler, UserBuilder } from '@a2a-js/sdk/server/express';
+import express, { type Express } from 'express';
+import type { JsonObject, Message as OwnMessage } from '#libs/protocol';
+import { cardRoute } from './sdk-server.js';
+import { until } from './until.js';
+
+export interface DoorAgentOptions {
+  binding?: 'JSONRPC' | 'HTTP+JSON';
+  streaming?: boolean;
+  card?: Partial<AgentCard>;
+}
+
+/** Number of Artifacts, and of chunks in all, of the answer to `many`. */
+export const [ARTIFACTS, CHUNKS] = [64, 1_000];
+
+/**
+ * An agent on the official SDK's server that keeps everything in memory, to be put behind a door. It does what the
+ * first text of a Message says:
+ * - `direct`: answers with a Message.
+ * - `ask`: waits for input with a text and a data Part; the next Message is echoed.
+ * - `login`, `refuse`, `fail`: ends the turn in that state, with a Message.
+ * - `many`: sends CHUNKS chunks of ARTIFACTS Artifacts in turn.
+ * - `hold`: sends one chunk, then the other after `release()`.
+ * - anything else: echoes the Parts as an Artifact.
+ */
+export class DoorAgent implements AgentExecutor {
+  /** Messages that the agent got, in order. */
+  readonly heard: OwnMessage[] = [];
+  /** Values of the `A2A-Extensions` header of the Messages. */
+  readonly activated: string[] = [];
+  private readonly held = new Map<string, (end: 'released' | 'canceled') => void>();
+  private server: Server | undefined;
+  private app: Express | undefined;
+  private port = 0;
+
+  private constructor(readonly options: DoorAgentOptions) {}
+
+  static async start(options: DoorAgentOptions = {}): Promise<DoorAgent> {
+    const agent = new DoorAgent(options);
+    await agent.begin();
+    return agent;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** Ids of the Tasks that hold. */
+  get holding(): string[] {
+    return [...this.held.keys()];
+  }
+
+  /** Starts the agent, with no memory of any Task. */
+  async begin(): Promise<void> {
+    this.app = express();
+    this.app.use(express.json({ limit: '64mb', type: () => true }));
+    this.app.use((request, _reply, next) => {
+      const named = request.headers['a2a-extensions'];
+      if (named !== undefined) this.activated.push(String(named));
+      next();
+    });
+    this.server = this.app.listen(this.port, '127.0.0.1');
+    await once(this.server, 'listening');
+    this.port = (this.server.address() as AddressInfo).port;
+    const requestHandler = new DefaultRequestHandler(this.card, new InMemoryTaskStore(), this);
+    const served = { requestHandler, userBuilder: UserBuilder.noAuthentication };
+    this.app.use('/.well-known/agent-card.json', cardRoute(requestHandler));
+    this.app.use('/rpc', jsonRpcHandler(served));
+    this.app.use('/rest', restHandler(served));
+  }
+
+  /** Stops the agent: its connections break, and it forgets its Tasks. */
+  async end(): Promise<void> {
+    const { server } = this;
+    this.held.clear();
+    this.server = undefined;
+    if (!server) return;
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  }
+
+  /** Breaks all connections; the agent keeps its Tasks. */
+  cut(): void {
+    this.server?.closeAllConnections();
+  }
+
+  /** Resolves when a Task holds. */
+  async untilHolding(): Promise<string> {
+    return until(() => this.holding.at(-1), { what: 'a task of the agent to hold' });
+  }
+
+  /** Lets all Tasks that hold complete. */
+  release(): void {
+    for (const end of this.held.values()) end('released');
+    this.held.clear();
+  }
+
+  async execute(context: RequestContext, bus: ExecutionEventBus): Promise<void> {
+    this.heard.push(Message.toJSON(context.userMessage) as OwnMessage);
+    await this.answer(context, bus, firstText(context.userMessage.parts));
+    bus.finished();
+  }
+
+  async cancelTask(taskId: string): Promise<void> {
+    this.held.get(taskId)?.('canceled');
+    this.held.delete(taskId);
+  }
+
+  private get card(): AgentCard {
+    const { binding = 'JSONRPC', streaming = true, card } = this.options;
+    const path = binding === 'JSONRPC' ? 'rpc' : 'rest';
+    return {
+      name: 'Door agent',
+      description: 'Echoes what it is told',
+      supportedInterfaces: [
+        { url: `${this.url}/${path}`, protocolBinding: binding, tenant: '', protocolVersion: '1.0' },
+      ],
+      provider: { organization: 'Doors Ltd', url: 'https://doors.example.com' },
+      version: '7.1',
+      capabilities: { streaming, pushNotifications: false, extensions: [], extendedAgentCard: false },
+      securitySchemes: {},
+      securityRequirements: [],
+      defaultInputModes: ['text'],
+      defaultOutputModes: ['text', 'image/png'],
+      skills: [SKILL],
+      documentationUrl: 'https://doors.example.com/docs',
+      iconUrl: 'https://doors.example.com/icon.png',
+      signatures: [],
+      ...card,
+    };
+  }
+
+  private async answer(context: RequestContext, bus: ExecutionEventBus, text: string): Promise<void> {
+    const { taskId, contextId, userMessage, task } = context;
+    if (text === 'direct') return bus.publish(AgentEvent.message(wordsOf(context, 'at once', false)));
+    const status = { state: TaskState.TASK_STATE_SUBMITTED, message: undefined, timestamp: undefined };
+    const begun = { id: taskId, contextId, status, artifacts: [], history: [userMessage], metadata: {} };
+    bus.publish(AgentEvent.task(task ?? begun));
+    bus.publish(statusOf(context, TaskState.TASK_STATE_WORKING, 'on it', { step: 1 }));
+    const end = ENDS[text];
+    if (end !== undefined) return bus.publish(statusOf(context, end, `${text}: why`));
+    if (text === 'ask')
+      return bus.publish(statusOf(context, TaskState.TASK_STATE_INPUT_REQUIRED, 'which?', undefined, { of: [1] }));
+    if (text === 'many') for (let n = 0; n < CHUNKS; n += 1) bus.publish(chunkOf(context, n));
+    else if (text === 'hold') await this.hold(context, bus);
+    else bus.publish(artifactOf(context, userMessage.parts));
+    if (text !== 'hold' || !this.canceled.delete(taskId))
+      bus.publish(statusOf(context, TaskState.TASK_STATE_COMPLETED, 'done'));
+  }
+
+  private readonly canceled = new Set<string>();
+
+  private async hold(context: RequestContext, bus: ExecutionEventBus): Promise<void> {
+    const { taskId } = context;
+    bus.publish(pieceOf(context, 'first ', false));
+    const end = await new Promise<string>((resolve) => this.held.set(taskId, resolve));
+    if (end === 'canceled') {
+      this.canceled.add(taskId);
+      bus.publish(statusOf(context, TaskState.TASK_STATE_CANCELED, 'stopped'));
+    } else bus.publish(pieceOf(context, 'last', true));
+  }
+}
+
+const SKILL = {
+  id: 'echo',
+  name: 'Echo',
+  description: 'Echoes Parts',
+  tags: ['echo'],
+  examples: ['hello'],
+  inputModes: [],
+  outputModes: [],
+  securityRequirements: [],
+};
+
+const ENDS: Readonly<Record<string, TaskState>> = {
+  login: TaskState.TASK_STATE_AUTH_REQUIRED,
+  refuse: TaskState.TASK_STATE_REJECTED,
+  fail: TaskState.TASK_STATE_FAILED,
+};
+
+function firstText(parts: readonly Part[]): string {
+  const found = parts.find(({ content }) => content?.$case === 'text')?.content;
+  return found?.$case === 'text' ? found.value : '';
+}
+
+function partOf(content: Part['content'], metadata: JsonObject = {}): Part {
+  const mediaType = content?.$case === 'text' ? 'text/plain' : 'application/json';
+  return { content, mediaType, filename: '', metadata };
+}
+
+function wordsOf({ taskId, contextId }: RequestContext, text: string, ofTask = true, data?: JsonObject): Message {
+  const parts = [partOf({ $case: 'text', value: text }, { tone: 'plain' })];
+  if (data) parts.push(partOf({ $case: 'data', value: data }));
+  return {
+    messageId: crypto.randomUUID(),
+    taskId: ofTask ? taskId : '',
+    contextId,
+    role: Role.ROLE_AGENT,
+    parts,
+    metadata: { of: 'agent' },
+    extensions: ['urn:example:words'],
+    referenceTaskIds: [],
+  };
+}
+
+function statusOf(
+  context: RequestContext,
+  state: TaskState,
+  text: string,
+  metadata: JsonObject = {},
+  data?: JsonObject,
+): ReturnType<typeof AgentEvent.task> {
+  const { taskId, contextId } = context;
+  const status = { state, message: wordsOf(context, text, true, data), timestamp: new Date().toISOString() };
+  return AgentEvent.statusUpdate({ taskId, contextId, status, metadata });
+}
+
+function artifactOf(
+  { taskId, contextId }: RequestContext,
+  parts: Part[],
+  { artifactId = 'echo', append = false, lastChunk = true } = {},
+): ReturnType<typeof AgentEvent.task> {
+  const artifact: Artifact = {
+    ...{ artifactId, name: `${artifactId}.out`, description: 'what came', parts },
+    metadata: { of: artifactId },
+    extensions: ['urn:example:artifact'],
+  };
+  return AgentEvent.artifactUpdate({ taskId, contextId, artifact, append, lastChunk, metadata: { event: artifactId } });
+}
+
+function pieceOf(context: RequestContext, text: string, isLast: boolean): ReturnType<typeof AgentEvent.task> {
+  const parts = [partOf({ $case: 'text', value: text })];
+  return artifactOf(context, parts, { artifactId: 'held', append: isLast, lastChunk: isLast });
+}
+
+/** Chunk `n` of the answer to `many`. */
+function chunkOf(context: RequestContext, n: number): ReturnType<typeof AgentEvent.task> {
+  const parts = [partOf({ $case: 'text', value: `${n} ` })];
+  const isLast = n + ARTIFACTS >= CHUNKS;
+  return artifactOf(context, parts, {
+    artifactId: `a${n % ARTIFACTS}`,
+    append: n >= ARTIFACTS,
+    lastChunk: isLast,
+  });
+}
