@@ -147,11 +147,16 @@ describe('the fields for texts and expressions', () => {
 
   inBrowser('undoes and redoes what was typed, apart from the changes of the canvas', async () => {
     const page = await edit(ordered(unique('undo')));
+    await nodeOf(page, 'aside').click();
+    await page.keyboard.press('Delete');
+    await nodeOf(page, 'aside').waitFor({ state: 'detached' });
     const second = await prompt(page, 'second');
     await second.press('Control+End');
     await second.pressSequentially(' one');
     await second.press('Control+z');
+    await second.press('Control+z');
     expect(await second.innerText()).toBe('x');
+    expect(await nodeOf(page, 'aside').count()).toBe(0);
     await second.press('Control+Shift+z');
     expect(await second.innerText()).toBe('x one');
     await page.getByRole('button', { name: 'Undo' }).click();
