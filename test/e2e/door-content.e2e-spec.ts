@@ -50,11 +50,12 @@ describe.each([
     const agent = await startAgent({ binding, streaming });
     const { base } = await openDoor(stage.parley.url, agent.url);
     const task = await sendTask(base, PARTS, {
-      fields: { metadata: { traveller: 'ann' }, extensions: ['urn:example:one'] },
+      fields: { messageId: 'of the caller', metadata: { traveller: 'ann' }, extensions: ['urn:example:one'] },
     });
     const [heard] = agent.heard;
     expect(plain(heard?.parts)).toEqual(plain(PARTS));
-    expect(heard).toMatchObject({ metadata: { traveller: 'ann' }, extensions: ['urn:example:one'] });
+    const said = { messageId: 'of the caller', metadata: { traveller: 'ann' }, extensions: ['urn:example:one'] };
+    expect(heard).toMatchObject(said);
     expect(JSON.stringify(heard)).not.toContain('parley');
     expect(task.status).toMatchObject({ state: 'TASK_STATE_COMPLETED', message: { parts: [{ text: 'done' }] } });
     expect(task.artifacts).toHaveLength(1);
@@ -64,8 +65,8 @@ describe.each([
       extensions: ['urn:example:artifact'],
     });
     expect(plain(task.artifacts?.[0]?.parts)).toEqual(plain(PARTS));
-    const said = task.history?.map(({ role, parts: [part] }) => [role, part?.text]);
-    expect(said).toEqual([
+    const history = task.history?.map(({ role, parts: [part] }) => [role, part?.text]);
+    expect(history).toEqual([
       ['ROLE_USER', 'two texts'],
       ['ROLE_AGENT', 'on it'],
       ['ROLE_AGENT', 'done'],

@@ -127,6 +127,7 @@ describe('an agent that restarted and knows its Task no more', () => {
     agent.release();
     await reached(base, id, 'TASK_STATE_COMPLETED');
     expect(agent.heard.map(({ parts }) => parts[0]?.text)).toEqual(['hold', 'hold']);
+    expect(new Set(agent.heard.map(({ messageId }) => messageId)).size).toBe(1);
   });
 
   it('ends the Task if the caller answers so', async () => {

@@ -41,7 +41,7 @@ export class CreateRegisteredAgent1700000001070 implements MigrationInterface {
         -- Digests of who talks to which agent, without and with the context.
         talk_key text COLLATE "C" NOT NULL,
         context_key text COLLATE "C" NOT NULL,
-        -- The Message of the newest turn, as the agent gets it.
+        -- The Message of the newest turn.
         message_id text COLLATE "C" NOT NULL,
         options json NOT NULL,
         begun_at timestamptz NOT NULL DEFAULT now(),

@@ -1,7 +1,7 @@
 import type { AgentDirectory } from '#libs/a2a-client';
 import type { CallIdentity } from '#libs/durable';
 import type { RequestContext } from '#libs/agents';
-import { derivedId, type Message, type Part, type SendMessageRequest } from '#libs/protocol';
+import type { Message, Part, SendMessageRequest } from '#libs/protocol';
 import type { RegisteredAgent } from '../agents/registered-agents.js';
 import type { RelayTasks, StoredTurn, TurnOptions } from './relay-tasks.js';
 
@@ -25,14 +25,6 @@ export function identityOf(
   };
 }
 
-/**
- * Returns the id under which a Message goes to the agent: the same for each attempt of a turn, so that the agent can
- * detect a repeated Message.
- */
-export function sentMessageId({ taskId, userMessage }: RequestContext): string {
-  return derivedId('relay', taskId, userMessage.messageId);
-}
-
 /** Returns the part of the request that is stored for a recovery of the turn. */
 export function turnOptions({ acceptedOutputModes, call, metadata }: RequestContext): TurnOptions {
   return {
@@ -43,14 +35,15 @@ export function turnOptions({ acceptedOutputModes, call, metadata }: RequestCont
 }
 
 /**
- * Returns the request to the agent: the Message as it came, with the agent's ids.
+ * Returns the request to the agent: the Message as it came, with the agent's ids of Task and context. The caller's
+ * `messageId` stays: each attempt has the same one, so that the agent can detect a repeated Message.
  * @param parts Parts of the Message, as they were sent
  * @param references Tasks of the agent that the Message refers to
  */
 export function toAgentRequest(
   message: Message,
   parts: Part[],
-  { messageId, remoteTaskId, remoteContextId, options }: StoredTurn,
+  { remoteTaskId, remoteContextId, options }: StoredTurn,
   references: readonly string[],
 ): SendMessageRequest {
   const { taskId: _taskId, contextId: _contextId, referenceTaskIds: _ids, ...content } = message;
@@ -59,7 +52,6 @@ export function toAgentRequest(
     message: {
       ...content,
       ...ids,
-      messageId,
       parts,
       ...(references.length > 0 && { referenceTaskIds: [...references] }),
     },

@@ -22,14 +22,13 @@ export interface TurnOptions {
 export interface NewTurn {
   taskId: string;
   contextId: string;
-  /** Id of the Message as the agent gets it. */
+  /** Id of the Message that begins the turn. */
   messageId: string;
   options: TurnOptions;
 }
 
 /** Stored turn of a Task, and the Task at the agent. */
 export interface StoredTurn {
-  messageId: string;
   options: TurnOptions;
   begunAt: Date;
   /** Task at the agent, if known. */
@@ -105,7 +104,6 @@ interface TurnRow {
 
 function toTurn(row: TurnRow): StoredTurn {
   return {
-    messageId: row.message_id,
     options: row.options,
     begunAt: row.begun_at,
     ...(row.remote_task_id !== null && { remoteTaskId: row.remote_task_id }),

@@ -15,7 +15,7 @@ import { Backoff } from '#libs/service';
 import type { TaskEvent } from '#libs/tasks';
 import { DEFAULT_WAIT_S, type RegisteredAgent } from '../agents/registered-agents.js';
 import { type CallDecision, decideAfter, failureWords } from './call-decision.js';
-import { identityOf, sentMessageId, toAgentRequest, turnOptions, type RelayServices } from './relay-request.js';
+import { identityOf, toAgentRequest, turnOptions, type RelayServices } from './relay-request.js';
 import type { RelayTalk, StoredTurn } from './relay-tasks.js';
 import { TaskMirror } from './task-mirror.js';
 
@@ -57,7 +57,8 @@ export class RelayTurn {
   /** Stores the turn, and waits until its Message is durable. */
   static async openTurn(agent: RegisteredAgent, services: RelayServices, context: RequestContext): Promise<RelayTurn> {
     const { taskId, contextId, signal } = context;
-    const begun = { taskId, contextId, messageId: sentMessageId(context), options: turnOptions(context) };
+    const { messageId } = context.userMessage;
+    const begun = { taskId, contextId, messageId, options: turnOptions(context) };
     const talk = talkOf(agent, context);
     const storeTurn = async (): Promise<StoredTurn & { isRecovered: boolean }> => {
       const turn = await services.tasks.beginTurn(talk, begun);
