@@ -13,6 +13,7 @@ const CASES = [
   'gateway',
   'chunks',
   'outbound',
+  'door',
   'flood',
   'kill',
   'takeover',

@@ -4,6 +4,7 @@ import { attacksCase } from './attacks.ts';
 import { chunksCase } from './chunks.ts';
 import { dagCase } from './dag.ts';
 import { dagScaleCase } from './dag-scale.ts';
+import { doorCase } from './door.ts';
 import { extrasCase } from './extras.ts';
 import { floodCase } from './flood.ts';
 import { gatewayCase } from './gateway.ts';
@@ -32,6 +33,7 @@ export const CASE_WORK: Record<CaseName, (bench: Bench) => Promise<Row[]>> = {
   gateway: gatewayCase,
   chunks: chunksCase,
   outbound: outboundCase,
+  door: doorCase,
   flood: floodCase,
   kill: killCase,
   takeover: takeoverCase,

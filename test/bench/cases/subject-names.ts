@@ -13,3 +13,5 @@ export const BATCH_FLOOR = 'floor: batched commits';
 export const UNDICI_FLOOR = 'floor: bare undici.request';
 export const DURABLE_PEERS = ['LangGraph, PostgreSQL', 'DBOS', 'Mastra, PostgreSQL'] as const;
 export const PARLEY_CLIENT = "Parley's client, found by URL for each call";
+export const AGENT_ITSELF = 'official SDK, memory: the agent itself';
+export const DOOR = 'Parley, PostgreSQL: a door before that agent';

@@ -1,6 +1,8 @@
 import {
+  AGENT_ITSELF,
   BATCH_FLOOR,
   COMMIT_FLOOR,
+  DOOR,
   DURABLE_PEERS,
   PARLEY,
   PARLEY_CLIENT,
@@ -59,6 +61,7 @@ function goalsOf({ rows, facts }: Report): Goal[] {
       120,
       of(rows, 'outbound', UNDICI_FLOOR, 32)?.nodeCpu,
     ),
+    ...doorGoals(rows),
     atMost('Chunks: cost of one among many, × one among few', chunkCostRatio, 1.2),
   ];
 }
@@ -91,6 +94,17 @@ function sendGoals(rows: readonly Row[]): Goal[] {
 
 function streamGoals(rows: readonly Row[]): Goal[] {
   return rates(rows, 'stream', 'SendStreamingMessage', { 32: 2.5, 128: 3.5 });
+}
+
+function doorGoals(rows: readonly Row[]): Goal[] {
+  const rate = (id: string, connections: number) =>
+    faster(of(rows, id, DOOR, connections), of(rows, id, AGENT_ITSELF, connections));
+  const p50 = (subject: string): number => of(rows, 'door-send', subject, 1)?.p50 ?? Number.NaN;
+  return [
+    atLeast('A door, SendMessage at 32: rate × the agent itself', rate('door-send', 32), 0.8),
+    atMost('A door, SendMessage at 1: p50, ms more than the agent itself', p50(DOOR) - p50(AGENT_ITSELF), 3),
+    atLeast('A door, a stream of chunks at 1: rate × the agent itself', rate('door-stream', 1), 0.9),
+  ];
 }
 
 /** @param wanted by the number of connections */

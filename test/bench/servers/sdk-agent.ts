@@ -8,8 +8,10 @@ import {
   type RequestContext,
   type TaskStore,
 } from '@a2a-js/sdk/server';
-import { jsonRpcHandler, UserBuilder } from '@a2a-js/sdk/server/express';
+import { agentCardHandler, jsonRpcHandler, UserBuilder } from '@a2a-js/sdk/server/express';
 import express from 'express';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { CHUNK } from './chunk.ts';
 import { announce } from './serve.ts';
 
@@ -68,12 +70,16 @@ function artifact({ taskId, contextId }: RequestContext, parts: Part[], append: 
   return AgentEvent.artifactUpdate({ taskId, contextId, artifact: content, append, lastChunk: !append, metadata: {} });
 }
 
-/** Serves the echo agent on loopback with the SDK's own Express handlers and the given store. */
-export function serveSdkAgent(store: TaskStore): void {
+/** Serves the echo agent and its card on loopback with the SDK's own Express handlers and the given store. */
+export async function serveSdkAgent(store: TaskStore): Promise<void> {
+  const app = express();
+  const server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const card: AgentCard = {
     name: 'echo',
     description: 'Echoes',
-    supportedInterfaces: [{ url: 'http://127.0.0.1/', protocolBinding: 'JSONRPC', tenant: '', protocolVersion: '1.0' }],
+    supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', tenant: '', protocolVersion: '1.0' }],
     provider: undefined,
     version: '1',
     capabilities: { streaming: true, pushNotifications: false, extensions: [], extendedAgentCard: false },
@@ -86,9 +92,9 @@ export function serveSdkAgent(store: TaskStore): void {
     signatures: [],
   };
   const requestHandler = new DefaultRequestHandler(card, store, new EchoExecutor());
-  const app = express();
+  app.use('/.well-known/agent-card.json', agentCardHandler({ agentCardProvider: requestHandler }));
   app.use(jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication }));
-  announce(app.listen(0, '127.0.0.1'));
+  announce(server);
 }
 
 function agentMessage({ taskId, contextId, userMessage }: RequestContext): Message {

@@ -2,4 +2,4 @@
 import { InMemoryTaskStore } from '@a2a-js/sdk/server';
 import { serveSdkAgent } from './sdk-agent.ts';
 
-serveSdkAgent(new InMemoryTaskStore());
+await serveSdkAgent(new InMemoryTaskStore());

@@ -6,4 +6,4 @@ import { serveSdkAgent } from './sdk-agent.ts';
 
 const POOL_SIZE = 20;
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: POOL_SIZE });
-serveSdkAgent(new DatabaseTaskStore(new Kysely({ dialect: new PostgresDialect({ pool }) })));
+await serveSdkAgent(new DatabaseTaskStore(new Kysely({ dialect: new PostgresDialect({ pool }) })));

@@ -1,0 +1,54 @@
+import { type Bench, compare, type Row, type Subject } from '../comparison.ts';
+import type { RequestTemplate } from '../load/closed-loop.ts';
+import { startParley, startPeer } from '../servers/bench-server.ts';
+import { rpc, userMessage } from './a2a-requests.ts';
+import { AGENT_ITSELF, DOOR } from './subject-names.ts';
+
+const DOOR_PATH = '/a2a/agents/echo';
+/** Streams of chunks at the same time. */
+const READERS = 4;
+
+/**
+ * What a door costs: the same Messages to an agent of the official SDK, which keeps everything in memory, and to Parley,
+ * which keeps each Message and each event on disk before it passes them on.
+ */
+export async function doorCase(bench: Bench): Promise<Row[]> {
+  const { postgres, options } = bench;
+  const [agent, parley] = await Promise.all([
+    bench.using(startPeer('sdk-memory.ts')),
+    bench.using(startParley(await postgres.database('parley'))),
+  ]);
+  await registerAgent(parley.url, agent.url);
+  const subjects = (template: (path: string) => RequestTemplate, units = 1): Subject[] => [
+    { name: AGENT_ITSELF, server: agent, template: template('/'), units },
+    { name: DOOR, server: parley, postgres, template: template(DOOR_PATH), units },
+  ];
+  const sent = await compare(bench, {
+    id: 'door-send',
+    title: 'SendMessage, blocking, 4 events',
+    unit: 'request',
+    connections: options.connections,
+    subjects: subjects((path) => rpc(path, 'SendMessage', userMessage(), 'TASK_STATE_COMPLETED')),
+  });
+  const { few } = options.chunks;
+  const streamed = await compare(bench, {
+    id: 'door-stream',
+    title: `SendStreamingMessage, ${few} chunks (p50 and p99 of a whole Task)`,
+    unit: 'chunk',
+    connections: [1, READERS],
+    subjects: subjects(
+      (path) => rpc(path, 'SendStreamingMessage', userMessage(`chunks ${few}`), 'TASK_STATE_COMPLETED'),
+      few,
+    ),
+  });
+  return [...sent, ...streamed];
+}
+
+async function registerAgent(url: string, agentUrl: string): Promise<void> {
+  const answer = await fetch(`${url}/api/agents`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'echo', url: agentUrl }),
+  });
+  if (answer.status !== 201) throw new Error(`The agent was refused: ${await answer.text()}`);
+}
