@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
-import { Database } from '#libs/postgres';
+import { BatchLoader, Database } from '#libs/postgres';
 import type { JsonObject } from '#libs/protocol';
 import { TaskRetention, type TaskScope } from '#libs/tasks';
 
@@ -44,9 +44,17 @@ export interface StoredTurn {
  * - A turn is stored before its Message is sent, so a recovered turn knows that the agent may have it.
  * - The agent's ids are stored before any event of its Task is visible.
  * - Rows are deleted with their Tasks.
+ * - One statement stores what arrives while another one works.
  */
 @Injectable()
 export class RelayTasks {
+  private readonly begun = new BatchLoader(
+    (turns: readonly TurnToStore[]) => this.storeTurns(turns),
+    MOST_ROWS,
+    AT_ONCE,
+  );
+  private readonly met = new BatchLoader((ids: readonly RemoteIds[]) => this.storeRemotes(ids), MOST_ROWS, AT_ONCE);
+
   constructor(
     private readonly database: Database,
     retention: TaskRetention,
@@ -55,13 +63,14 @@ export class RelayTasks {
   }
 
   /** Stores a turn. @returns the turn; `undefined` if an earlier execution has stored it already */
-  async beginTurn(
-    talk: RelayTalk,
-    { taskId, contextId, messageId, options }: NewTurn,
-  ): Promise<StoredTurn | undefined> {
-    const values = [taskId, talkKey(talk), contextKey(talk, contextId), messageId, JSON.stringify(options)];
-    const { rows } = await this.database.pool.query<TurnRow>({ name: 'relay-begin', text: BEGIN, values });
-    return rows[0] && toTurn(rows[0]);
+  beginTurn(talk: RelayTalk, { taskId, contextId, messageId, options }: NewTurn): Promise<StoredTurn | undefined> {
+    return this.begun.get({
+      taskId,
+      talkKey: talkKey(talk),
+      contextKey: contextKey(talk, contextId),
+      messageId,
+      options: JSON.stringify(options),
+    });
   }
 
   async findTurn(taskId: string): Promise<StoredTurn | undefined> {
@@ -71,13 +80,31 @@ export class RelayTasks {
 
   /** Stores the agent's ids of a Task. The Task is absent for a direct Message. */
   async keepRemote(taskId: string, remoteTaskId: string | undefined, remoteContextId: string): Promise<void> {
-    const values = [taskId, remoteTaskId ?? null, remoteContextId];
-    await this.database.pool.query({ name: 'relay-keep', text: KEEP, values });
+    await this.met.get({ taskId, remoteTaskId: remoteTaskId ?? null, remoteContextId });
   }
 
   /** Notes that the turn asks the caller what to do about a lost Task. The lost Task is forgotten. */
   async noteQuestion(taskId: string): Promise<void> {
     await this.database.pool.query({ name: 'relay-ask', text: ASK, values: [taskId] });
+  }
+
+  private async storeTurns(turns: readonly TurnToStore[]): Promise<Map<TurnToStore, StoredTurn>> {
+    const columns = TURN_COLUMNS.map((column) => turns.map((turn) => turn[column]));
+    const statement = { name: 'relay-begin', text: BEGIN, values: columns };
+    const { rows } = await this.database.pool.query<TurnRow & { task_id: string }>(statement);
+    const stored = new Map(rows.map((row) => [row.task_id, toTurn(row)]));
+    return new Map(
+      turns.flatMap((turn) => {
+        const found = stored.get(turn.taskId);
+        return found ? [[turn, found]] : [];
+      }),
+    );
+  }
+
+  private async storeRemotes(ids: readonly RemoteIds[]): Promise<Map<RemoteIds, true>> {
+    const columns = REMOTE_COLUMNS.map((column) => ids.map((it) => it[column]));
+    await this.database.pool.query({ name: 'relay-keep', text: KEEP, values: columns });
+    return new Map();
   }
 
   /** Returns the agent's Tasks that Tasks of the same talk stand for, by the ids of the latter. */
@@ -92,6 +119,31 @@ export class RelayTasks {
     return new Map(rows.map((row) => [row.task_id, row.remote_task_id]));
   }
 }
+
+/** Maximum number of Tasks that one statement stores. */
+const MOST_ROWS = 64;
+/** Maximum number of concurrent statements of a kind. */
+const AT_ONCE = 2;
+
+/** Turn as its row has it. */
+interface TurnToStore {
+  taskId: string;
+  talkKey: string;
+  contextKey: string;
+  messageId: string;
+  options: string;
+}
+
+const TURN_COLUMNS = ['taskId', 'talkKey', 'contextKey', 'messageId', 'options'] as const;
+
+/** Ids of the agent for a Task. */
+interface RemoteIds {
+  taskId: string;
+  remoteTaskId: string | null;
+  remoteContextId: string;
+}
+
+const REMOTE_COLUMNS = ['taskId', 'remoteTaskId', 'remoteContextId'] as const;
 
 interface TurnRow {
   message_id: string;
@@ -132,14 +184,19 @@ const COLUMNS = `message_id, options, begun_at, remote_task_id, asked_by,
     ORDER BY earlier.begun_at DESC LIMIT 1)) AS remote_context_id`;
 const BEGIN = `
   INSERT INTO registered_agent_task AS turn (task_id, talk_key, context_key, message_id, options)
-  VALUES ($1, $2, $3, $4, $5)
+  SELECT task_id, talk_key, context_key, message_id, options::json
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
+    AS begun (task_id, talk_key, context_key, message_id, options)
   ON CONFLICT (task_id) DO UPDATE SET message_id = excluded.message_id, options = excluded.options, begun_at = now()
   WHERE turn.message_id <> excluded.message_id
-  RETURNING ${COLUMNS}`;
+  RETURNING task_id, ${COLUMNS}`;
 const FIND = `SELECT ${COLUMNS} FROM registered_agent_task turn WHERE task_id = $1`;
 const KEEP = `
-  UPDATE registered_agent_task
-  SET remote_task_id = coalesce($2, remote_task_id), remote_context_id = $3, asked_by = NULL WHERE task_id = $1`;
+  UPDATE registered_agent_task AS turn
+  SET remote_task_id = coalesce(met.remote_task_id, turn.remote_task_id), remote_context_id = met.remote_context_id,
+    asked_by = NULL
+  FROM unnest($1::text[], $2::text[], $3::text[]) AS met (task_id, remote_task_id, remote_context_id)
+  WHERE turn.task_id = met.task_id`;
 const ASK = `
   UPDATE registered_agent_task SET asked_by = message_id, remote_task_id = NULL WHERE task_id = $1`;
 const REFERENCES = `
