@@ -18,7 +18,7 @@ export class RegisteredAgentRow {
  * Creates the tables of registered agents and of their Tasks: which Task of the agent a Task here stands for. The ids of
  * the agent are in no log and on no wire.
  */
-export class CreateRegisteredAgent1700000001070 implements MigrationInterface {
+class CreateRegisteredAgent1700000001070 implements MigrationInterface {
   readonly name = 'CreateRegisteredAgent1700000001070';
 
   async up(runner: QueryRunner): Promise<void> {
