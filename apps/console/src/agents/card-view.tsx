@@ -1,8 +1,8 @@
 import { CircleAlert, CircleCheck, TriangleAlert } from 'lucide-react';
-import type { ReactNode } from 'react';
 import { DataTable } from '../components/data-table.js';
 import { JsonView } from '../components/json-view.js';
 import { Markdown } from '../components/markdown.js';
+import { Section } from '../components/page-header.js';
 import type { A2aCard } from './agent-card.js';
 import type { AgentCardReport } from './card-report.js';
 import type { CardMessage } from './card-messages.js';
@@ -118,15 +118,6 @@ function Fact({ name, value }: { name: string; value: string | undefined }) {
       <dt className="text-muted-foreground">{name}</dt>
       <dd className="min-w-0 break-words">{value}</dd>
     </>
-  );
-}
-
-function Section({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section aria-label={title} className="space-y-2">
-      <h2 className="font-semibold">{title}</h2>
-      {children}
-    </section>
   );
 }
 

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { callApi, getJson } from '../api/http.js';
 import { useAction } from '../api/use-action.js';
 import { useLive } from '../api/use-live.js';
-import { CommandButton } from '../components/command-button.js';
+import { ActionError, CommandButton } from '../components/command-button.js';
 import { ConnectionNote } from '../components/connection-note.js';
 import { PageHeader } from '../components/page-header.js';
 import { ResourceView } from '../components/resource-view.js';
@@ -52,11 +52,7 @@ export function BrainstormPage({ id }: { id: string }) {
           )
         }
       />
-      {action.error !== undefined && (
-        <p role="alert" className="border-b border-destructive/50 bg-destructive/5 px-4 py-2 text-sm">
-          {action.error}
-        </p>
-      )}
+      <ActionError action={action} />
       <ResourceView resource={resource}>{(brainstorm) => <Body brainstorm={brainstorm} />}</ResourceView>
     </>
   );

@@ -10,6 +10,16 @@ interface CommandButtonProps extends Omit<ButtonProps, 'onClick'> {
   children: ReactNode;
 }
 
+/** Shows the error of a page's last action, if it failed. */
+export function ActionError({ action: { error } }: { action: Action }) {
+  if (error === undefined) return null;
+  return (
+    <p role="alert" className="border-b border-destructive/50 bg-destructive/5 px-4 py-2 text-sm">
+      {error}
+    </p>
+  );
+}
+
 /** Shows a button that calls the service. */
 export function CommandButton({ action, work, question, children, disabled, ...rest }: CommandButtonProps) {
   const confirmAndRun = (): void => {

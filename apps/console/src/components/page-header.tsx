@@ -34,3 +34,13 @@ export function PageHeader({ title, up, aside, actions }: PageHeaderProps) {
     </header>
   );
 }
+
+/** Shows a titled section of a page. */
+export function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section aria-label={title} className="space-y-2">
+      <h2 className="font-semibold">{title}</h2>
+      {children}
+    </section>
+  );
+}

@@ -4,7 +4,7 @@ import { callApi, getJson } from '../api/http.js';
 import { useAction } from '../api/use-action.js';
 import { useLive } from '../api/use-live.js';
 import { useTaskEvents } from '../api/use-task-events.js';
-import { CommandButton } from '../components/command-button.js';
+import { ActionError, CommandButton } from '../components/command-button.js';
 import { ConnectionNote } from '../components/connection-note.js';
 import { PageHeader } from '../components/page-header.js';
 import { ResourceView } from '../components/resource-view.js';
@@ -59,11 +59,7 @@ export function ConversationPage({ id }: { id: string }) {
           )
         }
       />
-      {action.error !== undefined && (
-        <p role="alert" className="border-b border-destructive/50 bg-destructive/5 px-4 py-2 text-sm">
-          {action.error}
-        </p>
-      )}
+      <ActionError action={action} />
       <ResourceView resource={resource}>
         {(conversation) => (
           <>

@@ -1,5 +1,6 @@
-import { ArrowRight, Repeat, X } from 'lucide-react';
+import { X } from 'lucide-react';
 import { Button } from '../components/button.js';
+import { EdgeHeader } from '../graph/edge-header.js';
 import type { EdgeOutcome } from '../graph/edge-look.js';
 import { describeEdgeState } from './edge-causes.js';
 import type { RunPicture } from './run-picture.js';
@@ -15,25 +16,14 @@ interface EdgeDetailsProps {
 export function EdgeDetails({ picture, index, state, onSelect }: EdgeDetailsProps) {
   const edge = picture.graph.edges[index];
   if (!edge) return null;
-  const Icon = edge.loop ? Repeat : ArrowRight;
   const error = picture.edgeErrors.get(index);
   return (
     <div className="space-y-4" data-details={`edge ${index}`}>
-      <header className="flex items-center gap-2.5">
-        <span className="flex size-8 shrink-0 items-center justify-center rounded-md bg-muted-foreground text-background">
-          <Icon className="size-4.5" aria-hidden />
-        </span>
-        <div className="min-w-0 grow">
-          <h2 className="leading-tight font-semibold">{edge.loop ? 'Loop' : 'Edge'}</h2>
-          <p className="truncate text-xs text-muted-foreground">
-            <NodeLink id={edge.from} onSelect={onSelect} /> {edge.loop ? 'back to' : 'to'}{' '}
-            <NodeLink id={edge.to} onSelect={onSelect} />
-          </p>
-        </div>
+      <EdgeHeader edge={edge} onSelect={onSelect}>
         <Button kind="quiet" aria-label="Close details" className="px-1.5!" onClick={() => onSelect(undefined)}>
           <X className="size-4" aria-hidden />
         </Button>
-      </header>
+      </EdgeHeader>
       <p data-cause className="rounded-md border bg-muted/60 p-2.5 text-sm">
         {describeEdgeState(edge, state)}
       </p>
@@ -55,13 +45,5 @@ function Condition({ title, expression }: { title: string; expression: string | 
         {expression}
       </pre>
     </section>
-  );
-}
-
-function NodeLink({ id, onSelect }: { id: string; onSelect: (id: string) => void }) {
-  return (
-    <button type="button" className="underline" onClick={() => onSelect(id)}>
-      {id}
-    </button>
   );
 }

@@ -3,7 +3,7 @@ import { callApi, getJson } from '../api/http.js';
 import { queries } from '../api/queries.js';
 import { useAction } from '../api/use-action.js';
 import { usePages } from '../api/use-pages.js';
-import { CommandButton } from '../components/command-button.js';
+import { ActionError, CommandButton } from '../components/command-button.js';
 import type { Column } from '../components/data-table.js';
 import { EmptyState } from '../components/empty-state.js';
 import { PagedTable } from '../components/paged-table.js';
@@ -51,11 +51,7 @@ export function TaskDeliveries({ taskId }: { taskId: string }) {
   ];
   return (
     <>
-      {action.error !== undefined && (
-        <p role="alert" className="border-b border-destructive/50 bg-destructive/5 px-4 py-2 text-sm">
-          {action.error}
-        </p>
-      )}
+      <ActionError action={action} />
       <PagedTable
         label="Push notifications"
         pages={pages}

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { partsText } from '../api/parts.js';
 import { isEnded, type A2aMessage, type A2aTask } from '../api/task.js';
+import { Section } from '../components/page-header.js';
 import { PartsView } from '../components/parts-view.js';
 import { StatusBadge } from '../components/status-badge.js';
 import { Time } from '../components/time.js';
@@ -68,15 +69,6 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
       <dt className="text-muted-foreground">{name}</dt>
       <dd className="flex flex-wrap items-center gap-2">{children}</dd>
     </>
-  );
-}
-
-function Section({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section aria-label={title} className="space-y-2">
-      <h2 className="font-semibold">{title}</h2>
-      {children}
-    </section>
   );
 }
 

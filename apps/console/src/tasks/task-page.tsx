@@ -6,7 +6,7 @@ import { isEnded, type A2aTask } from '../api/task.js';
 import { useAction } from '../api/use-action.js';
 import { useLive } from '../api/use-live.js';
 import { buttonClass } from '../components/button.js';
-import { CommandButton } from '../components/command-button.js';
+import { ActionError, CommandButton } from '../components/command-button.js';
 import { ConnectionNote } from '../components/connection-note.js';
 import { JsonView } from '../components/json-view.js';
 import { PageHeader } from '../components/page-header.js';
@@ -62,11 +62,7 @@ export function TaskPage({ id }: { id: string }) {
           )
         }
       />
-      {action.error !== undefined && (
-        <p role="alert" className="border-b border-destructive/50 bg-destructive/5 px-4 py-2 text-sm">
-          {action.error}
-        </p>
-      )}
+      <ActionError action={action} />
       <ResourceView resource={resource}>
         {(shown) => (
           <TabBar

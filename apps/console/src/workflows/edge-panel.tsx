@@ -1,6 +1,7 @@
-import { ArrowRight, Repeat, Trash2 } from 'lucide-react';
+import { Trash2 } from 'lucide-react';
 import { Button } from '../components/button.js';
 import { ChoiceField } from '../components/choice-fields.js';
+import { EdgeHeader } from '../graph/edge-header.js';
 import { edgeIds, type DefinitionEdge, type SourceOutcome } from '../graph/graph.js';
 import { loopsOf } from '../graph/loops.js';
 import { type Draft, removeElements, setEdge, setNode } from './draft.js';
@@ -30,21 +31,9 @@ export function EdgePanel({ draft, index, problems, change, onSelect }: EdgePane
   if (!edge || id === undefined) return null;
   const changeEdge = (members: Partial<DefinitionEdge>): void =>
     change((last) => setEdge(last, index, members), `${id} ${Object.keys(members).join(' ')}`);
-  const Icon = edge.loop ? Repeat : ArrowRight;
   return (
     <div className="space-y-4" data-panel="edge">
-      <header className="flex items-center gap-2.5">
-        <span className="flex size-8 shrink-0 items-center justify-center rounded-md bg-muted-foreground text-background">
-          <Icon className="size-4.5" aria-hidden />
-        </span>
-        <div className="min-w-0">
-          <h2 className="leading-tight font-semibold">{edge.loop ? 'Loop' : 'Edge'}</h2>
-          <p className="truncate text-xs text-muted-foreground">
-            <NodeLink id={edge.from} onSelect={onSelect} /> {edge.loop ? 'back to' : 'to'}{' '}
-            <NodeLink id={edge.to} onSelect={onSelect} />
-          </p>
-        </div>
-      </header>
+      <EdgeHeader edge={edge} onSelect={onSelect} />
       <ProblemNotes problems={problems} />
       {edge.loop ? (
         <>
@@ -126,12 +115,4 @@ function Body({ draft, index }: { draft: Draft; index: number }) {
   if (!loop) return null;
   const order = draft.nodes.map(({ id }) => id).filter((id) => loop.body.has(id));
   return <p className="text-sm">Repeats {order.join(', ')}.</p>;
-}
-
-function NodeLink({ id, onSelect }: { id: string; onSelect: (id: string) => void }) {
-  return (
-    <button type="button" className="underline" onClick={() => onSelect(id)}>
-      {id}
-    </button>
-  );
 }
