@@ -13,12 +13,13 @@ import { Caller } from '#libs/access';
 import { OutboundHttp } from '#libs/http-client';
 import {
   ApiProblem,
+  assertCallable,
   cutPage,
-  malformedRequest,
   namedPage,
   ProblemError,
   QueryPageToken,
   QueryWholePageSize,
+  stillNamed,
 } from '#libs/http-server';
 import { ApiCredentialBody, CredentialBody, OAuth2Body, ReplacementBody } from './credential-body.js';
 import { CredentialStore, MOST_CREDENTIALS } from './credential-store.js';
@@ -101,13 +102,12 @@ function credentialView(credential: Credential): CredentialView {
   };
 }
 
-const MOST_NAMED = 20;
 /** Kinds of references to a credential, as named in the management API and in sentences. */
 const NAMERS = [
-  { by: 'workflows', kind: 'workflows', words: 'workflows' },
-  { by: 'models', kind: 'models', words: 'models' },
-  { by: 'servers', kind: 'mcp-servers', words: 'MCP servers' },
-  { by: 'registeredAgents', kind: 'agents', words: 'registered agents' },
+  { by: 'workflows', path: 'workflows', plural: 'workflows' },
+  { by: 'models', path: 'models', plural: 'models' },
+  { by: 'servers', path: 'mcp-servers', plural: 'MCP servers' },
+  { by: 'registeredAgents', path: 'agents', plural: 'registered agents' },
 ] as const;
 
 /**
@@ -193,32 +193,17 @@ export class CredentialsController {
     if (!CREDENTIAL_NAME.test(name) || !(await this.store.get(id))) throw unknownCredential();
     for (const namer of NAMERS) {
       const naming = await this.namers[namer.by](id.tenant, name);
-      if (naming.length > 0) throw stillNamed(name, namer, naming);
+      if (naming.length > 0) throw stillNamed({ kind: 'credential', name }, namer, naming);
     }
     if (!(await this.store.delete(id))) throw unknownCredential();
   }
 
-  /**
-   * Refuses a token URL that this service may not call, as far as that is known without a DNS lookup.
-   * @throws ProblemError 400
-   */
+  /** Checks that a token URL may be called (see `assertCallable`). */
   private requirePermitted(body: CredentialBody): void {
-    if (!(body instanceof OAuth2Body) || this.http.mayPermit(new URL(body.tokenUrl))) return;
-    throw malformedRequest({ path: 'tokenUrl', detail: 'must be an address that this service may call' });
+    if (body instanceof OAuth2Body) assertCallable(this.http, body.tokenUrl, 'tokenUrl');
   }
 }
 
 function unknownCredential(): ProblemError {
   return new ProblemError(404, 'credential not found');
-}
-
-function stillNamed(
-  name: string,
-  { kind, words }: Pick<(typeof NAMERS)[number], 'kind' | 'words'>,
-  naming: readonly string[],
-): ProblemError {
-  const named = naming.slice(0, MOST_NAMED);
-  const others = naming.length > MOST_NAMED ? ` and ${naming.length - MOST_NAMED} more` : '';
-  const entries = named.map((it) => ({ path: `${kind}/${it}`, detail: 'names the credential' }));
-  return new ProblemError(409, `${words} name the credential "${name}": ${named.join(', ')}${others}`, entries);
 }

@@ -27,6 +27,7 @@ export {
 } from './api-documentation.js';
 export { corsOptions, HttpModule, requestTimes } from './http.module.js';
 export {
+  assertCallable,
   createProblem,
   malformedRequest,
   Problem,
@@ -34,6 +35,7 @@ export {
   ProblemError,
   ProblemFilter,
   requestTrace,
+  stillNamed,
   toProblem,
 } from './problem.js';
 export {

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import { type FaultKind, PublicFault, UnavailableFault } from '#libs/faults';
+import type { OutboundHttp } from '#libs/http-client';
 import { isDatabaseAway } from '#libs/postgres';
 import { A2AError, TaskChangedHands } from '#libs/protocol';
 import { inboundTrace } from '#libs/service';
@@ -92,6 +93,35 @@ export function malformedRequest(...errors: ProblemEntry[]): ProblemError {
     reported.map(({ path, detail }) => (path === '' ? detail : `${path}: ${detail}`)).join('; '),
     reported,
   );
+}
+
+/**
+ * Rejects a URL that this service may not call, as far as that is known without a DNS lookup.
+ * @param path member of the body that has the URL
+ * @throws ProblemError 400
+ */
+export function assertCallable(http: Pick<OutboundHttp, 'mayPermit'>, url: string, path: string): void {
+  if (!http.mayPermit(new URL(url)))
+    throw malformedRequest({ path, detail: 'must be an address that this service may call' });
+}
+
+/** Maximum number of names in the error about a resource that is still named. */
+const MOST_NAMED = 20;
+
+/**
+ * Creates a 409 error for the deletion of a resource that others name, with an entry for each of them.
+ * @param kind kind of the resource, such as `model`
+ * @param namers path and plural of those that name the resource
+ */
+export function stillNamed(
+  { kind, name }: { kind: string; name: string },
+  { path, plural }: { path: string; plural: string },
+  naming: readonly string[],
+): ProblemError {
+  const named = naming.slice(0, MOST_NAMED);
+  const others = naming.length > MOST_NAMED ? ` and ${naming.length - MOST_NAMED} more` : '';
+  const entries = named.map((it) => ({ path: `${path}/${it}`, detail: `names the ${kind}` }));
+  return new ProblemError(409, `${plural} name the ${kind} "${name}": ${named.join(', ')}${others}`, entries);
 }
 
 /** Creates a Problem without a specific type (`about:blank`, RFC 9457 section 4.2.1). */

@@ -16,6 +16,7 @@ import { OutboundHttp } from '#libs/http-client';
 import {
   ApiClosed,
   ApiProblem,
+  assertCallable,
   cutPage,
   EachEntry,
   IfGiven,
@@ -24,6 +25,7 @@ import {
   ProblemError,
   QueryPageToken,
   QueryWholePageSize,
+  stillNamed,
   withMembers,
 } from '#libs/http-server';
 import { isPlainText, LONGEST_URL, TOO_LONG_URL, withoutTrailing } from '#libs/protocol';
@@ -199,8 +201,6 @@ function modelView(stored: StoredModel): ModelView {
   };
 }
 
-const MOST_NAMED = 20;
-
 /** Manages the models of a tenant. Their credentials are managed under `/api/credentials`. */
 @ApiTags('models')
 @Controller('api/models')
@@ -274,28 +274,18 @@ export class ModelsController {
   async deleteModel(@Param('name') name: string, @Caller() { tenant }: Caller): Promise<void> {
     if (!MODEL_NAME.test(name) || !(await this.store.get({ tenant, name }))) throw unknownModel();
     const workflows = await this.namers.findNamingWorkflows(tenant, name);
-    if (workflows.length > 0) throw stillNamed(name, workflows);
+    if (workflows.length > 0)
+      throw stillNamed({ kind: 'model', name }, { path: 'workflows', plural: 'workflows' }, workflows);
     if (!(await this.store.delete({ tenant, name }))) throw unknownModel();
   }
 
-  /**
-   * Returns the definition if its `baseUrl` may be called, as far as that is known without a DNS lookup. @throws
-   * ProblemError 400
-   */
+  /** Returns the definition if its `baseUrl` may be called (see `assertCallable`). */
   private permittedDefinition({ definition }: ModelBody): ModelDefinition {
-    const { baseUrl } = definition;
-    if (baseUrl === undefined || this.http.mayPermit(new URL(baseUrl))) return definition;
-    throw malformedRequest({ path: 'baseUrl', detail: 'must be an address that this service may call' });
+    if (definition.baseUrl !== undefined) assertCallable(this.http, definition.baseUrl, 'baseUrl');
+    return definition;
   }
 }
 
 function unknownModel(): ProblemError {
   return new ProblemError(404, 'model not found');
-}
-
-function stillNamed(name: string, workflows: readonly string[]): ProblemError {
-  const named = workflows.slice(0, MOST_NAMED);
-  const others = workflows.length > MOST_NAMED ? ` and ${workflows.length - MOST_NAMED} more` : '';
-  const entries = named.map((workflow) => ({ path: `workflows/${workflow}`, detail: 'names the model' }));
-  return new ProblemError(409, `workflows name the model "${name}": ${named.join(', ')}${others}`, entries);
 }

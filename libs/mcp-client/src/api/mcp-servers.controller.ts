@@ -15,10 +15,10 @@ import { OutboundHttp } from '#libs/http-client';
 import {
   ApiClosed,
   ApiProblem,
+  assertCallable,
   cutPage,
   EachEntry,
   IfGiven,
-  malformedRequest,
   namedPage,
   ProblemError,
   QueryPageToken,
@@ -175,7 +175,7 @@ export class McpServersController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<McpServerView> {
     const { name } = body;
-    this.requirePermitted(body);
+    assertCallable(this.http, body.url, 'url');
     const created = this.servers.isOfFile(name)
       ? undefined
       : await this.servers.createServer(tenant, name, body.server);
@@ -220,7 +220,7 @@ export class McpServersController {
     @Caller() { tenant }: Caller,
   ): Promise<McpServerView> {
     await this.assertEditable(tenant, name);
-    this.requirePermitted(body);
+    assertCallable(this.http, body.url, 'url');
     const replaced = await this.servers.replaceServer(tenant, name, body.server);
     if (!replaced) throw unknownServer();
     return mcpServerView(replaced);
@@ -274,12 +274,6 @@ export class McpServersController {
   private async assertEditable(tenant: string, name: string): Promise<void> {
     const { source } = await this.findExisting(tenant, name);
     if (source === 'file') throw new ProblemError(409, `the MCP server "${name}" comes from the file of the operator`);
-  }
-
-  /** Rejects a URL that may not be called, as far as that is known without a DNS lookup. @throws ProblemError 400 */
-  private requirePermitted({ url }: McpServerBody): void {
-    if (this.http.mayPermit(new URL(url))) return;
-    throw malformedRequest({ path: 'url', detail: 'must be an address that this service may call' });
   }
 }
 

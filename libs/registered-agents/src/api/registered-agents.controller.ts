@@ -4,7 +4,15 @@ import type { FastifyReply } from 'fastify';
 import { Caller } from '#libs/access';
 import { AgentCallError, AgentDirectory, isOfService } from '#libs/a2a-client';
 import { OutboundHttp } from '#libs/http-client';
-import { ApiProblem, cutPage, malformedRequest, namedPage, ProblemError, ServiceAddress } from '#libs/http-server';
+import {
+  ApiProblem,
+  assertCallable,
+  cutPage,
+  malformedRequest,
+  namedPage,
+  ProblemError,
+  ServiceAddress,
+} from '#libs/http-server';
 import type { AgentCard } from '#libs/protocol';
 import { AGENT_NAME, type RegisteredAgent, RegisteredAgents } from '../agents/registered-agents.js';
 import { requireCarried } from '../relay/relay-card.js';
@@ -121,8 +129,7 @@ export class RegisteredAgentsController {
     const { href } = new URL(url);
     if (this.address.ownPath(href) !== undefined || isOfService(href, this.address.ownUrls))
       throw malformedRequest({ path: 'url', detail: 'must not be an agent of this service' });
-    if (this.http.mayPermit(new URL(url))) return;
-    throw malformedRequest({ path: 'url', detail: 'must be an address that this service may call' });
+    assertCallable(this.http, url, 'url');
   }
 
   /** Reads the card of an agent, which pins it. @throws ProblemError 422 that says why there is none */
