@@ -221,6 +221,39 @@ describe('the gRPC binding of a service', () => {
     await database.drop();
   });
 
+  it('names agents by the host under a wildcard GRPC_PUBLIC_URL, for clients that send no tenant', async () => {
+    const database = await freshDatabase();
+    const port = await freePort();
+    const env = { GRPC_PORT: String(port), GRPC_PUBLIC_URL: '*.a2a.example.com:443' };
+    const parley = await startParley({ databaseUrl: database.url, env });
+    const name = unique('host');
+    for (const it of [name, unique('other')])
+      await new Api(parley.url).save({ name: it, nodes: [echo('echo')], edges: [] });
+    const host = `workflows--${name}.a2a.example.com:443`;
+    expect(await grpcInterface(parley, `/workflows/${name}`)).toMatchObject({ url: host, tenant: `workflows/${name}` });
+    expect((await grpcInterface(parley, ''))?.url).toBe('service.a2a.example.com:443');
+    const send = (authority: string, fields: object = {}) => {
+      const caller = new grpc.Client(`127.0.0.1:${port}`, grpc.credentials.createInsecure(), {
+        'grpc.default_authority': authority,
+      });
+      stage.defer(() => caller.close());
+      const { path, requestSerialize, responseDeserialize } = A2AService.sendMessage;
+      const request = sdk.SendMessageRequest.fromJSON({ ...sendParams('hi'), ...fields });
+      return new Promise<string>((resolve) => {
+        caller.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, VERSION, (error, answer) =>
+          resolve(error ? error.details : JSON.stringify(sdk.SendMessageResponse.toJSON(answer!))),
+        );
+      });
+    };
+    expect(await send(host)).toContain('TASK_STATE_COMPLETED');
+    expect(await send(`workflows--${name}--nodes--echo.a2a.example.com`)).toContain('TASK_STATE_COMPLETED');
+    expect(await send('agents--none.a2a.example.com')).toBe('agent "none" not found');
+    expect(await send('agents--none.a2a.example.com', { tenant: `workflows/${name}` })).toContain('COMPLETED');
+    expect(await send('service.a2a.example.com')).toContain('skillId');
+    await parley.stop();
+    await database.drop();
+  });
+
   it('SIGTERM: not serving, streams end with UNAVAILABLE, the exit is clean, and the Task goes on after it', async () => {
     const database = await freshDatabase();
     const options = { databaseUrl: database.url, env: { GRPC_PORT: '0', SHUTDOWN_GRACE: '1' } };

@@ -11,6 +11,7 @@ import {
 } from '#libs/protocol';
 import type { AuthMode } from '#libs/service';
 import { EXTENSIONS, SKILL_SCHEMAS } from '../extensions.js';
+import { agentTarget } from '../grpc/grpc-hosts.js';
 import { agentUrl, pathTenant } from '../http/call-context.js';
 
 /** Authentication that a card requires of callers (section 4.5). Any one of the requirements is enough. */
@@ -93,10 +94,12 @@ const HTTP_BINDINGS = ['JSONRPC', 'HTTP+JSON'];
 
 /**
  * Returns the interfaces of a card in order of preference (section 8.3.2): 1.0 before 0.3. All agents share one gRPC
- * endpoint; its `tenant`, which clients send with every request, names the agent.
+ * endpoint; its `tenant`, which clients send with every request, names the agent. So does the host, if the target has a
+ * `*`.
  */
 function cardInterfaces(url: string, path: string, grpcUrl: string | undefined): AgentInterface[] {
-  const grpc: AgentInterface = { url: grpcUrl ?? '', protocolBinding: 'GRPC', protocolVersion: '1.0' };
+  const target = agentTarget(grpcUrl ?? '', path);
+  const grpc: AgentInterface = { url: target, protocolBinding: 'GRPC', protocolVersion: '1.0' };
   return [
     ...HTTP_BINDINGS.map((protocolBinding) => ({ url, protocolBinding, protocolVersion: '1.0' })),
     ...(grpcUrl === undefined ? [] : [path === '' ? grpc : { ...grpc, tenant: pathTenant(path) }]),

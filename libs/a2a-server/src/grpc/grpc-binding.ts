@@ -17,6 +17,7 @@ import type { RequestHandler } from '../request-handler.js';
 import type { StreamItem } from '../task-stream.js';
 import type { GrpcAccess } from './grpc-access.js';
 import type { GrpcRequest } from './grpc-definition.js';
+import { pathAtHost } from './grpc-hosts.js';
 import { grpcError } from './grpc-status.js';
 import { admissionOf, answerMetadata, type CallAdmission, grpcCall } from './grpc-visit.js';
 
@@ -29,6 +30,8 @@ interface GrpcBindingOptions {
   /** Room for large items of streams; absent: no item waits. */
   frames: FrameRoom | undefined;
   baseUrl: () => string;
+  /** Target of gRPC in cards (GRPC_PUBLIC_URL); absent: the address of the server. */
+  publicTarget: string | undefined;
   /** Maximum number of members of the JSON in one request. */
   jsonMembers: number;
 }
@@ -120,11 +123,12 @@ export class GrpcBinding {
     const params = grpc.request.readParams(this.options.jsonMembers);
     const scope = { tenant: caller.tenant, owner: caller.owner };
     const tenant = typeof params.tenant === 'string' ? params.tenant : '';
-    const path = tenantPath(tenant);
+    const named = tenantPath(tenant);
+    // A tenant that named the agent is not a parameter.
+    if (named !== '') delete params.tenant;
+    const path = named === '' ? pathAtHost(this.options.publicTarget, grpc.getHost()) : named;
     const call = grpcCall(headers, path, scope, this.options.baseUrl());
     const agent = await this.options.handler.agentOfTasks(call);
-    // A tenant that named the agent is not a parameter.
-    if (path !== '') delete params.tenant;
     return { agent, params, call, caller, whenClosed };
   }
 }

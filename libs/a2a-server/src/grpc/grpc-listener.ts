@@ -55,6 +55,8 @@ export interface GrpcListenerOptions {
   frames?: FrameRoom;
   /** Base URL of the service, without a trailing slash. */
   baseUrl: () => string;
+  /** Target of gRPC in cards (GRPC_PUBLIC_URL); absent: the address of the server. */
+  publicTarget?: string | undefined;
   /** Maximum number of bytes of a request. */
   messageLimit: number;
   /** Maximum number of members of the JSON in one request. */
@@ -81,10 +83,10 @@ export class GrpcListener {
   private readonly server: Server;
 
   constructor(options: GrpcListenerOptions) {
-    const { handler, access, pace, frames, baseUrl, messageLimit, jsonMembers, connections } = options;
+    const { handler, access, pace, frames, baseUrl, publicTarget, messageLimit, jsonMembers, connections } = options;
     this.connections = new GrpcConnections(pace, connections);
     this.refuse = refusePublicFlood(access);
-    this.binding = new GrpcBinding({ handler, access, frames, baseUrl, jsonMembers });
+    this.binding = new GrpcBinding({ handler, access, frames, baseUrl, publicTarget, jsonMembers });
     this.server = new Server({
       interceptors: [grpcAuthGuard(access, pace, this.connections)],
       // channelz statistics of connections and calls are not used.

@@ -68,9 +68,12 @@ const httpUrl = z
   .refine(isHttpUrl, 'must be an http:// or https:// URL without query, fragment or credentials')
   .transform((text) => text.replace(/(?<!\/)\/+$/, ''));
 
+/** Pattern of a target with a `*`, which stands for the label of an agent. */
+const FIRST_LABEL = /^(?:https?:\/\/)?\*\.[^*]+$/i;
 const grpcTarget = z
   .string()
-  .refine((text) => isGrpcTarget(text), 'must be host:port, or an https:// or http:// URL of the gRPC endpoint');
+  .refine((text) => isGrpcTarget(text), 'must be host:port, or an https:// or http:// URL of the gRPC endpoint')
+  .refine((text) => !text.includes('*') || FIRST_LABEL.test(text), 'may have a * only as the first label of the host');
 
 const addresses = listOf(isAddressOrRange, 'must be a comma-separated list of IP addresses or CIDR ranges');
 const destinations = listOf(
