@@ -29,8 +29,7 @@ import { type A2AError, invalidParams } from '#libs/protocol';
 import { AppConfig, CALLER_NAME } from '#libs/service';
 import { type ApiKey, ApiKeys, type MadeKey } from './api-keys.js';
 import { Authentication } from './authentication.js';
-import { Caller } from './caller.decorator.js';
-import { isPermission, type Permission, PERMISSIONS } from './caller.js';
+import { Caller, isPermission, type Permission, PERMISSIONS } from './caller.js';
 import { EVENTS_PROTOCOL, TICKET_PROTOCOL } from './credentials.js';
 
 /** API key as `/api/keys` shows it, without its secret. */

@@ -18,8 +18,7 @@ export {
   setRetryAfter,
 } from './caller-limits.js';
 export { Authentication } from './authentication.js';
-export { type ApiCall, Call, Caller, Scope } from './caller.decorator.js';
 export { EVENTS_PROTOCOL, presentedCredentials, upgradeCredentials } from './credentials.js';
 export { OpenCalls } from './open-calls.js';
 export { routeAccess } from './route-access.js';
-export { scopeOf, setCaller } from './caller.js';
+export { type ApiCall, Call, Caller, Scope, scopeOf, setCaller } from './caller.js';
