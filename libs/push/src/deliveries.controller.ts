@@ -6,7 +6,7 @@ import type { TaskScope } from '#libs/tasks';
 import { DeliveriesQuery, DeliveryPageView, DeliveryView } from './deliveries.dto.js';
 import { DeliveryLedger } from './delivery-ledger.js';
 
-/** Serves the ledger of push notifications. */
+/** Serves the ledger of push notifications at `/api/deliveries`. */
 @ApiTags('push')
 @Controller('api/deliveries')
 export class DeliveriesController {

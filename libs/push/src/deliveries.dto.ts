@@ -46,13 +46,13 @@ export class DeliveriesQuery {
   )
   pageToken?: string;
 
-  /** Position of the last delivery of the previous page. */
+  /** Position of the last delivery of the previous page; `undefined` for the first page. */
   get before(): DeliveryPosition | undefined {
     return this.pageToken ? positionOf(this.pageToken) : undefined;
   }
 }
 
-/** Returns the token of the page after a delivery. */
+/** Returns the page token that continues a list after this delivery. */
 export function tokenAfter({ createdAt, pushId, sequence }: DeliveryPosition): string {
   return Buffer.from(`${createdAt}.${pushId}.${sequence}`).toString('base64url');
 }
@@ -62,7 +62,7 @@ function positionOf(token: string): DeliveryPosition | undefined {
   return match ? { createdAt: match[1]!, pushId: match[2]!, sequence: Number(match[3]) } : undefined;
 }
 
-/** Notification as the ledger shows it. */
+/** Delivery as the API shows it: a notification with the outcome of its attempts so far. */
 export class DeliveryView {
   @ApiProperty({
     description: 'Id of the notification, as its receiver sees it.',

@@ -30,13 +30,13 @@ export class DeliveryStore {
     return rowCount === 1;
   }
 
-  /** Records that the receiver did not accept an event: the config waits for its next attempt. */
+  /** Records that the receiver did not accept an event. The config waits until `next`, the time of its next attempt. */
   async recordFailed(config: DueConfig, sequence: number, outcome: AttemptOutcome, next: Date): Promise<void> {
     const values = [...ledgerValues(config, sequence, outcome, 'pending'), config.turn, this.database.timeThere(next)];
     await this.database.pool.query(FAILED, values);
   }
 
-  /** Disables a config for this reason: nothing more is sent to it. */
+  /** Disables a config: nothing more is sent to it. `reason` is stored with the config. */
   async disableConfig(config: DueConfig, sequence: number, outcome: AttemptOutcome, reason: string): Promise<void> {
     const values = [...ledgerValues(config, sequence, outcome, 'failed'), config.turn, reason];
     await this.database.pool.query(DISABLED, values);
@@ -74,7 +74,10 @@ export class DeliveryStore {
     return isThere;
   }
 
-  /** Queues a config that a replica of an earlier version scheduled with its own job. */
+  /**
+   * Queues a config that a replica of an earlier version scheduled with a job. Does nothing if the config has a newer
+   * holder.
+   */
   async takeOver(pushId: string, turn: number): Promise<void> {
     await inTransaction(this.database, async (client) => {
       await this.queues.makeDue((await client.query<PushQueue>(TAKE_OVER, [pushId, turn])).rows, client);

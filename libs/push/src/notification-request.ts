@@ -74,9 +74,9 @@ interface FoldedTask {
   characters: number;
 }
 
-/** Number of events read at a time. */
+/** Number of events of a log read at a time. */
 const PAGE = 100;
-/** Maximum number of Tasks with a cached state, which saves the next event another read of the whole log. */
+/** Maximum number of Tasks with a cached state. For a cached Task the next event needs no read of the whole log. */
 const MOST_KEPT = 32;
 /** Maximum characters of the events in all cached states. */
 const MOST_CHARACTERS = 16 * 1024 * 1024;

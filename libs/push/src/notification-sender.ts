@@ -49,7 +49,7 @@ export class NotificationSigner {
 /** Maximum number of Tasks with cached traces. */
 const MOST_KEPT = 1_000;
 
-/** Traces of Tasks whose events are sent: the first event of each Task is read once. */
+/** Caches the trace of each Task whose events are sent; the trace is read from the Task's first event. */
 class TaskTraces {
   private readonly kept = new Map<string, TraceHeaders>();
 

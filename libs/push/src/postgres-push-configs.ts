@@ -197,8 +197,8 @@ async function lockTask(client: ClientBase, taskId: string, { tenant, owner }: T
 }
 
 /**
- * Returns the sequence number of the last event that is not notified. For an ended Task it is the event before its
- * final state.
+ * Returns the sequence number after which a new config gets notifications: that of the newest event, or for an ended
+ * Task of the event before its final state.
  */
 function beginningOf({ state, last_sequence: last }: PushedTaskRow): number {
   return isTerminalState(state) ? last - 1 : last;
@@ -211,7 +211,7 @@ async function refuseTooMany(client: Pick<ClientBase, 'query'>, taskId: string, 
   throw new A2AError('INVALID_PARAMS', { message, violations: [{ field: 'taskId', description: message }] });
 }
 
-/** Returns a config without token and credentials, which its owner does not need to tell configs apart. */
+/** Returns a config as its owner may see it: without token and credentials. */
 function shownConfig(taskId: string, { id, url, authentication }: CheckedPushConfig): ShownPushConfig {
   return { id, taskId, url, ...(authentication && { authentication: { scheme: authentication.scheme } }) };
 }

@@ -16,8 +16,8 @@ export interface PushRegistration {
   /** Protocol version in which the config arrived, `1.0` or `0.3`. Its notifications use the same version. */
   wireVersion: string;
   /**
-   * Sequence number of the last event that is not notified; absent: that of the newest event. For an ended Task it is
-   * the event before its final state, so that a late config gets the final state.
+   * Sequence number after which the config gets notifications; absent: that of the newest event, or for an ended Task
+   * of the event before its final state, so that a late config gets the final state.
    */
   after?: number;
 }
@@ -54,8 +54,8 @@ export abstract class PushConfigs {
   abstract registerOnce(registration: PushRegistration): Promise<void>;
 
   /**
-   * Returns a job that registers a config again. It is part of the Message's commit, in case this process dies before
-   * it registers the config.
+   * Returns a job that registers a config if this process dies before it has done so. The caller enqueues the job in
+   * the commit of the Message that brought the config.
    */
   abstract registrationJob(registration: PushRegistration & { after: number }): Job;
 

@@ -18,7 +18,7 @@ export interface DueConfig extends KeptSecrets {
   wireVersion: string;
   /** Sequence number of the last event that the receiver accepted. */
   deliveredSequence: number;
-  /** Number of failures since the last success. */
+  /** Number of failed attempts since the last accepted notification. */
   attempts: number;
 }
 
@@ -51,7 +51,10 @@ export class PushSessions {
 
 /** Maximum number of callers per search for due queues. */
 const CALLERS_AT_ONCE = 100;
-/** Maximum number of due queues per caller whose receivers answered the last attempt promptly; also of all others. */
+/**
+ * Maximum number of due queues per caller and search, counted twice: for receivers that answered the last attempt
+ * promptly, and for all others.
+ */
 const QUEUES_OF_A_CALLER = 4;
 /** Maximum number of lanes of one receiver, over all replicas and callers: the concurrent attempts at it. */
 const LANES = 2;
@@ -81,7 +84,7 @@ export type PushCaller = Pick<PushQueue, 'tenant' | 'owner'>;
 
 export interface FoundQueues {
   queues: DueQueue[];
-  /** Last caller of the search; absent if no caller after `after` has a queue. */
+  /** Last caller that the search found, after which the next search continues; absent if the search found none. */
   last?: PushCaller;
 }
 
@@ -124,8 +127,8 @@ export class PushQueues {
   }
 
   /**
-   * Finds due queues of the callers after `after`. For each caller: at most QUEUES_OF_A_CALLER whose receiver answered
-   * the last attempt promptly, and as many others.
+   * Finds due queues of the callers after `after`, or from the first caller if it is absent. For each caller: at most
+   * QUEUES_OF_A_CALLER whose receiver answered the last attempt promptly, and as many others.
    */
   async findDue(after?: PushCaller): Promise<FoundQueues> {
     const values: unknown[] = [CALLERS_AT_ONCE, QUEUES_OF_A_CALLER];
@@ -256,7 +259,11 @@ const MAKE_DUE = `
 const DUE_NOW = `
   UPDATE push_queue SET due_at = now() WHERE (tenant, owner, receiver) IN (SELECT * FROM ${QUEUES})`;
 
-/** Finds the next callers by the index, one lookup each, however many queues they have. */
+/**
+ * Returns the statement that finds due queues. It finds each caller by one index lookup, however many queues the caller
+ * has.
+ * @param from SQL condition on the first caller
+ */
 const findDueStatement = (from: string): string => `
   WITH RECURSIVE caller AS (
     (SELECT tenant, owner FROM push_queue WHERE due_at IS NOT NULL AND ${from} ORDER BY tenant, owner LIMIT 1)

@@ -114,7 +114,7 @@ function readRedelivery(payload: unknown): Redelivery {
 /** Name of the job that held a lane of a receiver, as earlier versions enqueued it. */
 const SERVE = 'push.serve';
 
-/** Receiver of a lane, and the name under which the job held it. */
+/** Payload of the job that held a lane: the lane's receiver, and the holder name of the job. */
 interface ServePayload {
   receiver: string;
   holder: string;

@@ -77,7 +77,11 @@ async function takePortion(client: ClientBase, last: PushCaller | undefined): Pr
   return (await client.query<WakingTask>(takeStatement(last ? '(tenant, owner) > ($3, $4)' : 'true'), values)).rows;
 }
 
-/** Takes the next portion. The callers are found by one index lookup each, however many rows they have. */
+/**
+ * Returns the statement that takes the next portion. It finds each caller by one index lookup, however many rows the
+ * caller has.
+ * @param from SQL condition on the first caller
+ */
 const takeStatement = (from: string): string => `
   WITH RECURSIVE caller AS (
     (SELECT tenant, owner FROM push_waking WHERE ${from} ORDER BY tenant, owner LIMIT 1)

@@ -15,7 +15,12 @@ export interface AttemptOutcome {
   /** HTTP status of the response, if there was one. */
   status?: number;
   /**
-   * Kind of failure without a response: `connect`, `timeout`, `interrupted`, `refused`; `unreadable`: nothing was sent.
+   * Kind of failure, if there was no response:
+   * - `connect`: no connection was made.
+   * - `timeout`: the attempt exceeded its time limit.
+   * - `interrupted`: the connection broke.
+   * - `refused`: this service may not call the receiver's address.
+   * - `unreadable`: the secrets of the config cannot be decrypted, so nothing was sent.
    */
   error?: string;
   /** Pause that the receiver requested (`Retry-After`), in milliseconds. */
@@ -28,13 +33,19 @@ export function outcomeOfAnswer(status: number, retryAfter: string | undefined):
   return { delivered: false, status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
-/** Returns the outcome of an error of the outbound client. @throws the error itself if it is an internal error */
+/**
+ * Converts an error of the HTTP client (OutboundFault) into an outcome.
+ * @throws the error itself if the receiver did not cause it
+ */
 export function outcomeOfError(error: unknown): AttemptOutcome {
   if (!(error instanceof OutboundFault) || error.kind === 'too-long') throw error;
   return { delivered: false, error: error.kind };
 }
 
-/** Returns why a failed attempt is the last one; `undefined` if it is retried. */
+/**
+ * Returns why a failed attempt is the last one; `undefined` if it is retried.
+ * @param attempts number of failed attempts at this event
+ */
 export function finalReason(outcome: AttemptOutcome, attempts: number): string | undefined {
   if (outcome.status === GONE) return 'The receiver answered 410 Gone';
   if (outcome.error === 'unreadable') return 'The token and credentials can no longer be decrypted';

@@ -34,7 +34,10 @@ export class TaskMetrics {
     this.full.inc();
   }
 
-  /** Registers gauges of the journal, which are read at every scrape. */
+  /**
+   * Registers gauges that are read at every scrape: `seconds` without a write while events wait, waiting `bytes`, and
+   * the number of Tasks `setAside`.
+   */
   watchJournal(journal: { seconds(): number; bytes(): number; setAside(): number }): void {
     const age = 'For how long nothing was written although something waits';
     this.metrics.gauge('parley_journal_stall_seconds', age, [], () => journal.seconds());
@@ -48,7 +51,7 @@ export class TaskMetrics {
     this.states.inc({ state });
   }
 
-  /** Counts a fenced write, because another replica has the claim. */
+  /** Counts a write that was fenced because another replica has the claim. */
   writeRefused(): void {
     this.refused.inc();
   }

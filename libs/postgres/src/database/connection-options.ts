@@ -19,8 +19,8 @@ const BEFORE_PROOF: ReadonlySet<string | symbol> = new Set([
 ]);
 
 /**
- * Authentication requests, which pg always answers. After its proof a server may not send them again: they may come
- * from an attacker who relayed the proof.
+ * Authentication requests, which pg answers at any time. After the server's proof they are refused: an attacker who
+ * relayed the proof may have sent them.
  */
 const QUESTIONS: ReadonlySet<string | symbol> = new Set([
   'authenticationCleartextPassword',
@@ -50,8 +50,9 @@ export class ScramClient extends pg.Client {
 }
 
 /**
- * Filters the server's messages until the session has begun; afterwards there is no cost. Until then, an attacker
- * between client and server could relay the proof of the real server and request the password after it.
+ * Ends the connection with an error if the server skips its SCRAM proof, or requests authentication again after it. An
+ * attacker in between could relay the real server's proof and then request the password. The check ends when the
+ * session has begun.
  */
 function demandProof(connection: ServerConnection): void {
   const { emit } = connection;
@@ -76,7 +77,7 @@ function demandProof(connection: ServerConnection): void {
 
 const UNPROVEN = 'The server at the database address does not prove with SCRAM-SHA-256 that it knows the password';
 
-/** Date style that pg parses. Most servers use it by default, so a pooler has nothing to set. */
+/** Value of `DateStyle` that pg can parse. It is the default of most servers, so a pooler rarely has to set it. */
 const DATE_STYLE = 'ISO, MDY';
 
 /**

@@ -38,7 +38,7 @@ const OLDEST_VERSION = 150_000;
 const LOCK_LOOK_MS = 50;
 /** Maximum wait of a migration for the lock of a table, since later statements queue behind it. */
 const TABLE_LOCK_TIMEOUT = '3s';
-/** Milliseconds in which a migration lets the statements behind it pass, before it retries. */
+/** Milliseconds that a migration waits after it could not lock a table, so that statements queued behind it execute. */
 const LET_BY_MS = 1_000;
 
 /**
@@ -49,7 +49,7 @@ const UNLIMITED = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_ses
   .map(liftLimit)
   .join('; ');
 
-/** SQLSTATEs of a lock timeout and of a deadlock. */
+/** SQLSTATEs after which a migration is retried: a lock timeout and a deadlock. */
 const BEHIND_OTHERS = new Set(['55P03', '40P01']);
 
 const LOGGER = new Logger('Migration');
@@ -172,7 +172,7 @@ export interface DatabaseOptions {
   poolUrl?: string;
   /** Migrations in the order of their timestamps, as TypeORM executes them. */
   migrations: readonly MigrationClass[];
-  /** Receives errors of idle sessions; the pool replaces these sessions by itself. */
+  /** Receives errors of idle sessions, for the log only: the pool replaces these sessions by itself. */
   onError?: (error: Error) => void;
 }
 
@@ -182,7 +182,7 @@ const MIGRATION_POOL_SIZE = 2;
 const READS_IDLE_MS = 60_000;
 /** Milliseconds after which idle sessions of a `tunedPool` end, by default. */
 const TUNED_IDLE_MS = 10_000;
-/** Duration from which on an answer is too slow to compare the clocks. */
+/** Milliseconds above which an answer is too slow to compare the clocks of the database and this process. */
 const SLOW_ANSWER_MS = 1_000;
 
 /**

@@ -63,7 +63,10 @@ async function recognizeDatabase(
   }
 }
 
-/** Returns the result, or `undefined` after a failure, which its creator reports. */
+/**
+ * Returns the result of `beginning`, or `undefined` if it is absent or has failed. Never rejects: the starter of
+ * `beginning` reports the failure.
+ */
 async function awaitQuietly<T>(beginning: Promise<T> | undefined): Promise<T | undefined> {
   return beginning?.catch(() => undefined);
 }

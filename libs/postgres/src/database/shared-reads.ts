@@ -5,7 +5,10 @@ import { UnavailableFault } from '#libs/faults';
 import { type CallerIdentity, CallerTurns, NoTurnInTime, type TurnLimits } from '#libs/service';
 import { sqlState } from './outage.js';
 
-/** Registers a callback for the departure of a request's client; returns false if the client has left already. */
+/**
+ * Registers a callback for the moment at which a request's client closes its connection. Returns false if it is closed
+ * already.
+ */
 export type WhenGone = (done: () => void) => boolean;
 
 /** Reports a read that may be repeated: it took too long, had no turn in time, or its client left. */
@@ -28,13 +31,16 @@ class ClientLeft extends ReadEnded {
 
 interface Client {
   whenGone: WhenGone;
-  /** Created for the first query that needs it. */
+  /** Signal that aborts when the client leaves; absent until the first query needs it. */
   gone?: AbortSignal;
 }
 
 const clients = new AsyncLocalStorage<Client>();
 
-/** Executes work for a client: lists and searches (SharedReads) within the work end when the client leaves. */
+/**
+ * Executes work for a client: lists and searches (SharedReads) within the work end when the client leaves. Without
+ * `whenGone` they run to their end.
+ */
 export function forClient<T>(whenGone: WhenGone | undefined, work: () => T): T {
   return whenGone ? clients.run({ whenGone }, work) : work();
 }
@@ -81,7 +87,7 @@ export class SharedReads {
 
   /**
    * @param pool `SHARED_READS` sessions with a statement timeout
-   * @param others pool whose sessions cancel statements of `pool`
+   * @param others pool on whose sessions `pg_cancel_backend` runs, to cancel statements of `pool`
    */
   constructor(
     private readonly pool: pg.Pool,

@@ -10,8 +10,8 @@ const CONFIRM_MS = 1_500;
 const LONGEST_PAUSE_MS = 10_000;
 const ROUND_MS = 500;
 /**
- * Throughput of a slow network, in bytes per millisecond. A server reports a session as idle while it receives a
- * statement, part of which is hidden in socket buffers on the way.
+ * Assumed throughput of a slow network, in bytes per millisecond. The server reports a session as idle until it has the
+ * whole statement, so a large one gets this much time to arrive.
  */
 const SLOW_BYTES_PER_MS = 256;
 const MOST_HIDDEN_BYTES = 8 * 1024 ** 2;
@@ -22,7 +22,10 @@ export interface WatchedSession {
   readonly tag: string;
   /** Returns the progress of the session; `undefined` if it waits for no answer. */
   progress(): SessionProgress | undefined;
-  /** Sends an empty statement on an idle session, so that it waits for an answer. */
+  /**
+   * Sends an empty statement on an idle session. The session then waits for an answer, so the loss of its connection
+   * shows.
+   */
   talk(): void;
   /** Destroys the connection locally. All waiting statements fail, and their outcome is unknown. */
   cut(): void;
@@ -37,22 +40,25 @@ export interface SessionProgress {
 }
 
 /**
- * Answer of the server to the question for which sessions it works:
+ * Answer of the server to the question which sessions have a statement under way:
  * - `answered`: the tags of those sessions that are not idle.
  * - `unreachable`: no connection could be made.
  * - `unknown`: a connection was made, but brought no answer: the server has no free session, or stands still.
  */
 export type ServerAnswer = { kind: 'answered'; working: ReadonlySet<string> } | { kind: 'unreachable' | 'unknown' };
 
-/** Asks the server, on a new connection, for which of the sessions with these tags it works. Never rejects. */
+/**
+ * Asks the server, on a new connection, which of the sessions with these tags have a statement under way. Never
+ * rejects.
+ */
 type AskServer = (tags: readonly string[]) => Promise<ServerAnswer>;
 
 interface SessionSilence {
   progress: SessionProgress;
   since: number;
-  /** Time of the next question to the server. */
+  /** Time of the next question to the server, by the clock of `SessionWatch.now`. */
   askAt: number;
-  /** Number of consecutive answers by which the session is lost, without progress between them. */
+  /** Number of consecutive answers that show the session as lost; progress of the session resets it to 0. */
   losses: number;
 }
 
@@ -156,7 +162,7 @@ export const SESSIONS_OF_PROCESS = `parley:${process.pid}`;
 
 /** Maximum milliseconds for a new connection and its answer. */
 const ANSWER_MS = 5_000;
-/** Maximum milliseconds for the server to end a session after its goodbye. */
+/** Maximum milliseconds for the server to end a session after the client's Terminate message. */
 const GOODBYE_MS = 5_000;
 /** Milliseconds between two statements of a listening session. */
 const TALK_MS = 5_000;
@@ -284,8 +290,8 @@ function watchOf(url: string, Client: typeof pg.Client): SessionWatch {
 }
 
 /**
- * Creates a function that asks the server about sessions, at the address of the sessions. Behind a pooler the question
- * queues behind statements of the sessions, so a waiting statement gets its turn before the question.
+ * Creates a function that asks the server at `url` about its sessions. Behind a pooler the question waits in the same
+ * queue as their statements, so a statement that waits there is executed before the question.
  */
 function createAskServer(url: string, Client: typeof pg.Client): AskServer {
   return async (tags) => {

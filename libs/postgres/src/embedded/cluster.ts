@@ -42,7 +42,10 @@ local   all       all                 scram-sha-256
 host    all       all   127.0.0.1/32  scram-sha-256
 `;
 
-/** Writes the access rules into the data directory. @returns true if they changed; a running server must reload them */
+/**
+ * Writes the access rules into `pg_hba.conf`.
+ * @returns true if they changed; a running server must reload them
+ */
 export function ensureAccessRules(home: ClusterHome, account: ServerAccount | undefined): boolean {
   const path = join(home.cluster, 'pg_hba.conf');
   if (existsSync(path) && readFileSync(path, 'utf8') === ACCESS_RULES) return false;

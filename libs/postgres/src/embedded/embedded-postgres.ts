@@ -56,7 +56,10 @@ function tryLock(lock: DatabaseSync): boolean {
   }
 }
 
-/** Reads the holders from Linux's list of locks, such as `1: POSIX  ADVISORY  WRITE 4711 08:01:131 0 EOF`. */
+/**
+ * Describes the holders of a lock file, from Linux's list of locks (`/proc/locks`), with lines such as `1: POSIX
+ * ADVISORY  WRITE 4711 08:01:131 0 EOF`.
+ */
 function describeHolders(lockFile: string): string {
   try {
     const { ino } = statSync(lockFile);
@@ -73,7 +76,7 @@ function describeHolders(lockFile: string): string {
 export interface EmbeddedPostgresOptions {
   /** Data directory of the service; PostgreSQL's files lie in `postgres/` below it. */
   dataDir: string;
-  /** Kind of address for a server started here; a Unix socket unless the system has none (Windows). */
+  /** Kind of address for a server that this process starts. Absent: a Unix socket, or loopback on Windows. */
   listening?: Listening;
   /** Called when the server has died and is being restarted, and again with the `problem` of each failed attempt. */
   onRevival?: (problem?: Error) => void;
@@ -178,8 +181,8 @@ export class EmbeddedPostgres {
   }
 
   /**
-   * True if an earlier version started the server on a port, and no other session uses it: the server then moves to a
-   * socket.
+   * True if an earlier version started the server on a port, and no session besides this one uses it. The server is
+   * then restarted on a socket.
    */
   private async isOutdated({ address, session }: { address: ServerAddress; session: pg.Client }): Promise<boolean> {
     if (this.address || this.listening !== 'socket' || isSocket(address)) return false;
@@ -187,8 +190,8 @@ export class EmbeddedPostgres {
   }
 
   /**
-   * Restarts the server after the end of this session. The session shows other processes that the server is in use, and
-   * shows this process that it died.
+   * Restarts the server after the end of `this.session`. That session shows other processes that the server is in use,
+   * and its end shows this process that the server died.
    */
   private reviveServer(): void {
     if (this.stopping) return;
@@ -229,8 +232,8 @@ export class EmbeddedPostgres {
 }
 
 /**
- * Finds another session that uses the server. Of this process only sessions that hold the server count: a failed start
- * leaves sessions that cannot be closed.
+ * Finds a session, other than the asking one, that uses the server. Among the sessions of this process only those named
+ * SUPERVISOR count, since a failed start leaves sessions open that cannot be closed.
  */
 const OTHER_SESSIONS = `
   SELECT FROM pg_stat_activity

@@ -90,8 +90,7 @@ function readableBy(account: ServerAccount, root: string): boolean {
 }
 
 /**
- * Creates missing links. Returns false if a link or a program's execute bit is missing and the installation is not
- * writable.
+ * Creates the missing links of libraries. Returns false if a link cannot be created, or `postgres` is not executable.
  */
 function makeLinks(root: string): boolean {
   const list = join(root, 'native', 'pg-symlinks.json');
@@ -129,8 +128,8 @@ function copiesDirectory(account: ServerAccount | undefined, ownDirectory: strin
 }
 
 /**
- * Copies the installation. A complete copy gets its final name in one step, so that several starters may copy
- * concurrently.
+ * Copies the installation into `parent` unless a copy exists, and returns the copy's path. A complete copy gets its
+ * final name in one step, so that several starters may copy concurrently.
  */
 function copyOnce(installed: InstalledPackage, parent: string): string {
   const target = join(parent, `${installed.name.split('/')[1]!}-${installed.version}`);

@@ -14,7 +14,7 @@ import { logTail, requestReload, requestStop, spawnServer } from './server-proce
 /** Content of `postmaster.pid` in PostgreSQL's data directory. */
 interface PostmasterFile {
   pid: number;
-  /** Address of the server; absent until it listens. */
+  /** Address of the server; absent until the server listens. */
   address?: ServerAddress;
 }
 
@@ -162,7 +162,7 @@ function runningPostmaster(cluster: string): PostmasterFile | undefined {
 }
 
 /**
- * Awaits `ready`. If this process exits meanwhile, it stops the server that it started, which has no other user yet.
+ * Awaits `ready`. If this process exits meanwhile, the server in `child`, which no other process uses yet, is stopped.
  */
 async function orEndedWithProcess<T>(child: ChildProcess | undefined, ready: Promise<T>): Promise<T> {
   const interruptChild = (): void => void child?.kill('SIGINT');

@@ -61,7 +61,10 @@ function isFree(port: number): Promise<boolean> {
 const LONGEST_PATH = process.platform === 'linux' ? 107 : 103;
 const LONGEST_FILE = '/.s.PGSQL.65535';
 const STICKY = 0o1000;
-/** Folder below root's short folder, which only the server's group passes; other processes of the account cannot. */
+/**
+ * Name of the folder for the socket, inside a folder of root that only the server's group passes; other processes of
+ * the account cannot.
+ */
 const INNER = 's';
 
 /**
@@ -78,12 +81,15 @@ function socketFolder(home: ClusterHome, account: ServerAccount | undefined): st
   return folder;
 }
 
-/** Creates the folder if it is missing. @throws PostgresRefusal if the existing folder is not private */
+/**
+ * Creates the folder of the socket if it is missing.
+ * @throws PostgresRefusal if the existing folder is not private
+ */
 function ensureSocketFolder(folder: string, account: ServerAccount | undefined): void {
   requireFolder(folder, account);
 }
 
-/** Removes the short folder of a stopped server from the temporary directory. */
+/** Removes the socket folder of a stopped server from the temporary directory (see `socketFolder`). */
 export function removeShortFolder(home: ClusterHome): void {
   const kept = readKept(home.socketFile);
   if (kept === undefined || fitsSocketPath(home.socketFolder)) return;
@@ -115,7 +121,10 @@ function ensureFolder(folder: string, account: ServerAccount | undefined): boole
   return lstatSync(folder).isDirectory() && uid === owner && (mode & 0o077) === 0;
 }
 
-/** Creates the short folder as root's own, so that no process of the account can replace the inner folder. */
+/**
+ * Creates the folder in the temporary directory as one of root, so that no process of the server's account can replace
+ * the folder INNER in it.
+ */
 function ensurePassage(folder: string, account: ServerAccount): boolean {
   try {
     mkdirSync(folder, { mode: 0o700 });
@@ -189,7 +198,7 @@ export interface ServerAddress {
 export type Listening = 'socket' | 'loopback';
 
 export const LOOPBACK = '127.0.0.1';
-/** Port in the name of a socket's file; psql expects this one. */
+/** Port in the name of a socket's file (`.s.PGSQL.5432`); psql expects this one by default. */
 const SOCKET_PORT = 5432;
 
 /** Returns the default kind of address. Node connects to Unix sockets everywhere except on Windows. */

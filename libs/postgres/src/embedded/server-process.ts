@@ -23,7 +23,10 @@ const SETTINGS: Record<string, string> = {
   log_line_prefix: '%m [%p] ',
 };
 
-/** Shared memory as files of the server: in `/dev/shm` other processes of the account could open its segments. */
+/**
+ * Settings of a server under a lent account: shared memory lies in files of the data directory, since other processes
+ * of the account could open segments in `/dev/shm`.
+ */
 const LENT_ACCOUNT_SETTINGS: Record<string, string> = { dynamic_shared_memory_type: 'mmap' };
 
 /** Returns the settings for a socket, or for a port of this machine; never for both, and never for another address. */

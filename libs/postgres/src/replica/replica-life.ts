@@ -37,7 +37,7 @@ const KEPT_KEYS = 3;
  */
 @Injectable()
 export class ReplicaLife {
-  /** Id of this replica, new with every start. */
+  /** Id of this replica: a UUID, new with every start of the process. */
   readonly replicaId = randomUUID();
   private session: pg.Client | undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -49,7 +49,8 @@ export class ReplicaLife {
   private peerLocks: string[] = [];
   private lossHandler: () => void = () => undefined;
   /**
-   * Time at which the newest heartbeat was sent, not answered: after a slow answer the next heartbeat follows at once.
+   * Time at which the newest heartbeat was sent (`performance.now()`). The interval counts from the sending, not from
+   * the answer, so after a slow answer the next heartbeat follows at once.
    */
   private spokeAt = 0;
   private speaking = false;
@@ -101,8 +102,8 @@ export class ReplicaLife {
   }
 
   /**
-   * Returns those of the ids that no replica has, living or dead: their claims have no owner. Checks twice, like
-   * `deadReplicas`.
+   * Returns those of the ids that have no row in `replica`: claims under these ids belong to no replica, living or
+   * dead. Checks twice, like `deadReplicas`.
    */
   async unknownReplicas(ids: readonly string[]): Promise<string[]> {
     return this.seenTwice((among = ids) => this.queryIds(UNKNOWN_REPLICAS, [this.replicaId, among]));
@@ -139,8 +140,8 @@ export class ReplicaLife {
   }
 
   /**
-   * Returns the ids that two checks report. If all replicas lose their sessions at once, the server may show the loss
-   * of the others first.
+   * Returns the ids that two checks report, CONFIRM_MS apart. If all replicas lose their sessions at once, the first
+   * check may see only the losses of the others.
    */
   private async seenTwice(look: (among?: readonly string[]) => Promise<string[]>): Promise<string[]> {
     if (this.reconnecting) return [];
@@ -278,7 +279,7 @@ const TRY_LOCKS = 'SELECT key::text, pg_try_advisory_lock(key) AS held FROM unne
 const WAIT_FOR_LOCKS = 'SELECT pg_advisory_lock(key) FROM unnest($1::bigint[]) AS own (key)';
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** Answer to a heartbeat: the locks of the other replicas with recent heartbeats, and the database's time. */
+/** Answer to a heartbeat: the lock keys of the other replicas with recent heartbeats, and the database's time. */
 interface Spoken {
   peers: string[];
   now: Date;

@@ -8,8 +8,8 @@ const FROZEN_SECONDS = 10;
 /** Maximum age in seconds of the committed heartbeat by which a replica proves its own life. */
 const PROVEN_SECONDS = 4;
 /**
- * Seconds of uninterrupted life after which a judge trusts a missing lock: an event that broke the session of the
- * judge, or stopped its commits, may have hit other replicas too.
+ * Seconds for which a judge (a replica that judges others) must have lived without a gap before it takes a missing lock
+ * for a death. What broke the judge's own session, or stopped its commits, may have hit other replicas too.
  */
 const STEADY_SECONDS = 3;
 

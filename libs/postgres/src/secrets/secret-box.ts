@@ -67,7 +67,7 @@ export class SecretBox {
     }
   }
 
-  /** Prefix of everything that the first key sealed. */
+  /** Prefix of every text that the first key sealed, by which rows to reseal are found. */
   get mark(): string {
     return `${FORM}.${this.keyId}.`;
   }

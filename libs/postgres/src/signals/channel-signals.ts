@@ -181,10 +181,10 @@ class SignalListener {
 
 /** Minimum milliseconds between two sends: at most a hundred per second. */
 const PAUSE_MS = 10;
-/** Maximum number of waiting keys while the transport does not answer; further keys are dropped. */
+/** Maximum number of keys that wait while the transport does not answer; further keys are dropped. */
 const MAX_WAITING = 10_000;
 
-/** Sends each payload on the channel of the same index, all together. */
+/** Sends each payload on the channel of the same index, in one request to the transport. */
 export type Notify = (channels: readonly string[], payloads: readonly string[]) => Promise<unknown>;
 
 /**
@@ -309,7 +309,10 @@ export class ChannelSignals extends ReplicaSignals {
     wire.onRenewal?.(() => this.listener.renewSession());
   }
 
-  /** Public reason why signals of other replicas are not received; `undefined` while they are. */
+  /**
+   * Reason why signals of other replicas are not received, as the health report shows it; `undefined` while they are
+   * received.
+   */
   get trouble(): string | undefined {
     if (!this.listener.troubled) return undefined;
     return `${this.wire.name} is out of reach: replicas poll instead, with a delay of about a second`;

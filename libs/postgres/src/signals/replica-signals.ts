@@ -7,7 +7,10 @@ export interface SignalTopic {
 }
 
 export interface SignalHandler {
-  /** Receives a key that another replica sent. The key may be unwatched, since keys share channels. */
+  /**
+   * Receives a key that another replica sent. The key may be one that this replica does not watch, since keys share
+   * channels.
+   */
   wakeFor(key: string): void;
   /**
    * Reacts to possibly missed signals of any key by reading the current state. Also called when a subscription begins.
@@ -17,7 +20,8 @@ export interface SignalHandler {
 
 export interface SignalSubscription {
   /**
-   * Subscribes to the key's channel; `catchUp` is called once that is effective. Counted: watch twice, unwatch twice.
+   * Subscribes to the key's channel; `catchUp` is called once that is effective. Calls are counted: a key that was
+   * watched twice must be unwatched twice.
    */
   watchKey(key: string): void;
   unwatchKey(key: string): void;

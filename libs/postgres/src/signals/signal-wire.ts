@@ -27,7 +27,10 @@ export interface SignalWire {
   openSession(events: WireEvents): Promise<WireSession>;
   /** Sends one payload on each of the channels. Rejects if they are not sent. */
   sendPayloads(channels: readonly string[], payloads: readonly string[]): Promise<unknown>;
-  /** Calls the listener when earlier sessions may lead to a replaced server. */
+  /**
+   * Calls the listener when a failover may have happened, so that existing sessions may lead to a replaced server and
+   * should be replaced. Absent: the transport has no failover of this kind.
+   */
   onRenewal?(listener: () => void): void;
 }
 

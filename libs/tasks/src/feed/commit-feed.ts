@@ -21,7 +21,10 @@ class CommitFollower {
     signal.addEventListener('abort', () => this.wakeReader(), { once: true });
   }
 
-  /** True if new commits are held for this follower; otherwise its reader reads the commit log. */
+  /**
+   * True if new commits are held for this follower; false if it has fallen behind, so that its reader reads the commit
+   * log.
+   */
   get isLive(): boolean {
     return this.live;
   }
@@ -64,7 +67,7 @@ class CommitFollower {
   }
 }
 
-/** Maximum bytes of kept pages: their events, and their positions as text. */
+/** Maximum bytes of all kept pages: their events, and their positions as text. */
 const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_PAGES = 64;
 /** Milliseconds for which a page of commits may be shared. */
@@ -78,9 +81,9 @@ interface RecentPage {
 }
 
 /**
- * Most recently read pages of the commit log. Followers that begin at the same position, as after a restart, share
- * them. A page stays valid for followers at its position: at most it misses later commits. Pages without commits are
- * not kept, since the end of the log must be read again; neither are failed reads.
+ * Most recently read pages of the commit log. Followers that begin at the same position, as after a restart, share a
+ * page for FRESH_MS. A page never becomes wrong: at most it lacks later commits. Failed reads and pages without commits
+ * are not kept.
  */
 export class RecentPages {
   /** Pages by the position where they begin, as text, the oldest first. */
@@ -129,7 +132,7 @@ export class RecentPages {
   }
 }
 
-/** Minimum bytes of events of a commit that is worth sharing. */
+/** Minimum bytes of a commit's events for which followers share one copy; smaller commits are not worth it. */
 const LARGE = 64 * 1024;
 
 /**
@@ -171,9 +174,9 @@ const COMMITTED: SignalTopic = { name: 'committed', shards: 1 };
 /** Injection token: milliseconds between polls of the commit log when no signal arrives, 1,000 by default. */
 const COMMIT_POLL_MS = Symbol('COMMIT_POLL_MS');
 const PAGE = 64;
-/** Estimated milliseconds of the event loop to read one commit. */
+/** Estimated milliseconds of the event loop that reading one commit takes, besides its bytes. */
 const MS_PER_COMMIT = 0.05;
-/** Estimated milliseconds of the event loop to read each byte of a commit's events. */
+/** Estimated milliseconds of the event loop for each byte of a commit's events. */
 const MS_PER_BYTE = 20e-6;
 
 /**
@@ -189,8 +192,8 @@ export class CommitFeed implements OnModuleDestroy {
   private readonly followers = new Set<CommitFollower>();
   private readonly others: SignalSubscription | undefined;
   /**
-   * Position up to which the commit log was read for the followers. Followers that start before it is known share one
-   * query for it.
+   * Position up to which the commit log was read for the followers: a bigint for each writer. Absent until the first
+   * follower starts. Followers that start before the position is known share one query for it.
    */
   private reached: Promise<Map<string, bigint>> | undefined;
   private poll: NodeJS.Timeout | undefined;

@@ -10,7 +10,7 @@ export type CommitPosition = ReadonlyMap<string, bigint>;
 /** Committed event, with its Task's header at the time of the read. */
 export interface CommittedEvent extends RecordedEvent {
   readonly header: TaskHeader;
-  /** Index of the event in its commit, from 0. Events that were purged since are counted too. */
+  /** Index of the event in its commit, from 0. It counts events that were purged since. */
   readonly place: number;
 }
 
@@ -44,7 +44,7 @@ export abstract class CommitLog {
    */
   abstract readCommits(after: CommitPosition, limit: number): Promise<Commit[]>;
 
-  /** Deletes commits made before a time. Afterwards, do not read from older positions. */
+  /** Deletes commits made before a time; stops when the signal aborts. Afterwards, do not read from older positions. */
   abstract forgetCommits(before: Date, signal: AbortSignal): Promise<void>;
 }
 

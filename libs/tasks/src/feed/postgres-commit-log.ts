@@ -96,7 +96,7 @@ interface LoggedRow {
   task_id: string;
   sequence: number;
   bytes: number;
-  /** Text of the log row; null if its commit does not fit on the page. */
+  /** Text of the log row (see log-row.ts); null if its commit does not fit on the page. */
   text: string | null;
 }
 
@@ -170,7 +170,7 @@ function eventKey(taskId: string, sequence: number): string {
   return `${taskId}#${sequence}`;
 }
 
-/** Settings for lookups of few rows among many, whatever the statistics. */
+/** Planner settings: the statements look up few rows among many by index, whatever the statistics. */
 const READ_SETTINGS = { enable_hashjoin: 'off', enable_mergejoin: 'off', enable_seqscan: 'off', jit: 'off' };
 
 // The row of a writer contains the position at which its session began, or its newest position when a replica of the

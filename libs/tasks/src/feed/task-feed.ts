@@ -137,9 +137,9 @@ class TailsByAge {
 }
 
 /**
- * Newest events of Tasks that have just ended, begun to wait or been parked. Followers that are woken by this read them
- * in the same cycle of the event loop. If kept longer, the events of a busy service would outlive V8's young
- * generation, which makes every garbage collection ten times as long.
+ * Newest events of Tasks that have just ended, begun to wait or been parked. They are kept for one cycle of the event
+ * loop, in which the followers that they wake read them. If kept longer, the events of a busy service would outlive
+ * V8's young generation, which makes every garbage collection ten times as long.
  */
 class PassingTails {
   private fresh = new Map<string, Tail>();
@@ -180,10 +180,13 @@ function dropOlderHalf(tail: Tail): void {
   tail.characters -= gone.reduce((sum, event) => sum + event.json.length, 0);
 }
 
-/** End of a followed log: when the Task ends (`terminal`), or also when it waits for its caller (`waiting`). */
+/** Event that ends a follower: the Task ends (`terminal`), or the Task ends or waits for its caller (`waiting`). */
 type FollowUntil = 'terminal' | 'waiting';
 
-/** Sources from which followers read, and the registry of followers. */
+/**
+ * Parts of the feed that a follower uses: the store and the cache of recent events that it reads, and the registry
+ * through which it is woken.
+ */
 interface FollowedLogs {
   readonly store: TaskStore;
   readonly recent: RecentEvents;
@@ -207,12 +210,12 @@ const NONE: readonly RecordedEvent[] = [];
  */
 export class TaskFollower {
   /**
-   * Reader to wake when `readNext` may have events or the follower is closed, possibly several times and in any turn of
-   * the event loop.
+   * Reader that is woken when `readNext` may have events, or the follower is closed. It may be woken several times, and
+   * in any turn of the event loop.
    */
   reader: { wake(): void } | undefined;
   private page = FIRST_PAGE;
-  /** True if there may be unread events. */
+  /** True if the log may have events that this follower has not read. */
   private behind = true;
   /** True if the follower waits for signals of other replicas. */
   private watching = false;
@@ -249,7 +252,7 @@ export class TaskFollower {
     return this.upToEnd(events);
   }
 
-  /** Notes that there may be new events, or that another process writes the Task now, and wakes the reader. */
+  /** Notes that there may be new events, or that another process writes the Task from now on, and wakes the reader. */
   noteProgress(): void {
     this.behind = true;
     this.reader?.wake();
@@ -362,7 +365,7 @@ export interface FollowOptions {
    * caller.
    */
   until?: FollowUntil;
-  /** Caller whose reads of long logs take turns with those of other callers. */
+  /** Caller whose reads of long logs take turns with those of other callers. Absent: the reads wait for no turn. */
   reader?: TaskScope;
 }
 
@@ -456,8 +459,8 @@ export class TaskFeed implements OnModuleDestroy {
   }
 
   /**
-   * Opens a follower for a reader that takes pages of events and is woken when there are more. An idle follower holds
-   * no other memory. The reader must close it.
+   * Opens a follower for a reader that takes pages of events and is woken when there are more. Between pages it holds
+   * only the TaskFollower itself in memory. The reader must close it.
    */
   openFollower(
     taskId: string,

@@ -33,7 +33,10 @@ export async function foldLog(
   return fold;
 }
 
-/** Folds events into a Task, starting from the first event or from an earlier fold. */
+/**
+ * Folds events into a Task, starting from the first event or from an earlier fold, which is changed. Returns
+ * `undefined` without events and without an earlier fold.
+ */
 export function foldEvents(events: readonly RecordedEvent[], fold?: TaskFold): TaskFold | undefined {
   let folded = fold;
   for (const { event } of events) {

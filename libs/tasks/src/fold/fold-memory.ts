@@ -15,7 +15,7 @@ interface HeldFold {
   evict(): void;
 }
 
-/** Folds of one caller, the least recently stored first. */
+/** Folds of one caller in all caches, the least recently stored first. */
 interface Holder {
   readonly tenant: string;
   readonly folds: Set<HeldFold>;
@@ -61,12 +61,12 @@ export class FoldMemory {
     private readonly most = Math.floor(getHeapStatistics().heap_size_limit * SHARE),
   ) {}
 
-  /** Estimated bytes of the heap that all folds use. */
+  /** Estimated bytes of the heap that all folds use together. */
   get weight(): number {
     return this.total;
   }
 
-  /** Adds a cache, for as long as the process lives. */
+  /** Registers a cache of folds, for as long as the process lives. */
   attachCache(cache: FoldCache): void {
     this.caches.push(cache);
   }
@@ -82,8 +82,8 @@ export class FoldMemory {
   }
 
   /**
-   * Evicts folds to make room for a new fold, and counts the new fold until it is released. Returns `undefined` if the
-   * new fold must not be kept.
+   * Evicts folds to make room for a new fold of `weight` bytes, and counts the new fold until it is released. Returns
+   * `undefined` if the new fold must not be kept. `evict` removes it from its cache.
    */
   holdFold(owner: InFlightOwner, weight: number, evict: () => void): HeldFold | undefined {
     const account = InFlight.accountOf(owner);
@@ -174,13 +174,13 @@ export class KeptFolds<State> {
     return this.folds.size;
   }
 
-  /** Returns the fold of a Task without removing it. */
+  /** Returns the fold of a Task without removing it; `undefined` if there is none. */
   get(taskId: string): KeptFold<State> | undefined {
     this.memory.relieveMemory();
     return this.folds.get(taskId)?.fold;
   }
 
-  /** Removes the fold of a Task and returns it. */
+  /** Removes the fold of a Task and returns it; `undefined` if there is none. */
   takeFold(taskId: string): KeptFold<State> | undefined {
     const found = this.folds.get(taskId);
     if (!found) return undefined;
@@ -189,7 +189,10 @@ export class KeptFolds<State> {
     return found.fold;
   }
 
-  /** Stores the fold of a Task, replacing the previous one, if there is room. */
+  /**
+   * Stores the fold of a Task, replacing the previous one, if there is room. @param weight bytes of the heap that the
+   * fold uses
+   */
   keepFold(of: Pick<TaskHeader, 'taskId' | 'tenant' | 'owner'>, weight: number, fold: KeptFold<State>): void {
     this.takeFold(of.taskId);
     const held = this.memory.holdFold(of, weight, () => this.takeFold(of.taskId));
@@ -320,7 +323,7 @@ export class KeptTasks {
     return { header, task, bytes: header.size?.log ?? bytes };
   }
 
-  /** Stores a Task that was folded up to `header.lastSequence`, if it waits and its log is long. */
+  /** Keeps a Task that was folded up to `header.lastSequence`, if it waits and its log is long (SHORT_LOG). */
   async keepTask({ header, task, bytes = 0 }: StoredTask): Promise<void> {
     const { taskId, lastSequence, state } = header;
     if (bytes < SHORT_LOG || !isWaitingState(state)) return;

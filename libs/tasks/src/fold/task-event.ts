@@ -16,13 +16,14 @@ import {
 import type { Fact } from '#libs/service';
 
 /**
- * Event of a Task. The first event is always `task` (SUBMITTED, with the accepted Message).
+ * Event of a Task. The first event is always `task`, the Task in state SUBMITTED with the Message that began it.
  * - `received`: the caller's follow-up Message that the status update answers. It is part of the log.
  * - `jobs`: enqueued in the commit of the event; not part of the log.
- * - `parks`: time until which the Task is parked; not part of the log. The event releases the claim, and any replica
- *   resumes the Task at that time, or earlier on a Message or a cancel.
+ * - `parks`: time until which the event parks the Task; not part of the log. The event releases the claim, and any
+ *   replica resumes the Task at that time, or earlier on a Message or a cancel.
  * - `questions`: with a waiting state, the entries that an inbox shows until the Task resumes; not part of the log.
- * - `facts`: emitted after the commit by the process that made the event.
+ * - `facts`: facts for listeners in this process (libs/service), emitted after the commit by the process that made the
+ *   event.
  */
 export type TaskEvent =
   | { task: Task; jobs?: readonly Job[] }
@@ -38,12 +39,12 @@ export type TaskEvent =
 
 /** Question of a waiting Task. */
 export interface TaskQuestion {
-  /** Key, unique within the Task. */
+  /** Key of the question, unique within the Task. */
   key: string;
-  /** Label of the person or group that should answer. */
+  /** Label of the person or group that should answer; absent if none is named. */
   assignee?: string;
   since: Date;
-  /** Further content for an inbox. */
+  /** Further content of the question for an inbox, such as its text and form. */
   body: JsonObject;
 }
 
@@ -59,7 +60,10 @@ export interface RecordedEvent {
   row?: string | undefined;
 }
 
-/** Returns the time until which an event parks its Task, if it does. Only events that this process created have it. */
+/**
+ * Returns the time until which an event parks its Task; `undefined` if it does not park. Also `undefined` for events
+ * read from a log, since the time is not part of the log.
+ */
 export function parkedUntil(event: TaskEvent): Date | undefined {
   if (!('statusUpdate' in event) || isTerminalState(event.statusUpdate.status.state)) return undefined;
   return event.parks;
@@ -81,8 +85,8 @@ export function toStreamResponse(event: TaskEvent): StreamResponse {
 /** Maximum number of files named in texts that one write of a Task records as used. */
 const MOST_FILES = 1_000;
 /**
- * Maximum number of files with the bytes of Parts that one write of a Task records as used. They come first, since only
- * their Parts name them.
+ * Maximum number of files that one write of a Task records as used because they have the bytes of its Parts. They are
+ * recorded before files that texts name, since nothing else names them.
  */
 const MOST_KEPT_FILES = 10_000;
 const PATH = '/api/files/';

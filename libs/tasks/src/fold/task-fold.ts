@@ -51,7 +51,7 @@ export class TaskFold {
     return new TaskFold(event.task);
   }
 
-  /** Continues from a Task that was folded before. */
+  /** Begins a fold with a Task that was folded before; the Task is not changed. */
   static fromTask(task: Task): TaskFold {
     return new TaskFold(task);
   }
@@ -122,9 +122,12 @@ export interface TaskLimits {
   readonly log: number;
 }
 
-/** Bytes above the limit of a log for short events, and maximum bytes of the event that ends a full Task. */
+/**
+ * Bytes by which short events may exceed the limit of a log. Also the maximum bytes of the event that ends a Task whose
+ * log is full.
+ */
 const END_ROOM = 64 * 1024;
-/** Maximum bytes of a short event. */
+/** Maximum bytes of a short event, which may exceed the limit of a log (see END_ROOM). */
 const FEW_WORDS = 16 * 1024;
 /** Share of the limit above which a log is nearly full. */
 const NEARLY_FULL = 3 / 4;
@@ -192,7 +195,7 @@ function endsTask(event: TaskEvent): boolean {
   return 'statusUpdate' in event && isTerminalState(event.statusUpdate.status.state);
 }
 
-/** Length of a text up to which its characters count as bytes. */
+/** Length in characters of a text up to which its characters are counted as bytes. */
 const SHORT = 4096;
 
 /**
@@ -232,14 +235,14 @@ export interface TaskSnapshot {
   artifacts?: string;
 }
 
-/** Snapshot as read from the database. */
+/** Snapshot of a Task as a row of the database. */
 export interface SnapshotRow {
   sequence: number;
   task: string;
   artifacts: string | null;
 }
 
-/** True if a settled Task with so many events and bytes is stored as a snapshot. */
+/** True if a Task that has ended or waits, with so many events and bytes in its log, gets a snapshot. */
 export function isWorthSnapshot(events: number, bytes: number): boolean {
   return events > LONG_LOG && bytes <= MOST_SNAPSHOT_BYTES;
 }
@@ -259,17 +262,19 @@ export function fromSnapshot({ task, artifacts }: Omit<SnapshotRow, 'sequence'>)
   };
 }
 
-/** Bits of the right shift (an eighth) for the metadata of status updates that a run keeps in memory. */
+/**
+ * Right shift of the bytes of status updates: a run keeps about an eighth of them in memory, as metadata of its steps.
+ */
 const KEPT_OF_STEPS_SHIFT = 3;
 /**
- * Bits of the right shift (a half) for the kept bytes: a run shares the texts of its nodes, so about half occur in
- * several Tasks but once in memory.
+ * Right shift of the kept bytes: only half of them count, since a run and its nodes share texts, which occur in several
+ * Tasks but once in memory.
  */
 const SHARED_SHIFT = 1;
 
 /**
- * Memory that the events of a recording count for: all their bytes until they are durable, fewer afterwards, none once
- * the Task is no longer at work in this process.
+ * Counts the bytes in flight (InFlight) of a recording's events: all bytes until the events are durable, afterwards
+ * those that the Task keeps in memory, and none once the Task is no longer at work in this process.
  */
 export class RecordedBytes {
   private notDurable = 0;

@@ -11,7 +11,7 @@ import {
   type WriteOutcome,
 } from './failed-entries.js';
 
-/** Outcome of an entry of a batch. An entry that is set aside is settled `later` than its batch. */
+/** Outcome of an entry of a batch. An entry that is set aside has its outcome `later` than the rest of the batch. */
 export type BatchOutcome = WriteOutcome | { later: Promise<WriteOutcome> };
 
 const BACKOFF = new Backoff(50, 2_000);
@@ -50,7 +50,7 @@ export class BatchRecovery {
   private waits = 0;
   private rounds = 0;
 
-  /** @param cause the error of the batch; absent if its entries were only fenced */
+  /** @param cause the error of the batch; absent if there was none and its entries were fenced */
   constructor(
     private readonly store: TaskStore,
     private readonly logger: Logger,

@@ -311,7 +311,9 @@ export class SetAsideRetry {
     private readonly limits: { batchBytes: number; mayBegin(): boolean },
   ) {}
 
-  /** Schedules the next retry. Call it after an entry was set aside. `least`: minimum milliseconds until the retry. */
+  /**
+   * Schedules the next retry. Call it after an entry was set aside. @param least minimum milliseconds until the retry
+   */
   scheduleRetry(least = 0): void {
     const { pause } = this.aside;
     if (this.isRetrying || pause === undefined) return;

@@ -6,7 +6,7 @@ export interface ChargedSource {
   readonly waitingEvents: readonly { readonly mark: number; readonly bytes: number }[];
 }
 
-/** Boundary between a batch and later batches, for each account. */
+/** Boundary between a batch and later batches: the last event of each account that the batch contains. */
 export interface FairCut {
   /** Last mark of each account in the batch; 0 if it has none. */
   readonly upTo: ReadonlyMap<string, number>;

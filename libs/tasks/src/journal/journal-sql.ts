@@ -67,7 +67,10 @@ export const SECTIONS = {
     fingerprint: 'text',
     sequence: 'integer',
   },
-  /** New child Tasks, their parents, and the token or replica that must have the parent's claim (`holder`). */
+  /**
+   * New child Tasks, their parents, and the holder of the parent's claim (`holder`): the token of the claim, or a
+   * replica's id.
+   */
   children: { taskId: 'text', parentTaskId: 'text', holder: 'text' },
   jobs: {
     taskId: 'text',
@@ -108,7 +111,9 @@ export function sectionsOf(shape: BatchShape): SectionName[] {
   return (Object.keys(SECTIONS) as SectionName[]).filter((name) => (name === 'premises' ? premises : present[name]));
 }
 
-/** Assigns the ordinals of a statement's parameters: the columns of its sections, then the commit position. */
+/**
+ * Numbers the parameters of a statement from `$1`: first the columns of its sections, then the position of the commit.
+ */
 class StatementParameters {
   /** Parameter of the commit position. */
   readonly position: string;

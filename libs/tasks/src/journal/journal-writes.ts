@@ -104,7 +104,7 @@ interface OpenJournalSession {
  *   statements, and a later statement violates the primary key of `task_commit` and is rolled back.
  */
 export class JournalSession {
-  /** Pool of this one session, for queries that must run where batches are written. */
+  /** Pool with only this session, for queries that must run in the session that writes batches. */
   readonly pool: Pool;
   /** Name of this writer in the commit log. */
   readonly writer = randomBytes(6).toString('base64url');
@@ -123,7 +123,7 @@ export class JournalSession {
     this.pool = database.tunedPool(purpose, 1, { ...JOURNAL_SETTINGS, [WRITER_SETTING]: `'${this.writer}'` });
   }
 
-  /** Runs a statement after those that were sent before. */
+  /** Runs a statement on this session, after the statements that were sent before. */
   runStatement<T>(statement: (client: PoolClient) => Promise<T>): Promise<T> {
     return this.useSession(async (client, { answered }) => {
       await answered;
@@ -262,7 +262,7 @@ export class JournalWrites implements EntryWrites {
     return this.runStatement((client) => eventsOver(client, taskId, afterSequence, limit));
   }
 
-  /** Runs a statement after the batches that were sent before. */
+  /** Runs a statement on the session of the batches, after the batches that were sent before. */
   runStatement<T>(statement: (client: PoolClient) => Promise<T>): Promise<T> {
     return this.session.runStatement(statement);
   }

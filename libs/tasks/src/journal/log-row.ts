@@ -26,7 +26,7 @@ const CONTEXT_ID = '\u0002';
  */
 type Phrase = readonly [mark: string, text: string];
 
-/** Phrase for the beginning of an event's note. */
+/** Phrase for the beginning of an event's RunEventNote. */
 const NOTE: Phrase = ['\u0006', ',"metadata":{"parley/event":{"type":"'];
 
 /**
@@ -255,7 +255,11 @@ export class EventTexts {
     return this.composeText(beginning, JSON.stringify(update.artifact).slice(ARTIFACT_BEGINS.length), beside);
   }
 
-  /** Composes the JSON and the log row of an event. @param beside contains the note of the event, if any */
+  /**
+   * Composes the JSON and the log row of an event.
+   * @param own the JSON after the known beginning
+   * @param beside the JSON of the event's metadata, with its RunEventNote if any
+   */
   private composeText([mark, beginning]: Phrase, own: string, beside: string): EventText {
     const json = `${beginning}${own}${beside}}}`;
     if (json.length > MOST_CHARACTERS) return { json };
@@ -326,7 +330,10 @@ export async function eventsOver(
   return first < 0 ? [] : events.slice(first, first + limit);
 }
 
-/** The first row may begin before the requested events, and the last row may end after them. */
+/**
+ * SQL query for the log rows with at most `$3` events after sequence `$2`. The first row may also have earlier events,
+ * and the last row later ones.
+ */
 const EVENTS = `
   SELECT sequence, ${ROW_TEXT} AS text, (SELECT context_id FROM task WHERE task_id = $1) AS context_id
   FROM task_log

@@ -37,8 +37,9 @@ export interface JournalSource {
 }
 
 /**
- * Share of the byte limit for a batch of several callers. A new caller waits for the two running batches, and a commit
- * costs little compared to the megabytes of a full batch.
+ * Fraction of the byte limit that a batch of several callers may have. Smaller batches shorten the wait of a new
+ * caller, which waits for the two batches under way; the additional commits cost little compared to the megabytes of a
+ * full batch.
  */
 const OF_SHARED = 1 / 8;
 
@@ -112,7 +113,7 @@ interface WrittenBatch {
  * while others are written is set aside: only its Task, and new child Tasks of that Task, wait for it.
  */
 class JournalWriter {
-  /** Number of batches that are being retried. */
+  /** Number of batches that have failed and are being retried. */
   private inTrouble = 0;
   /** Resolves when the newest batch has been sent to the store for the first time. */
   private sent = Promise.resolve();
@@ -189,8 +190,8 @@ class JournalWriter {
   }
 
   /**
-   * Rewrites the fenced entries of a batch that was sent before the previous batch was written. What these entries
-   * continue may exist now. The next batch waits.
+   * Writes the fenced entries of a batch again if it was sent before the previous batch was written: that batch may by
+   * now have written the Task or parent that an entry needs. The next batch waits meanwhile.
    */
   private async rewriteFenced(
     entries: readonly JournalEntry[],
@@ -220,7 +221,7 @@ class JournalWriter {
  * store writes them one after the other, on one session.
  */
 const BATCHES_UNDER_WAY = 2;
-/** Milliseconds that a batch smaller than the running one waits for its end. */
+/** Milliseconds that a batch waits for the end of a larger batch under way. */
 const PATIENCE_MS = 5;
 
 /**

@@ -77,7 +77,7 @@ export class TaskRecording implements JournalSource {
   readonly contextId: string;
   readonly token: string;
   readonly account: string;
-  /** Called once, when this recording can record nothing more (see `failure`). */
+  /** Called once with the `failure`, when this recording can record nothing more. */
   onFailure: ((failure: Error) => void) | undefined;
   private readonly header: TaskHeader;
   private create: JournalEntry['create'];
@@ -99,7 +99,7 @@ export class TaskRecording implements JournalSource {
   private readonly texts: EventTexts;
   private snapshot: TaskSnapshot | undefined;
   private last: RecordedEvent | undefined;
-  /** Last event checked by `assertRecordable`, serialized. */
+  /** Last event that `assertRecordable` checked, and its text, so that `recordEvent` need not serialize it again. */
   private admitted: { event: TaskEvent; text: EventText } | undefined;
 
   constructor(
@@ -179,7 +179,7 @@ export class TaskRecording implements JournalSource {
   }
 
   /**
-   * Checks that the log has room for an event of this size. For executors that can yield a smaller event instead.
+   * Checks that the log has room for an event. Call it if a smaller event can be yielded instead of one without room.
    * @throws TaskLimitExceeded
    */
   assertRecordable(event: TaskEvent): void {
@@ -236,7 +236,7 @@ export class TaskRecording implements JournalSource {
     return snapshotBytes(this.snapshot);
   }
 
-  /** The Task as stored in its log; `undefined` if events are pending or this recording no longer writes the Task. */
+  /** The Task as its log stores it; `undefined` if events are pending or this recording no longer writes the Task. */
   get standing(): StoredTask | undefined {
     if (!this.claims || this.backlog > 0) return undefined;
     const header = { ...this.header, ...this.drained, lastSequence: this.sequence };
@@ -331,7 +331,10 @@ export class TaskRecording implements JournalSource {
     };
   }
 
-  /** Returns a wake job that is due now. It replaces the useless wake job of a Task that resumed before its time. */
+  /**
+   * Returns a wake job that is due now, for a Task that resumed before its time. By its key the job replaces the Task's
+   * pending wake job, which has become useless; `undefined` if there is none.
+   */
   private uselessJob(state: TaskState, wakeAt: Date | undefined): Job | undefined {
     const { wakeAt: before } = this.header;
     const hasWakeJob = before !== undefined || this.waited;

@@ -175,8 +175,8 @@ const COUNT_BEFORE = `
   END $$`;
 
 /**
- * Trigger function: keeps the row of a writer with unfolded differences, which are read only through that row. The
- * previous version deletes idle writers.
+ * Trigger function: prevents the deletion of a writer's row while the writer has unfolded differences, which are found
+ * only through that row. Replicas of the previous version delete the rows of idle writers.
  */
 const KEEP_WRITER = `
   CREATE FUNCTION task_writer_keep() RETURNS trigger LANGUAGE plpgsql AS $$

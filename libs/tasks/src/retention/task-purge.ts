@@ -56,7 +56,9 @@ export class TaskRetention {
   }
 }
 
-/** Number of Tasks examined per transaction. Descendants of deleted Tasks are deleted in it as well. */
+/**
+ * Number of Tasks examined per transaction. The same transaction deletes the descendants of the Tasks that it deletes.
+ */
 const BATCH = 500;
 /**
  * Maximum number of Tasks deleted per transaction. Remaining descendants are deleted later, as Tasks without a parent.
@@ -175,14 +177,15 @@ interface SeenKeys {
 }
 
 interface EndedTasks {
-  /** Last examined id; null at the end. */
+  /** Id of the last examined Task; null after the last one. */
   reached: string | null;
   ended: string[] | null;
 }
 
 /**
- * Settings for lookups of few rows among many, whatever the statistics. Locks of another purge, in a frozen replica,
- * are released after two seconds (`inTransaction`). A purge that waits longer fails its job, which is retried.
+ * The planner must look up few rows among many by index, whatever the statistics. A purge waits at most five seconds
+ * for a lock; then its job fails and is retried. That is enough for the locks of a frozen replica's purge:
+ * `inTransaction` ends a transaction that is idle for two seconds.
  */
 const PURGE_SETTINGS = {
   enable_hashjoin: 'off',

@@ -8,12 +8,12 @@ import type { RevisionPrecondition, TaskFilter, TaskHeader, TaskQuery, TaskScope
 /** Maximum bytes of a short log, which is read with its Task's row. */
 const FEW_BYTES = 64 * 1024;
 /**
- * Factor by which the rows of a log may exceed the limit when it is read without Artifacts, since Artifacts may share
- * rows with other events.
+ * Factor by which the rows of a log may exceed FEW_BYTES when the log is read without Artifacts: a row with other
+ * events may have Artifacts too.
  */
 const MOST_BESIDE = 4;
 
-/** Task to read by id. */
+/** Task to read by id, with the precondition of the read. */
 export interface WantedTask {
   taskId: string;
   scope: TaskScope | undefined;
@@ -112,10 +112,16 @@ const MANY_ON = `${MANY}
  * are scanned in order.
  */
 const MOST_LOOKED_UP = 50;
-/** Suffix of an upper bound: it sorts after every text that begins with the same prefix, compared as bytes. */
+/**
+ * Last character of Unicode. A prefix with this suffix is an upper bound of all texts with that prefix, compared as
+ * bytes.
+ */
 const LAST = '\u{10ffff}';
 
-/** Result of resolving a search text: the Tasks of these agents, and the Tasks whose id begins with the prefix. */
+/**
+ * Agents and Task ids that a search text stands for: Tasks of these agents match, and Tasks whose id begins with the
+ * prefix.
+ */
 interface FoundAgents {
   agents: readonly string[];
   idPrefix: string;

@@ -263,7 +263,7 @@ export abstract class TaskStore {
   }
 
   /**
-   * Separate writer for entries that failed on their own. A slow or failed write there does not delay batches of
+   * Separate writer for entries that failed on their own. Its slow or failed writes do not delay batches of
    * `writeBatch`.
    */
   get retries(): EntryWrites {
@@ -324,8 +324,8 @@ export abstract class TaskStore {
   abstract isClaimHeld(claim: TaskClaim): Promise<boolean>;
 
   /**
-   * Renews the tokens of claims, so that writes with the old tokens are fenced. Skips a Task that another transaction
-   * has locked instead of waiting for it.
+   * Renews the tokens of claims, so that writes with the old tokens are fenced. A Task that another transaction has
+   * locked is skipped, not waited for.
    */
   abstract renewClaims(claims: readonly TaskClaim[]): Promise<RenewedClaims>;
 
