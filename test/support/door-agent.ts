@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import type { IncomingHttpHeaders, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type AgentCard, type Artifact, Message, type Part, Role, TaskState } from '@a2a-js/sdk';
 import {
@@ -40,6 +40,8 @@ export class DoorAgent implements AgentExecutor {
   readonly heard: OwnMessage[] = [];
   /** Values of the `A2A-Extensions` header of the Messages. */
   readonly activated: string[] = [];
+  /** Headers of all requests, in order. */
+  readonly requests: IncomingHttpHeaders[] = [];
   private readonly held = new Map<string, (end: 'released' | 'canceled') => void>();
   private server: Server | undefined;
   private app: Express | undefined;
@@ -67,6 +69,7 @@ export class DoorAgent implements AgentExecutor {
     this.app = express();
     this.app.use(express.json({ limit: '64mb', type: () => true }));
     this.app.use((request, _reply, next) => {
+      this.requests.push(request.headers);
       const named = request.headers['a2a-extensions'];
       if (named !== undefined) this.activated.push(String(named));
       next();

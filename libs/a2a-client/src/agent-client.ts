@@ -127,6 +127,8 @@ export interface AgentCallOptions {
   credential?: string;
   /** URIs of the extensions that the call activates at an agent of A2A 1.0. */
   extensions?: readonly string[];
+  /** Headers that calls over HTTP to an agent of A2A 1.0 carry; those of the protocol take precedence. */
+  headers?: Readonly<Record<string, string>>;
   /** Protocol that the agent is known to speak; absent: the protocol of its card, or the detected one. */
   protocol?: CalledProtocol;
   /**

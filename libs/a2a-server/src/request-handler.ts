@@ -174,6 +174,7 @@ export class RequestHandler {
    * `returnImmediately` as soon as the Message is durable (section 3.2.2).
    */
   async sendMessage(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<SendMessageResponse> {
+    requireOperation(agent, 'SendMessage', call);
     const admission = new AnswerAdmission(this.room, call);
     const accepted = await this.intake.acceptMessage(agent, request, { ...call, admission });
     if ('reply' in accepted) return { message: accepted.reply };
@@ -202,6 +203,7 @@ export class RequestHandler {
   }
 
   async getTask(agent: ServedAgent, request: GetTaskRequest, call: CallContext): Promise<Task> {
+    requireOperation(agent, 'GetTask', call);
     const admission = new AnswerAdmission(this.room, call);
     const stored = await this.tasks.loadTask(request.id, call.scope, admission, agent.premise);
     if (!stored || !isAddressableAt(agent, stored.header)) throw notFoundAt(agent, request.id);
@@ -210,6 +212,7 @@ export class RequestHandler {
 
   /** Lists the caller's Tasks at this agent, or of all agents at the service, newest status first (section 3.1.4). */
   async listTasks(agent: ServedAgent, request: ListTasksRequest, call: CallContext): Promise<ListTasksResponse> {
+    requireOperation(agent, 'ListTasks', call);
     const pageSize = request.pageSize ?? DEFAULT_PAGE_SIZE;
     const filter: TaskFilter = {
       scope: call.scope,
@@ -247,6 +250,7 @@ export class RequestHandler {
     call: CallContext,
     gone = callerGone(call),
   ): Promise<Task> {
+    requireOperation(agent, 'CancelTask', call);
     const header = await this.requireTask(agent, request.id, call);
     const { state } = header;
     if (isTerminalState(state)) {
@@ -273,6 +277,7 @@ export class RequestHandler {
     return this.subscription.followTask(
       async () => {
         const at = await this.agentOfTenant(agent, request, call);
+        requireOperation(at, 'SubscribeToTask', call);
         const log = await this.tasks.readLog(request.id, call.scope, agent.premise);
         if (!log || !isAddressableAt(at, log.header)) throw notFoundAt(at, request.id);
         return log;
@@ -289,6 +294,7 @@ export class RequestHandler {
   }
 
   private async beginStream(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<Beginning> {
+    requireOperation(agent, 'SendStreamingMessage', call);
     const admission = new AnswerAdmission(this.room, call);
     const accepted = await this.intake.acceptMessage(agent, request, { ...call, admission });
     if ('reply' in accepted) return { opening: [messageItem(accepted.reply)] };
@@ -359,6 +365,15 @@ function isPlain({ revision, revisionClaim, idempotencyKey, extensions }: CallCo
  */
 function toPublicError(error: unknown): unknown {
   return error instanceof A2AError || error instanceof UnknownAgent ? publicError(error) : error;
+}
+
+/**
+ * Rejects an operation that the agent does not offer. Calls inside this process use all operations.
+ * @throws A2AError UNSUPPORTED_OPERATION
+ */
+function requireOperation({ operations }: ServedAgent, name: string, { parent }: CallContext): void {
+  if (operations === undefined || parent !== undefined || operations.has(name)) return;
+  throw new A2AError('UNSUPPORTED_OPERATION', { message: `This agent does not offer ${name}` });
 }
 
 /** Returns a Task with at most `historyLength` of its newest Messages; absent: all; 0: no `history` (section 3.2.4). */

@@ -21,4 +21,4 @@ export { Authentication } from './authentication.js';
 export { EVENTS_PROTOCOL, presentedCredentials, upgradeCredentials } from './credentials.js';
 export { OpenCalls } from './open-calls.js';
 export { routeAccess } from './route-access.js';
-export { type ApiCall, Call, Caller, Scope, scopeOf, setCaller } from './caller.js';
+export { type ApiCall, Call, Caller, callerOf, Scope, scopeOf, setCaller } from './caller.js';

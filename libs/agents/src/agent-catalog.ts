@@ -70,6 +70,8 @@ export interface ServedAgent {
    */
   premise?: RevisionPrecondition;
   capabilities?: DeclaredCapabilities;
+  /** Names of the operations that callers may use at the agent's URL; absent: all. */
+  operations?: ReadonlySet<string>;
   /** Time at which the content of the card was last saved; absent if the card is constant while the process lives. */
   changedAt?: Date;
   /** Card of the agent elsewhere that this agent stands for, in place of the members above. */

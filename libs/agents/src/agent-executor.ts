@@ -60,6 +60,12 @@ export abstract class PartKeeper {
   abstract holdParts(parts: readonly Part[], owner: TaskScope, signal: AbortSignal): Promise<HeldParts>;
 }
 
+/** Scopes of the caller of a request, and the headers of the request with names in lower case. */
+interface InboundCall {
+  readonly permissions: ReadonlySet<string>;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
 /** Context of a call: who calls, and how. The transport creates it once per request. */
 export interface CallContext {
   /** Tenant and owner of everything that this call creates and may see. */
@@ -90,6 +96,8 @@ export interface CallContext {
   trace?: TraceContext | null;
   /** Creates the id of a new Task; the pre-1.0 dialect uses `task-` and 16 hexadecimal digits. */
   newTaskId?: () => string;
+  /** Scopes and headers of the caller. Set for requests to registered agents; absent for calls inside this process. */
+  inbound?: InboundCall;
   /**
    * Calls `done` once when the response has been sent or the caller has disconnected. Absent if the response stays in
    * this process.

@@ -1246,16 +1246,67 @@ export interface components {
         };
         AgentPolicyBody: {
             /**
+             * @description Names of the callers that may send Messages; default: all of the tenant.
+             * @example [
+             *       "ann"
+             *     ]
+             */
+            callers?: string[];
+            /**
+             * @description Maximum turns at the agent at the same time, over all replicas. Further ones wait for `wait` seconds.
+             * @example 4
+             */
+            concurrency?: number;
+            /**
              * @description Reaction to a Task that the agent no longer knows, or a Message that it may or may not have received. `fail`: the Task fails. `resend`: the Message is sent again. `ask`: the Task asks its caller.
              * @default fail
              * @enum {string}
              */
             forgotten: "fail" | "resend" | "ask";
             /**
+             * @description Names of request headers that are passed on, in lower case; never credentials or headers of the protocol.
+             * @example [
+             *       "x-request-id"
+             *     ]
+             */
+            headers?: string[];
+            /**
              * @description Time limit of the answer to one Message, in seconds; default: none.
              * @example 3600
              */
             limit?: number;
+            /**
+             * @description Maximum bytes of a Message as JSON; default: the limit of the service.
+             * @example 65536
+             */
+            maxBytes?: number;
+            /**
+             * @description Operations that callers may use; default: all.
+             * @example [
+             *       "SendMessage",
+             *       "GetTask"
+             *     ]
+             */
+            methods?: string[];
+            /**
+             * @description Maximum Messages to the agent in a minute, over all replicas, evenly spaced.
+             * @example 60
+             */
+            perMinute?: number;
+            /**
+             * @description Scopes of which a caller must have one. Calls by workflows and other agents of this service have none.
+             * @example [
+             *       "workflows"
+             *     ]
+             */
+            scopes?: string[];
+            /**
+             * @description Ids of skills: a Message must name one in `metadata.skillId`; default: any.
+             * @example [
+             *       "translate"
+             *     ]
+             */
+            skills?: string[];
             /**
              * @description Seconds for which an unreachable agent is awaited before the Task fails.
              * @default 60

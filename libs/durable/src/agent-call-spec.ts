@@ -175,7 +175,7 @@ export function talkKey({ tenant, owner, contextId, workflow, node, agentUrl }: 
 /** Identity and authorization of the caller. The cancel of a call needs them as well. */
 export type CallIdentity = Pick<
   AgentCallOptions,
-  'scope' | 'parent' | 'revision' | 'credential' | 'onlyToHosts' | 'protocol' | 'extensions'
+  'scope' | 'parent' | 'revision' | 'credential' | 'onlyToHosts' | 'protocol' | 'extensions' | 'headers'
 >;
 
 export interface CallTarget {

@@ -5,6 +5,7 @@ import { TasksModule } from '#libs/tasks';
 import { RegisteredAgentRow } from './agents/registered-agent-tables.js';
 import { RegisteredAgents } from './agents/registered-agents.js';
 import { RegisteredAgentsController } from './api/registered-agents.controller.js';
+import { RelayLimits } from './relay/relay-limits.js';
 import { RelayTasks } from './relay/relay-tasks.js';
 import { RegisteredAgentSource } from './relay/registered-agent-source.js';
 
@@ -16,7 +17,7 @@ import { RegisteredAgentSource } from './relay/registered-agent-source.js';
 @Module({
   imports: [TypeOrmModule.forFeature([RegisteredAgentRow]), BuiltInAgentsModule, TasksModule],
   controllers: [RegisteredAgentsController],
-  providers: [RegisteredAgents, RelayTasks, RegisteredAgentSource],
+  providers: [RegisteredAgents, RelayLimits, RelayTasks, RegisteredAgentSource],
   exports: [RegisteredAgents],
 })
 export class RegisteredAgentsModule {}

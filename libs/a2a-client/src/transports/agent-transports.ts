@@ -106,6 +106,7 @@ class RestTransport implements AgentTransport {
     const url = new URL(base + path);
     const credentials = this.endpoint.credentials?.(options);
     const headers: Record<string, string> = {
+      ...options.headers,
       accept,
       'a2a-version': '1.0',
       ...credentials,

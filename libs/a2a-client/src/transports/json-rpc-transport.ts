@@ -110,6 +110,7 @@ export class JsonRpcTransport implements AgentTransport {
     const fence = SENDING.test(method) ? options.fence : undefined;
     const { sendMethod } = this.dialect ?? {};
     const all = {
+      ...options.headers,
       ...(sendMethod === undefined ? headers : UNVERSIONED),
       ...this.endpoint.credentials?.(options),
       ...callTraceHeaders(options),

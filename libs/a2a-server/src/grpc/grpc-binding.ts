@@ -10,7 +10,7 @@ import type { Caller } from '#libs/access';
 import type { CallContext, ServedAgent } from '#libs/agents';
 import { type EnterFrame, type FrameRoom, LARGE_FRAME } from '#libs/http-server';
 import type { JsonObject, StreamResponse } from '#libs/protocol';
-import { requireSupportedVersion, tenantPath } from '../http/call-context.js';
+import { inboundCall, isRegisteredAgent, requireSupportedVersion, tenantPath } from '../http/call-context.js';
 import { OPERATIONS, type StreamOperation, type UnaryOperation } from '../operations.js';
 import { refuseRoom } from '../public-error.js';
 import type { RequestHandler } from '../request-handler.js';
@@ -127,7 +127,10 @@ export class GrpcBinding {
     // A tenant that named the agent is not a parameter.
     if (named !== '') delete params.tenant;
     const path = named === '' ? pathAtHost(this.options.publicTarget, grpc.getHost()) : named;
-    const call = grpcCall(headers, path, scope, this.options.baseUrl());
+    const call = {
+      ...grpcCall(headers, path, scope, this.options.baseUrl()),
+      ...(isRegisteredAgent(path) && inboundCall(caller, headers)),
+    };
     const agent = await this.options.handler.agentOfTasks(call);
     return { agent, params, call, caller, whenClosed };
   }

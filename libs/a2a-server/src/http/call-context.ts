@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingHttpHeaders } from 'node:http';
-import { scopeOf } from '#libs/access';
+import { callerOf, scopeOf } from '#libs/access';
 import { type AgentCatalog, type CallContext, type ServedAgent, UnknownAgent } from '#libs/agents';
 import { readIdempotencyKey, REVISION_CLAIM } from '#libs/executor';
 import type { ServiceAddress } from '#libs/http-server';
@@ -56,6 +56,11 @@ export function agentPath(base: AgentBase, params: BaseParams): string {
     case 'alias':
       return `nodes/${requireName(params.node, 'node')}`;
   }
+}
+
+/** True for the path of a registered agent. */
+export function isRegisteredAgent(path: string): boolean {
+  return path.startsWith('agents/');
 }
 
 /** Returns the URL of an agent, without a trailing slash. */
@@ -148,7 +153,16 @@ export function callContext(
     ...readIdempotency(request.headers['idempotency-key']),
     ...readTrace(request.headers),
     ...revisionClaim(request.headers[REVISION_CLAIM]),
+    ...((base === 'agent' || base === 'service') && inboundCall(callerOf(request.raw), request.headers)),
   };
+}
+
+/** Returns the scopes of a caller and the headers of its request, for registered agents. */
+export function inboundCall(
+  { permissions }: Pick<ReturnType<typeof callerOf>, 'permissions'>,
+  headers: IncomingHttpHeaders,
+): Pick<CallContext, 'inbound'> {
+  return { inbound: { permissions, headers } };
 }
 
 function readIdempotency(header: string | string[] | undefined): Pick<CallContext, 'idempotencyKey'> | undefined {
@@ -216,10 +230,11 @@ export function tenantPath(tenant: string): string {
  * @throws UnknownAgent
  */
 export function atTenant(call: CallContext, params: unknown): CallContext {
-  if (call.agent !== '' || !isJsonObject(params)) return call;
-  const { tenant } = params;
-  if (typeof tenant !== 'string') return call;
-  const path = tenantPath(tenant);
+  if (call.agent !== '') return call;
+  const tenant = isJsonObject(params) ? params.tenant : undefined;
+  const path = typeof tenant === 'string' ? tenantPath(tenant) : '';
+  // Executions keep the context of their call; only registered agents need the headers.
+  if (!isRegisteredAgent(path)) delete call.inbound;
   return path === '' ? call : { ...call, agent: path };
 }
 

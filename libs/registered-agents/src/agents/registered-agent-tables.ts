@@ -61,4 +61,30 @@ class CreateRegisteredAgent1700000001070 implements MigrationInterface {
   }
 }
 
-export const REGISTERED_AGENT_MIGRATIONS = [CreateRegisteredAgent1700000001070];
+/** Adds what limits of calls over all replicas need: which turns are at an agent, and when its next Message may go. */
+class LimitRegisteredAgent1700000001071 implements MigrationInterface {
+  readonly name = 'LimitRegisteredAgent1700000001071';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      ALTER TABLE registered_agent_task
+        ADD COLUMN agent_key text COLLATE "C" NOT NULL DEFAULT '',
+        ADD COLUMN has_slot boolean NOT NULL DEFAULT false`);
+    await runner.query(
+      'CREATE INDEX registered_agent_slot ON registered_agent_task (agent_key, task_id) WHERE has_slot',
+    );
+    await runner.query(`
+      CREATE TABLE registered_agent_rate (
+        agent_key text COLLATE "C" PRIMARY KEY,
+        -- When the next Message may go.
+        free_at timestamptz NOT NULL
+      )`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE registered_agent_rate');
+    await runner.query('ALTER TABLE registered_agent_task DROP COLUMN agent_key, DROP COLUMN has_slot');
+  }
+}
+
+export const REGISTERED_AGENT_MIGRATIONS = [CreateRegisteredAgent1700000001070, LimitRegisteredAgent1700000001071];

@@ -3,34 +3,11 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { type InsertResult, MoreThan, type Repository, type UpdateResult } from 'typeorm';
 import { type NamedPage, refuseMoreThan } from '#libs/http-server';
 import type { AgentCard } from '#libs/protocol';
+import { type AgentPolicy, readPolicy } from './agent-policy.js';
 import { RegisteredAgentRow } from './registered-agent-tables.js';
 
 /** Pattern of the name of a registered agent, which is that of workflows. */
 export const AGENT_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
-
-/**
- * Reactions to a Task that the agent no longer knows, or a Message that it may or may not have received.
- * - `fail`: the Task fails.
- * - `resend`: the Message is sent again, for agents that tolerate this.
- * - `ask`: the Task asks its caller.
- */
-export const FORGOTTEN = ['fail', 'resend', 'ask'] as const;
-export type Forgotten = (typeof FORGOTTEN)[number];
-
-/** Policy of a registered agent. */
-export interface AgentPolicy {
-  /** Seconds for which an unreachable agent is awaited; default DEFAULT_WAIT_S. */
-  wait?: number;
-  /** Time limit of one turn, in seconds; unlimited if absent. */
-  limit?: number;
-  forgotten?: Forgotten;
-}
-
-export const DEFAULT_WAIT_S = 60;
-/** Maximum seconds of `wait`. */
-export const LONGEST_WAIT_S = 86_400;
-/** Maximum seconds of `limit`, which is the maximum delay of a timer of Node.js. */
-export const LONGEST_LIMIT_S = Math.floor((2 ** 31 - 1) / 1_000);
 
 /** Definition of a registered agent, as its tenant writes it. */
 export interface RegistrationFields {
@@ -121,7 +98,7 @@ function toAgent(row: RegisteredAgentRow): RegisteredAgent {
   return {
     ...{ tenant, name, url },
     ...(auth !== null && { auth }),
-    policy: policy as AgentPolicy,
+    policy: readPolicy(policy),
     card: card as AgentCard,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsNumber, Matches, Max, MaxLength, Min, ValidateBy, ValidateNested } from 'class-validator';
+import { Matches, MaxLength, ValidateBy, ValidateNested } from 'class-validator';
 import { ApiClosed, IfGiven, QueryPageToken, QueryWholePageSize, withMembers } from '#libs/http-server';
 import {
   hasUserinfo,
@@ -12,65 +12,14 @@ import {
 } from '#libs/protocol';
 import {
   AGENT_NAME,
-  type AgentPolicy,
-  DEFAULT_WAIT_S,
-  FORGOTTEN,
-  type Forgotten,
-  LONGEST_LIMIT_S,
-  LONGEST_WAIT_S,
   type RegistrationFields,
   MOST_REGISTERED_AGENTS,
   type RegisteredAgent,
 } from '../agents/registered-agents.js';
+import { AgentPolicyBody } from './agent-policy-body.js';
 
 const NAME_RULE = 'must be 1 to 64 letters, digits, underscores or hyphens, and not begin with a hyphen';
 const EXAMPLE_URL = 'https://agent.example.com/a2a';
-
-const WAIT_RULE = { message: `must be a number of seconds, from 0 to ${LONGEST_WAIT_S}` };
-const LIMIT_RULE = { message: `must be a number of seconds, from 1 to ${LONGEST_LIMIT_S}` };
-
-@ApiClosed()
-export class AgentPolicyBody implements AgentPolicy {
-  static readonly unknown = 'is not a member of a policy';
-
-  @ApiPropertyOptional({
-    type: 'number',
-    minimum: 0,
-    maximum: LONGEST_WAIT_S,
-    default: DEFAULT_WAIT_S,
-    description: 'Seconds for which an unreachable agent is awaited before the Task fails.',
-    example: 60,
-  })
-  @IfGiven()
-  @IsNumber({}, WAIT_RULE)
-  @Min(0, WAIT_RULE)
-  @Max(LONGEST_WAIT_S, WAIT_RULE)
-  wait?: number;
-
-  @ApiPropertyOptional({
-    type: 'number',
-    minimum: 1,
-    maximum: LONGEST_LIMIT_S,
-    description: 'Time limit of the answer to one Message, in seconds; default: none.',
-    example: 3600,
-  })
-  @IfGiven()
-  @IsNumber({}, LIMIT_RULE)
-  @Min(1, LIMIT_RULE)
-  @Max(LONGEST_LIMIT_S, LIMIT_RULE)
-  limit?: number;
-
-  @ApiPropertyOptional({
-    enum: FORGOTTEN,
-    default: 'fail',
-    description:
-      'Reaction to a Task that the agent no longer knows, or a Message that it may or may not have received. ' +
-      '`fail`: the Task fails. `resend`: the Message is sent again. `ask`: the Task asks its caller.',
-  })
-  @IfGiven()
-  @IsIn(FORGOTTEN, { message: `must be one of ${FORGOTTEN.join(', ')}` })
-  forgotten?: Forgotten;
-}
 
 /** Agent elsewhere as callers send it. */
 @ApiClosed()

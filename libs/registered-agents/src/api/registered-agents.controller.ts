@@ -16,6 +16,7 @@ import {
 import type { AgentCard } from '#libs/protocol';
 import { AGENT_NAME, type RegisteredAgent, RegisteredAgents } from '../agents/registered-agents.js';
 import { requireCarried } from '../relay/relay-card.js';
+import { RelayLimits } from '../relay/relay-limits.js';
 import {
   RegisteredAgentBody,
   RegisteredAgentListView,
@@ -37,6 +38,7 @@ export class RegisteredAgentsController {
     private readonly directory: AgentDirectory,
     private readonly http: OutboundHttp,
     private readonly address: ServiceAddress,
+    private readonly limits: RelayLimits,
   ) {}
 
   @Post()
@@ -108,6 +110,7 @@ export class RegisteredAgentsController {
   @ApiProblem(404, 'agent not found')
   async deleteRegisteredAgent(@Param('name') name: string, @Caller() { tenant }: Caller): Promise<void> {
     if (!AGENT_NAME.test(name) || !(await this.agents.delete(tenant, name))) throw unknownAgent();
+    await this.limits.forgetAgent(tenant, name);
   }
 
   private toView(agent: RegisteredAgent): RegisteredAgentView {

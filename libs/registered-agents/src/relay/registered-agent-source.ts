@@ -6,6 +6,7 @@ import { type AgentCard, decodeAgentCard, jsonDigest, type JsonObject, redactedU
 import { type RegisteredAgent, RegisteredAgents } from '../agents/registered-agents.js';
 import { forwardedCard, forwardedExtensions } from './relay-card.js';
 import { RelayExecutor } from './relay-executor.js';
+import { RelayLimits } from './relay-limits.js';
 import { RelayTasks } from './relay-tasks.js';
 
 /** First segment of the paths of registered agents. */
@@ -46,6 +47,7 @@ export class RegisteredAgentSource implements AgentSource {
     private readonly agents: RegisteredAgents,
     private readonly tasks: RelayTasks,
     private readonly directory: AgentDirectory,
+    private readonly limits: RelayLimits,
     builtIn: BuiltInAgents,
   ) {
     builtIn.addSource(this);
@@ -89,16 +91,26 @@ export class RegisteredAgentSource implements AgentSource {
   }
 
   private toServed(agent: RegisteredAgent, card: AgentCard): ServedAgent {
-    const { name, description, version, skills } = card;
+    const { name, description, version } = card;
+    const { methods, skills: allowed } = agent.policy;
+    const skills = card.skills.filter(({ id }) => !allowed || allowed.includes(id));
+    const { directory, tasks, limits } = this;
     return {
       path: `${ROOT}/${agent.name}`,
       ...{ name, description, version, skills },
       // The agent itself decides which types it takes: many cards name fewer.
       inputModes: [],
       outputModes: [],
-      executor: new RelayExecutor(agent, { directory: this.directory, tasks: this.tasks }),
-      capabilities: { extensions: forwardedExtensions(card) },
-      card: forwardedCard(card),
+      executor: new RelayExecutor(agent, { directory, tasks, limits }),
+      capabilities: {
+        extensions: forwardedExtensions(card),
+        ...(methods && {
+          streaming: methods.includes('SendStreamingMessage') || methods.includes('SubscribeToTask'),
+          pushNotifications: methods.includes('PushNotifications'),
+        }),
+      },
+      ...(methods && { operations: new Set<string>(methods) }),
+      card: forwardedCard({ ...card, skills }),
       changedAt: new Date(),
     };
   }

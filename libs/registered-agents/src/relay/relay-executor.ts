@@ -1,6 +1,7 @@
-import { AgentExecutor, type RequestContext, TaskCanceled } from '#libs/agents';
-import type { Message, Task } from '#libs/protocol';
+import { AgentExecutor, type CallContext, type RequestContext, TaskCanceled } from '#libs/agents';
+import type { Message, SendMessageRequest, Task } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
+import { checkPolicy } from '../agents/agent-policy.js';
 import type { RegisteredAgent } from '../agents/registered-agents.js';
 import { RelayCancel } from './relay-cancel.js';
 import type { RelayServices } from './relay-request.js';
@@ -35,6 +36,10 @@ export class RelayExecutor extends AgentExecutor {
     const { state, message } = status;
     if (state !== 'TASK_STATE_COMPLETED' || message === undefined || message.taskId !== undefined) return undefined;
     return artifacts === undefined && history.length === FIRST_ANSWER ? message : undefined;
+  }
+
+  override checkRequest(request: SendMessageRequest, call: CallContext): void {
+    checkPolicy(this.agent.policy, request, call);
   }
 
   async *execute(context: RequestContext): AsyncIterable<TaskEvent> {

@@ -3,31 +3,37 @@ import type { CallIdentity } from '#libs/durable';
 import type { RequestContext } from '#libs/agents';
 import type { Message, Part, SendMessageRequest } from '#libs/protocol';
 import type { RegisteredAgent } from '../agents/registered-agents.js';
+import { type AgentPolicy, passedHeaders } from '../agents/agent-policy.js';
+import type { RelayLimits } from './relay-limits.js';
 import type { RelayTasks, StoredTurn, TurnOptions } from './relay-tasks.js';
 
 /** What relays need of the service. */
 export interface RelayServices {
   directory: AgentDirectory;
   tasks: RelayTasks;
+  limits: RelayLimits;
 }
 
 /** Returns who calls the agent, and with which credential. */
 export function identityOf(
   { name, auth }: Pick<RegisteredAgent, 'name' | 'auth'>,
   { call, taskId, token }: RequestContext,
-  { extensions = [] }: TurnOptions = {},
+  { extensions = [], headers }: TurnOptions = {},
 ): CallIdentity {
   return {
     scope: call.scope,
     parent: { taskId, reference: name, token },
     ...(auth !== undefined && { credential: auth }),
     ...(extensions.length > 0 && { extensions }),
+    ...(headers && { headers }),
   };
 }
 
 /** Returns the part of the request that is stored for a recovery of the turn. */
-export function turnOptions({ acceptedOutputModes, call, metadata }: RequestContext): TurnOptions {
+export function turnOptions(policy: AgentPolicy, { acceptedOutputModes, call, metadata }: RequestContext): TurnOptions {
+  const headers = passedHeaders(policy, call);
   return {
+    ...(Object.keys(headers).length > 0 && { headers }),
     ...(acceptedOutputModes && acceptedOutputModes.length > 0 && { acceptedOutputModes }),
     ...(call.extensions.length > 0 && { extensions: call.extensions }),
     ...(metadata && { metadata }),

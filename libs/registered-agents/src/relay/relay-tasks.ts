@@ -15,6 +15,8 @@ export interface RelayTalk {
 export interface TurnOptions {
   acceptedOutputModes?: readonly string[];
   extensions?: readonly string[];
+  /** Headers of the request that the policy passes on. */
+  headers?: Readonly<Record<string, string>>;
   metadata?: JsonObject;
 }
 
@@ -70,6 +72,7 @@ export class RelayTasks {
       contextKey: contextKey(talk, contextId),
       messageId,
       options: JSON.stringify(options),
+      agentKey: agentKey(talk),
     });
   }
 
@@ -132,9 +135,10 @@ interface TurnToStore {
   contextKey: string;
   messageId: string;
   options: string;
+  agentKey: string;
 }
 
-const TURN_COLUMNS = ['taskId', 'talkKey', 'contextKey', 'messageId', 'options'] as const;
+const TURN_COLUMNS = ['taskId', 'talkKey', 'contextKey', 'messageId', 'options', 'agentKey'] as const;
 
 /** Ids of the agent for a Task. */
 interface RemoteIds {
@@ -164,6 +168,11 @@ function toTurn(row: TurnRow): StoredTurn {
   };
 }
 
+/** Returns a fixed-length key of a tenant's agent: 64 hexadecimal digits. */
+export function agentKey({ scope: { tenant }, agent }: { scope: Pick<TaskScope, 'tenant'>; agent: string }): string {
+  return hashTexts([tenant, agent]);
+}
+
 /** Returns a fixed-length key of a talk: 64 hexadecimal digits. */
 function talkKey({ scope: { tenant, owner }, agent }: RelayTalk): string {
   return hashTexts([tenant, owner, agent]);
@@ -183,11 +192,12 @@ const COLUMNS = `message_id, options, begun_at, remote_task_id, asked_by,
     WHERE earlier.context_key = turn.context_key AND earlier.remote_context_id IS NOT NULL
     ORDER BY earlier.begun_at DESC LIMIT 1)) AS remote_context_id`;
 const BEGIN = `
-  INSERT INTO registered_agent_task AS turn (task_id, talk_key, context_key, message_id, options)
-  SELECT task_id, talk_key, context_key, message_id, options::json
-  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
-    AS begun (task_id, talk_key, context_key, message_id, options)
-  ON CONFLICT (task_id) DO UPDATE SET message_id = excluded.message_id, options = excluded.options, begun_at = now()
+  INSERT INTO registered_agent_task AS turn (task_id, talk_key, context_key, message_id, options, agent_key)
+  SELECT task_id, talk_key, context_key, message_id, options::json, agent_key
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+    AS begun (task_id, talk_key, context_key, message_id, options, agent_key)
+  ON CONFLICT (task_id) DO UPDATE
+  SET message_id = excluded.message_id, options = excluded.options, begun_at = now(), has_slot = false
   WHERE turn.message_id <> excluded.message_id
   RETURNING task_id, ${COLUMNS}`;
 const FIND = `SELECT ${COLUMNS} FROM registered_agent_task turn WHERE task_id = $1`;

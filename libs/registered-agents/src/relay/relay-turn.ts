@@ -13,7 +13,8 @@ import {
 } from '#libs/protocol';
 import { Backoff } from '#libs/service';
 import type { TaskEvent } from '#libs/tasks';
-import { DEFAULT_WAIT_S, type RegisteredAgent } from '../agents/registered-agents.js';
+import { DEFAULT_WAIT_S } from '../agents/agent-policy.js';
+import type { RegisteredAgent } from '../agents/registered-agents.js';
 import { type CallDecision, decideAfter, failureWords } from './call-decision.js';
 import { identityOf, toAgentRequest, turnOptions, type RelayServices } from './relay-request.js';
 import type { RelayTalk, StoredTurn } from './relay-tasks.js';
@@ -26,6 +27,8 @@ const IDLE_MS = 120_000;
 const SECOND_MS = 1_000;
 /** Pauses between attempts to reach an agent. */
 const BACKOFF = new Backoff(100, 5_000);
+/** Pauses between attempts to get a slot at an agent. */
+const ROOM_BACKOFF = new Backoff(50, 2_000, 0.5);
 
 const QUESTION =
   'The agent no longer knows this task, or may not have received the message. Answer "resend" to send the message ' +
@@ -58,7 +61,7 @@ export class RelayTurn {
   static async openTurn(agent: RegisteredAgent, services: RelayServices, context: RequestContext): Promise<RelayTurn> {
     const { taskId, contextId, signal } = context;
     const { messageId } = context.userMessage;
-    const begun = { taskId, contextId, messageId, options: turnOptions(context) };
+    const begun = { taskId, contextId, messageId, options: turnOptions(agent.policy, context) };
     const talk = talkOf(agent, context);
     const storeTurn = async (): Promise<StoredTurn & { isRecovered: boolean }> => {
       const turn = await services.tasks.beginTurn(talk, begun);
@@ -89,6 +92,10 @@ export class RelayTurn {
     }
     const isUncertain = turn.isRecovered && turn.remoteTaskId === undefined;
     if (isUncertain && this.agent.policy.forgotten !== 'resend') return yield* this.applyPolicy();
+    if (!(await this.waitForRoom())) {
+      const words = 'The agent is busy: it takes no more messages for the moment.';
+      return yield this.toEnd('TASK_STATE_FAILED', words);
+    }
     using held = await context.holdParts?.(message.parts);
     const request = await this.buildRequest(message, held);
     for (let failures = 0; ; failures += 1) {
@@ -100,6 +107,29 @@ export class RelayTurn {
       if (next !== 'again') return;
       await delay(BACKOFF.pauseAfter(Math.min(failures, MOST_DOUBLINGS)), undefined, { signal: context.signal });
     }
+  }
+
+  /**
+   * Waits until the agent has room for the turn, by its policy: a slot, and a Message within its rate.
+   * @returns false if that takes longer than the policy waits
+   */
+  private async waitForRoom(): Promise<boolean> {
+    const { agent, context, services, follows } = this;
+    const { concurrency, perMinute, wait = DEFAULT_WAIT_S } = agent.policy;
+    const { signal, taskId } = context;
+    const talk = talkOf(agent, context);
+    const until = performance.now() + wait * SECOND_MS;
+    const takeSlot = (most: number): Promise<boolean> =>
+      retryWhileUnreachable(() => services.limits.takeSlot(talk, taskId, most), signal);
+    for (let looks = 0; concurrency !== undefined && !(await takeSlot(concurrency)); looks += 1) {
+      if (performance.now() >= until) return false;
+      await delay(ROOM_BACKOFF.pauseAfter(Math.min(looks, MOST_DOUBLINGS)), undefined, { signal });
+    }
+    if (perMinute === undefined || follows) return true;
+    const left = Math.max(until - performance.now(), 0);
+    const pause = await retryWhileUnreachable(() => services.limits.reserveMessage(talk, perMinute, left), signal);
+    if (pause !== undefined && pause > 0) await delay(pause, undefined, { signal });
+    return pause !== undefined;
   }
 
   private async buildRequest(message: Message, held: HeldParts | undefined): Promise<SendMessageRequest> {

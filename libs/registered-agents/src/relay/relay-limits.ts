@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import { Database, inTransaction } from '#libs/postgres';
+import { isActiveState, TASK_STATES } from '#libs/protocol';
+import { agentKey, type RelayTalk } from './relay-tasks.js';
+
+const MINUTE_MS = 60_000;
+
+/**
+ * Limits of the calls of registered agents, which all replicas share.
+ * - A slot belongs to a Task while the Task works. It needs no release: the end of the Task frees it, and so does its
+ *   wait for an answer. A recovered turn keeps its slot.
+ * - Messages of a limited rate are evenly spaced.
+ */
+@Injectable()
+export class RelayLimits {
+  constructor(private readonly database: Database) {}
+
+  /** Takes a slot for the turn of a Task. @returns false while `most` other Tasks of the agent have slots */
+  async takeSlot(talk: RelayTalk, taskId: string, most: number): Promise<boolean> {
+    const key = agentKey(talk);
+    return inTransaction(this.database, async (client) => {
+      await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`registered-agent ${key}`]);
+      const { rowCount } = await client.query(TAKE_SLOT, [key, taskId, most]);
+      return rowCount === 1;
+    });
+  }
+
+  /**
+   * Reserves the next Message to an agent.
+   * @param longestMs maximum wait in milliseconds
+   * @returns milliseconds until the Message may go; `undefined` if that is longer, and nothing is reserved then
+   */
+  async reserveMessage(talk: RelayTalk, perMinute: number, longestMs: number): Promise<number | undefined> {
+    const values = [agentKey(talk), MINUTE_MS / perMinute, longestMs];
+    const { rows } = await this.database.pool.query<{ wait: number }>({ name: 'relay-rate', text: RESERVE, values });
+    return rows[0] && Math.max(rows[0].wait, 0);
+  }
+
+  /** Deletes the limits of a deleted agent. */
+  async forgetAgent(tenant: string, agent: string): Promise<void> {
+    const key = agentKey({ scope: { tenant }, agent });
+    await this.database.pool.query('DELETE FROM registered_agent_rate WHERE agent_key = $1', [key]);
+  }
+}
+
+const ACTIVE = TASK_STATES.filter(isActiveState)
+  .map((state) => `'${state}'`)
+  .join(', ');
+const TAKE_SLOT = `
+  UPDATE registered_agent_task SET has_slot = true
+  WHERE task_id = $2 AND $3 > (
+    SELECT count(*) FROM registered_agent_task other JOIN task ON task.task_id = other.task_id
+    WHERE other.agent_key = $1 AND other.has_slot AND other.task_id <> $2 AND task.state IN (${ACTIVE}))`;
+const INTERVAL = `$2::float8 * interval '1 millisecond'`;
+/** The row holds the time after the newest reserved Message; a Message may go when the one before it has gone so long. */
+const RESERVE = `
+  INSERT INTO registered_agent_rate AS rate (agent_key, free_at) VALUES ($1, clock_timestamp() + ${INTERVAL})
+  ON CONFLICT (agent_key) DO UPDATE SET free_at = greatest(rate.free_at, clock_timestamp()) + ${INTERVAL}
+  WHERE rate.free_at - clock_timestamp() <= $3::float8 * interval '1 millisecond'
+  RETURNING extract(epoch FROM free_at - ${INTERVAL} - clock_timestamp())::float8 * 1000 AS wait`;
