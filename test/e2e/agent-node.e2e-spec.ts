@@ -297,11 +297,12 @@ describe('what an agent remembers', () => {
   });
 });
 
-describe('files', () => {
+describe.each(['its own URL', 'the URL of a workflow that begins with it'])('files at %s', (place) => {
   const image = { raw: 'iVBORw0KGgo=', mediaType: 'image/png', filename: 'cat.png' };
+  const baseOf = ({ name, base }: { name: string; base: string }) => (place === 'its own URL' ? base : api.base(name));
 
   it('reach a model that takes them, as the card says', async () => {
-    const { base } = await agent({});
+    const base = baseOf(await agent({}));
     const card = await rest<{ defaultInputModes: string[] }>(base, 'GET', '/.well-known/agent-card.json');
     expect(card.body.defaultInputModes).toEqual(['text/plain', 'application/json', 'image/*']);
     const task = await sendTask(base, [{ text: 'What is it?' }, image]);
@@ -311,11 +312,11 @@ describe('files', () => {
 
   it('of another kind are refused by name, and by the echo all of them', async () => {
     const refusal = { error: { code: -32005, message: expect.stringContaining('message.parts[0].mediaType') } };
-    const { base } = await agent({});
+    const base = baseOf(await agent({}));
     const pdf = await rpc(base, 'SendMessage', sendParams([{ raw: 'AAAA', mediaType: 'application/pdf' }]));
     expect(pdf.body).toMatchObject(refusal);
-    const repeating = await agent({ model: 'echo' });
-    const echoed = await rpc(repeating.base, 'SendMessage', sendParams([image]));
+    const repeating = baseOf(await agent({ model: 'echo' }));
+    const echoed = await rpc(repeating, 'SendMessage', sendParams([image]));
     expect(echoed.body).toMatchObject(refusal);
     expect(llm.calls).toEqual([]);
   });

@@ -4,7 +4,17 @@ import { answers, ends } from '../support/fake-behaviour.js';
 import { mcp } from '../support/mcp.js';
 import { startSdkServer } from '../support/sdk-server.js';
 import { useSharedStage } from '../support/shared-stage.js';
-import { echo, external, input, linear, output, textOf, unique, type WorkflowNode } from '../support/workflow.js';
+import {
+  declaring,
+  echo,
+  external,
+  input,
+  linear,
+  output,
+  textOf,
+  unique,
+  type WorkflowNode,
+} from '../support/workflow.js';
 
 const stage = useSharedStage({ env: { BODY_LIMIT: '16mb', ARTIFACT_LIMIT: '32mb', TASK_LIMIT: '128mb' } });
 
@@ -128,5 +138,58 @@ describe('the content of a Message to a workflow', () => {
     expect(message?.metadata).toMatchObject({ tone: 'firm' });
     expect(message?.metadata).not.toHaveProperty('node');
     expect(message?.parts).toEqual(expect.arrayContaining([expect.objectContaining({ text: 'this' }), PNG]));
+  });
+});
+
+describe('the media types of a workflow', () => {
+  const cardOf = async (name: string) => {
+    const response = await fetch(`${stage.api.base(name)}/.well-known/agent-card.json`);
+    return (await response.json()) as { defaultInputModes: string[]; skills: { inputModes: string[] }[] };
+  };
+  const send = async (name: string, ...parts: Part[]) => {
+    const { body } = await rpc<{ task: object }>(stage.api.base(name), 'SendMessage', sendParams(parts));
+    return body.error?.code ?? 'accepted';
+  };
+  const seeing = declaring('look', { inputModes: ['image/*'] }, { echo: true }, { complete: 'seen' });
+
+  it('are those of its first nodes: another file is refused, and nothing is begun', async () => {
+    const { name } = await stage.api.save(linear(unique('seeing'), seeing, output('out')));
+    const modes = ['text/plain', 'application/json', 'image/*'];
+    expect(await cardOf(name)).toMatchObject({ defaultInputModes: modes, skills: [{ inputModes: modes }] });
+    expect(await send(name, PNG)).toBe('accepted');
+    expect(await send(name, LINK)).toBe(-32005);
+    expect(await send(name, { text: 'x' }, { data: [] })).toBe('accepted');
+    const { body } = await stage.api.call('GET', `/runs?workflow=${name}`);
+    expect(body.runs).toHaveLength(2);
+  });
+
+  it('are those of agents without files: a file is refused', async () => {
+    const { name } = await stage.api.save(linear(unique('blind'), echo('says')));
+    expect((await cardOf(name)).defaultInputModes).toEqual(['text/plain', 'application/json']);
+    expect(await send(name, PNG)).toBe(-32005);
+  });
+
+  it('are those of the card of an agent elsewhere; what that does not read is described to it', async () => {
+    const agent = await stage.fake({ card: { defaultInputModes: ['text/plain', 'image/png'] } });
+    const { name } = await stage.api.save(linear(unique('front'), external('ext', agent.url)));
+    expect(await send(name, LINK)).toBe('accepted');
+    expect(agent.sends[0]?.message?.parts.map(({ text }) => text)).toContain(
+      '[file a.pdf, application/pdf, https://files.example/a.pdf]',
+    );
+    expect((await cardOf(name)).defaultInputModes).toEqual(['text/plain', 'application/json', 'image/png']);
+  });
+
+  it('may be named by its definition, for Messages that begin a run', async () => {
+    const definition = linear(unique('named'), input('in'), output('out'));
+    const { name } = await stage.api.save({
+      ...definition,
+      inputModes: ['text/plain', 'image/*'],
+    } as typeof definition);
+    expect((await cardOf(name)).defaultInputModes).toEqual(['text/plain', 'image/*']);
+    expect(await send(name, { text: 'look' }, PNG)).toBe('accepted');
+    expect(await send(name, { data: { in: 'x' } })).toBe(-32005);
+    expect((await stage.api.call('POST', `/workflows/${name}/runs`, { inputs: { in: 'x' } })).status).toBe(202);
+    const wrong = await stage.api.call('PUT', `/workflows/${name}`, { ...definition, inputModes: ['image'] });
+    expect([wrong.status, wrong.body.errors]).toMatchObject([422, [{ path: 'inputModes', code: 'INVALID_MODES' }]]);
   });
 });

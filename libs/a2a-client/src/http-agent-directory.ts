@@ -51,7 +51,7 @@ class LocalAgentClient extends TransportAgentClient {
   override async inputModes(options: AgentCallOptions = {}): Promise<readonly string[] | undefined> {
     const { path, handler } = this.agent;
     const agent = await handler.resolveAgent(callTo(path, options), options.signal).catch(() => undefined);
-    return agent?.inputModes;
+    return (await agent?.beginModes?.()) ?? agent?.inputModes;
   }
 
   override sendMessage(request: SendMessageRequest, options: AgentCallOptions = {}): AsyncIterable<StreamResponse> {

@@ -245,7 +245,7 @@ export class MessageAcceptance {
   ): Promise<AcceptedMessage | undefined> {
     try {
       requireExtensions(target, call);
-      if (!target.gone) checkMediaTypes(target, request);
+      if (!target.gone) checkMediaTypes(await beginningAt(target, request.message), request);
       const reply = request.message.taskId === undefined && target.executor.replyDirectly?.(request.message, call);
       if (reply) return { reply };
       await target.executor.checkRequest?.(request, call);
@@ -294,6 +294,12 @@ export class MessageAcceptance {
     if (key === undefined) return { execution: await this.executions.resumeExecution(target, taskId, request, call) };
     return { execution: await this.executions.resumeOnce(target, taskId, request, call, key) };
   }
+}
+
+/** Returns the agent with the media types that the Message may have, which may be fewer if it begins a Task. */
+async function beginningAt(agent: ServedAgent, { taskId, parts }: Message): Promise<ServedAgent> {
+  const modes = taskId === undefined ? await agent.beginModes?.(parts) : undefined;
+  return modes ? { ...agent, inputModes: [...modes] } : agent;
 }
 
 /** True if a Task is addressable at an agent's base URL: that of the Task's own agent, or that of the service. */

@@ -5,14 +5,11 @@ import {
   type AgentCard,
   type AgentSkill,
   type CancelTaskRequest,
-  type FieldViolation,
   type GetTaskRequest,
-  isFilePart,
   isJsonObject,
   type JsonObject,
   type JsonValue,
   type Part,
-  partAsText,
   type SendMessageRequest,
   statusUpdate,
   type StreamResponse,
@@ -63,6 +60,12 @@ export interface ServedAgent {
   skills: AgentSkill[];
   inputModes: string[];
   outputModes: string[];
+  /**
+   * Returns the media types of a Message that begins a Task, if they are fewer than `inputModes`; `undefined` if they
+   * are not. Absent if they never are.
+   * @param parts Parts of such a Message; without a lookup, `undefined` is returned for Parts that are certainly read
+   */
+  beginModes?: (parts?: readonly Part[]) => BeginModes;
   executor: AgentExecutor;
   /**
    * Precondition that this revision of the agent is the newest. Set if that has not been checked: the statement that
@@ -83,6 +86,9 @@ export interface ServedAgent {
   /** Returns the current skills of the agents that this agent consists of, for the extended card. */
   innerSkills?: () => Promise<AgentSkill[]>;
 }
+
+/** Media types that `ServedAgent.beginModes` returns; a promise if they must be looked up. */
+export type BeginModes = readonly string[] | undefined | Promise<readonly string[] | undefined>;
 
 /** Entry of the directory of agents. */
 export type ListedAgent = Pick<ServedAgent, 'path' | 'name' | 'description'>;
@@ -236,98 +242,6 @@ export async function agentOrGone(
     if (!(error instanceof UnknownAgent)) throw error;
     return goneAgent(error, path, revision);
   }
-}
-
-/** Media types that an agent reads and writes. An empty list allows any. */
-export interface AgentModes {
-  inputModes: readonly string[];
-  outputModes: readonly string[];
-}
-
-/**
- * Rejects a Message with a Part that the agent cannot read, or whose caller accepts none of the agent's output modes
- * (section 3.1.1). An agent with a text input mode reads text Parts of every `text/*`. A Part without a media type has
- * the default media type for its content.
- * @throws A2AError CONTENT_TYPE_NOT_SUPPORTED
- */
-export function checkMediaTypes(agent: AgentModes, request: SendMessageRequest): void {
-  const [unread] = unreadParts(agent, request.message.parts);
-  if (unread) throw unsupportedType(`message.${unread.field}`, unread.description);
-  const accepted = request.configuration?.acceptedOutputModes;
-  if (!accepted || accepted.length === 0 || agent.outputModes.length === 0) return;
-  if (accepted.some((mode) => matchesAny(mode, agent.outputModes))) return;
-  throw unsupportedType(
-    'configuration.acceptedOutputModes',
-    `names none of the agent's output modes: ${agent.outputModes.join(', ')}`,
-  );
-}
-
-/** Returns a violation for each Part that the agent cannot read, with the Part's field: `parts[1].mediaType`. */
-export function unreadParts(agent: Pick<AgentModes, 'inputModes'>, parts: readonly Part[]): FieldViolation[] {
-  const { inputModes } = agent;
-  if (inputModes.length === 0) return [];
-  const description = `must be one of the agent's input modes: ${inputModes.join(', ')}`;
-  return parts.flatMap((part, index) =>
-    isRead(agent, part) ? [] : [{ field: `parts[${index}].mediaType`, description }],
-  );
-}
-
-/**
- * Replaces the Parts that an agent cannot read by text Parts: data by its JSON, a file by a line about the file.
- * @returns the Parts, and the files that were replaced
- */
-export function fittedParts(
-  agent: Pick<AgentModes, 'inputModes'>,
-  parts: readonly Part[],
-): { parts: Part[]; unread: Part[] } {
-  if (agent.inputModes.length === 0) return { parts: [...parts], unread: [] };
-  const isUnread = (part: Part): boolean => part.text === undefined && !isRead(agent, part);
-  return {
-    parts: parts.map((part) => (isUnread(part) ? partAsText(part) : part)),
-    unread: parts.filter((part) => isUnread(part) && isFilePart(part)),
-  };
-}
-
-/** True if the agent reads text Parts without a media type. */
-export function readsText({ inputModes }: Pick<AgentModes, 'inputModes'>): boolean {
-  return inputModes.length === 0 || matchesAny('text/*', inputModes);
-}
-
-function isRead(agent: Pick<AgentModes, 'inputModes'>, part: Part): boolean {
-  const mediaType = part.mediaType || kindOf(part);
-  if (matchesAny(mediaType, agent.inputModes)) return true;
-  return part.text !== undefined && matchesType(mediaType, 'text/*') && readsText(agent);
-}
-
-/** Returns the default media type of a Part without one. The content of a file is unknown then. */
-function kindOf({ text, data }: Part): string {
-  if (text !== undefined) return 'text/plain';
-  return data === undefined ? 'application/octet-stream' : 'application/json';
-}
-
-function unsupportedType(field: string, description: string): A2AError {
-  return new A2AError('CONTENT_TYPE_NOT_SUPPORTED', {
-    message: `Content type not supported: ${field} ${description}`,
-    violations: [{ field, description }],
-  });
-}
-
-function matchesAny(mode: string, modes: readonly string[]): boolean {
-  return modes.some((it) => matchesType(mode, it));
-}
-
-/** True if two media types or ranges overlap. Parameters such as `charset` are ignored. */
-function matchesType(one: string, other: string): boolean {
-  if (one === other) return true;
-  const [type, subtype] = parseMediaType(one);
-  const [otherType, otherSubtype] = parseMediaType(other);
-  const meetsPart = (a: string, b: string): boolean => a === b || a === '*' || b === '*';
-  return meetsPart(type, otherType) && meetsPart(subtype, otherSubtype);
-}
-
-function parseMediaType(mode: string): [string, string] {
-  const [type = '', subtype = '*'] = (mode.split(';', 1)[0] ?? '').trim().toLowerCase().split('/');
-  return [type, subtype];
 }
 
 /**

@@ -303,6 +303,12 @@ export abstract class AgentExecutor {
    */
   directReply?(task: Task): Message | undefined;
 
+  /**
+   * Looks up the media types that the agent reads at the moment, for cards and for files; `undefined` if it may read
+   * any. Absent if `declares` or `currentInput` has them.
+   */
+  findInputModes?(tenant: string): Promise<readonly string[] | undefined>;
+
   /** Creates the id of a new Task. Absent if the usual ids suit the agent. */
   newTaskId?(): string;
 

@@ -23,20 +23,18 @@ export {
   agentOrGone,
   type AgentSource,
   agentToolEntries,
+  type BeginModes,
   BuiltInAgents,
   BuiltInAgentsModule,
-  checkMediaTypes,
-  fittedParts,
   type ForwardedCard,
   type ListedAgent,
   type LocalRequestHandler,
-  readsText,
   REVISION_KEY,
   type ServedAgent,
   type SkillSchema,
   UnknownAgent,
-  unreadParts,
 } from './agent-catalog.js';
+export { checkMediaTypes, fittedParts, readsText, unreadParts } from './media-types.js';
 export {
   BRAINSTORM_ENTRY,
   BrainstormEntries,

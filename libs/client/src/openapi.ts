@@ -3483,6 +3483,14 @@ export interface components {
             description?: string;
             edges?: components["schemas"]["WorkflowEdgeBody"][];
             /**
+             * @description Media types of Messages to the workflow; default: those that its first nodes read.
+             * @example [
+             *       "text/plain",
+             *       "image/*"
+             *     ]
+             */
+            inputModes?: string[];
+            /**
              * @description 1: strings are plain text with `{{references}}`. 2: `${…}` in a string is also an expression.
              * @default 1
              * @enum {number}
@@ -3672,6 +3680,14 @@ export interface components {
             description?: string;
             edges?: components["schemas"]["WorkflowEdgeBody"][];
             /**
+             * @description Media types of Messages to the workflow; default: those that its first nodes read.
+             * @example [
+             *       "text/plain",
+             *       "image/*"
+             *     ]
+             */
+            inputModes?: string[];
+            /**
              * @description 1: strings are plain text with `{{references}}`. 2: `${…}` in a string is also an expression.
              * @default 1
              * @enum {number}
@@ -3818,6 +3834,14 @@ export interface components {
             /** @example Greets a person by name. */
             description?: string;
             edges?: components["schemas"]["WorkflowEdgeBody"][];
+            /**
+             * @description Media types of Messages to the workflow; default: those that its first nodes read.
+             * @example [
+             *       "text/plain",
+             *       "image/*"
+             *     ]
+             */
+            inputModes?: string[];
             /**
              * @description 1: strings are plain text with `{{references}}`. 2: `${…}` in a string is also an expression.
              * @default 1

@@ -85,6 +85,15 @@ class ExternalExecutor extends NodeExecutor {
     if (request.message.taskId === undefined && typeof url === 'string') this.chains.refuseCall(url, chainOf(request));
   }
 
+  /** Returns the input media types of the agent's pinned card. */
+  override async findInputModes(tenant: string): Promise<readonly string[] | undefined> {
+    const { endpoint_url: url } = this.node.config;
+    if (typeof url !== 'string' || url === '') return undefined;
+    const card = await this.agents.pinnedCard(url, { scope: { tenant, owner: '' } });
+    const modes = card?.['defaultInputModes'] ?? card?.['default_input_modes'];
+    return Array.isArray(modes) && modes.length > 0 ? modes.filter((mode) => typeof mode === 'string') : undefined;
+  }
+
   protected override async *performWork(context: RequestContext): NodeWork {
     const url = this.#readEndpoint();
     const known = await remoteOf(context);

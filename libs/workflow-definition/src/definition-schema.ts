@@ -8,6 +8,7 @@ import {
   objectsMember,
   optionalMember,
   textMember,
+  textsMember,
   wordMember,
 } from './shape.js';
 
@@ -79,6 +80,11 @@ export const EXIT = objectShape('ExitBody', 'an entry of onExit', {
   ),
 });
 
+/** Media type, or range of media types such as `image/*`. */
+export const MEDIA_RANGE = /^(\*\/\*|[\w!#$&^.+-]{1,127}\/(\*|[\w!#$&^.+-]{1,127}))$/;
+/** Maximum number of input modes of a workflow. */
+export const MOST_MODES = 100;
+
 /** Members that the service adds to a definition in its responses. They are ignored in a request body. */
 const VIEW_MEMBERS = ['revision', 'createdAt', 'updatedAt', 'problems'];
 
@@ -104,6 +110,20 @@ const MEMBERS = {
     textMember(
       { description: 'Description of the workflow, shown in its card.' },
       { example: 'Greets a person by name.' },
+    ),
+  ),
+  inputModes: optionalMember(
+    textsMember(
+      {
+        minItems: 1,
+        maxItems: MOST_MODES,
+        items: { type: 'string', pattern: MEDIA_RANGE.source },
+        description: 'Media types that a Message to the workflow may have; default: those that its first nodes read.',
+      },
+      {
+        description: 'Media types of Messages to the workflow; default: those that its first nodes read.',
+        example: ['text/plain', 'image/*'],
+      },
     ),
   ),
   nodes: objectsMember(NODE, 1000, { minItems: 1, description: 'Nodes, each with a unique id.' }),

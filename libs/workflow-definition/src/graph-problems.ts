@@ -1,15 +1,25 @@
+import { MEDIA_RANGE, MOST_MODES } from './definition-schema.js';
 import { RANGES } from './node-schema.js';
 import { InvalidWorkflow, WorkflowGraph } from './workflow-graph.js';
 import { errorProblem, MemberProblems, type WorkflowProblem } from './workflow-problem.js';
 import type { OutcomeFilter, WorkflowDefinition, WorkflowEdge } from './workflow.js';
 
-/** Returns the errors in the members that apply to the whole run: `language`, `deadline` and `parallel`. */
+/** Returns the errors in the members that apply to the whole run: `language`, `inputModes`, `deadline` and
+ * `parallel`. */
 export function runRuleProblems(definition: WorkflowDefinition): WorkflowProblem[] {
-  const { language, deadline, parallel } = definition;
+  const { language, deadline, parallel, inputModes } = definition;
   return new MemberProblems({ path: '', said: '' })
     .checkThat(language === undefined || [1, 2].includes(language), 'UNKNOWN_LANGUAGE', 'language', 'must be 1 or 2')
+    .checkThat(inputModes === undefined || areModes(inputModes), 'INVALID_MODES', 'inputModes', MODES_RULE)
     .checkLimit('deadline', deadline)
     .checkWholeNumber('parallel', parallel, RANGES.parallel).found;
+}
+
+const MODES_RULE = `must be 1 to ${MOST_MODES} different media types such as text/plain or image/*`;
+
+function areModes(modes: readonly string[]): boolean {
+  if (modes.length === 0 || modes.length > MOST_MODES || new Set(modes).size < modes.length) return false;
+  return modes.every((mode) => MEDIA_RANGE.test(mode));
 }
 
 /**

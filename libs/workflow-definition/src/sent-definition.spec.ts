@@ -3,6 +3,7 @@ import { readDefinition, unknownMembers } from './sent-definition.js';
 /** Says everything that can be said, with one member more in each object. */
 const DEFINITION = {
   ...{ $schema: 's', name: 'w', description: 'd', onFailure: 'cancel', language: 2, deadline: '1h', parallel: 1 },
+  inputModes: ['text/plain'],
   ...{ revision: '1', createdAt: '', updatedAt: '', problems: [] },
   nodes: [
     {

@@ -8,6 +8,7 @@ describe('a definition that says everything', () => {
 
   it.each<[string, JsonObject]>([
     ['', { language: 1, deadline: '365d', parallel: 10_000 }],
+    ['', { inputModes: ['text/plain', 'image/*', '*/*', 'application/vnd.x+json'] }],
     ['nodes.1', { retry: { attempts: 100, on: ['timeout', 'max-iterations'], delay: '0s', factor: 1, jitter: 1 } }],
     ['nodes.1', { retry: { attempts: 2, when: "error.kind == 'timeout' && iteration < 2" } }],
     ['nodes.1', { each: { items: 'inputs.topic', concurrency: 1, onFailure: 'collect', minSuccess: '99.5%' } }],
@@ -31,6 +32,12 @@ describe('of the run', () => {
     [{ deadline: '2 hours' }, ['INVALID_DURATION', 'deadline']],
     [{ deadline: '0s' }, ['INVALID_DURATION', 'deadline']],
     [{ deadline: '366d' }, ['INVALID_DURATION', 'deadline']],
+    [{ inputModes: [] }, ['INVALID_MODES', 'inputModes']],
+    [{ inputModes: ['text'] }, ['INVALID_MODES', 'inputModes']],
+    [{ inputModes: ['*/png'] }, ['INVALID_MODES', 'inputModes']],
+    [{ inputModes: ['text/plain; charset=utf-8'] }, ['INVALID_MODES', 'inputModes']],
+    [{ inputModes: ['text/plain', 'text/plain'] }, ['INVALID_MODES', 'inputModes']],
+    [{ inputModes: Array.from({ length: 101 }, (_, n) => `x/${n}`) }, ['INVALID_MODES', 'inputModes']],
     [{ parallel: 0 }, ['OUT_OF_RANGE', 'parallel']],
     [{ parallel: 1.5 }, ['OUT_OF_RANGE', 'parallel']],
     [{ onExit: [{ node: 'nobody' }] }, ['UNKNOWN_NODE', 'onExit[0].node']],

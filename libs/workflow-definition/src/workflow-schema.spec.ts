@@ -53,6 +53,7 @@ const FULL: JsonObject = {
   language: 2,
   deadline: '2h',
   parallel: 20,
+  inputModes: ['text/plain', 'image/*'],
   onExit: [{ node: 'c', on: 'failure' }],
 };
 
@@ -92,6 +93,8 @@ describe('workflowSchema', () => {
     ['language', null],
     ['deadline', null],
     ['parallel', null],
+    ['inputModes', null],
+    ['inputModes', ['*/*']],
     ['onExit', null],
     ['onExit.0.on', null],
     ['nodes.0.branch', null],
@@ -121,6 +124,9 @@ describe('workflowSchema', () => {
     ['language', 3],
     ['deadline', '2 hours'],
     ['parallel', 0],
+    ['inputModes', []],
+    ['inputModes', 'text/plain'],
+    ['inputModes', ['*/png']],
     ['parallel', 1.5],
     ['onExit', [{}]],
     ['onExit.0.on', 'canceled'],

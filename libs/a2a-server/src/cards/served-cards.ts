@@ -90,6 +90,21 @@ export interface CardReader {
   legacy: boolean;
 }
 
+/** Returns an agent with the media types of Messages that begin its Tasks, which its card shows. */
+async function withBeginModes(agent: ServedAgent): Promise<{ agent: ServedAgent; isLookedUp: boolean }> {
+  const found = agent.beginModes?.();
+  const modes = await found;
+  const isLookedUp = found instanceof Promise;
+  if (modes === undefined) return { agent, isLookedUp };
+  const inputModes = [...modes];
+  const withModes = (skills: ServedAgent['skills']) => skills.map((skill) => ({ ...skill, inputModes }));
+  const details = async () => {
+    const whole = (await agent.details?.()) ?? { skills: agent.skills, schemas: {} };
+    return { ...whole, skills: withModes(whole.skills) };
+  };
+  return { agent: { ...agent, inputModes, skills: withModes(agent.skills), details }, isLookedUp };
+}
+
 /** Cards of the agents of this process. */
 export class ServedCards {
   private readonly since = new Date();
@@ -106,10 +121,11 @@ export class ServedCards {
   }
 
   /** Returns the public card of an agent. */
-  publicCard(agent: ServedAgent, { baseUrl, path, legacy }: CardReader): Promise<WrittenCard> {
+  async publicCard(served: ServedAgent, { baseUrl, path, legacy }: CardReader): Promise<WrittenCard> {
+    const { agent, isLookedUp } = await withBeginModes(served);
     const card = agentCard(agent, baseUrl, path, this.cardOptions(baseUrl));
-    // An alias may lead to another agent later, whose last change is earlier.
-    const changedAt = path === agent.path ? this.changeOf(agent) : undefined;
+    // An alias may lead to another agent later, whose last change is earlier. What is looked up may change at any time.
+    const changedAt = path === agent.path && !isLookedUp ? this.changeOf(agent) : undefined;
     return this.writeSignedCard(legacy ? withLegacyMembers(card) : card, baseUrl, changedAt);
   }
 
@@ -125,7 +141,8 @@ export class ServedCards {
       throw new A2AError('UNSUPPORTED_OPERATION', { message: 'This agent has no extended agent card' });
     }
     const { baseUrl } = call;
-    const card = await extendedCard(agent, baseUrl, call.agent, this.cardOptions(baseUrl));
+    const { agent: shown } = await withBeginModes(agent);
+    const card = await extendedCard(shown, baseUrl, call.agent, this.cardOptions(baseUrl));
     return this.withSignature(call.protocolVersion === '0.3' ? withLegacyMembers(card) : card, baseUrl);
   }
 

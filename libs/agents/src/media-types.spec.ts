@@ -1,5 +1,5 @@
 import type { Part } from '#libs/protocol';
-import { checkMediaTypes } from './agent-catalog.js';
+import { checkMediaTypes } from './media-types.js';
 
 const AGENT = { inputModes: ['text/plain', 'image/*'], outputModes: ['text/plain', 'application/json'] };
 
