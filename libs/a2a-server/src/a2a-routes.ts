@@ -42,9 +42,9 @@ import {
 import { tooManyMembersError } from './validation/request-parsers.js';
 
 /**
- * Runs requests that arrive together as one batch, step by step, instead of each request up to its commit. The code
- * that handles a Message, with that of V8 and Node, takes 550 KiB, more than the cache of a core. Run one after
- * another, each Message would load all of the code again (ADR 40).
+ * Runs requests that arrive together as one batch: each step for all requests, before the next step. The code that
+ * handles a Message, with that of V8 and Node, takes 550 KiB, more than the cache of a core. If each request ran to
+ * its commit before the next one began, each Message would load all of the code again (ADR 40).
  */
 export class RequestBatcher {
   private waiting: (() => void)[] = [];
@@ -61,7 +61,7 @@ export class RequestBatcher {
     this.waiting.push(act);
   }
 
-  /** Runs the batch. If a function throws, the others are scheduled again. */
+  /** Runs the functions of the batch in order. If one throws, those after it are scheduled again. */
   private runBatch(): void {
     const { waiting } = this;
     this.waiting = [];
@@ -200,7 +200,7 @@ async function handleTask(
   return refuseRoute(request, reply);
 }
 
-/** Rejects an unknown route below `/a2a`, in the format of the caller's version. */
+/** Rejects a request to an unknown route below `/a2a`, with an error in the format of the caller's protocol version. */
 async function refuseRoute(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const error = new A2AError('METHOD_NOT_FOUND', { message: 'No such route' });
   if (isUnknownLegacyRest(request)) sendLegacyRestError(reply, error);
@@ -224,15 +224,18 @@ export interface A2aRoutesOptions {
   handler: RequestHandler;
   catalog: AgentCatalog;
   address: PublicAddress;
-  /** Maximum number of members of one body; default that of `JSON_MEMBERS_LIMIT`. */
+  /** Maximum number of JSON members in one body; absent: the default of `JSON_MEMBERS_LIMIT`. */
   jsonMembers?: number;
-  /** Schedules the reading of each large body; absent: a large body is read like a small one. */
+  /**
+   * Schedules when a large body is parsed, since that occupies the event loop for long; absent: a large body is read
+   * like a small one.
+   */
   bodyTurn?: BodyTurn;
 }
 
-/** Operations on the registered routes, for the shutdown. */
+/** Controls of the registered routes, for the shutdown. */
 export interface A2aRoutes {
-  /** Ends every open stream after its current item; readers resume with the last id they saw. */
+  /** Ends every open stream after the item that is being sent; readers resume with the last id that they saw. */
   endStreams(): void;
 }
 
@@ -273,7 +276,7 @@ export function registerA2aRoutes(fastify: FastifyInstance, options: A2aRoutesOp
   return { endStreams: () => streams.endAll() };
 }
 
-/** Answers a request below `/a2a` whose URL cannot be parsed. */
+/** Answers a request below `/a2a` whose URL cannot be parsed, with an error in the format of the protocol. */
 export function answerUnreadableAddress(request: FastifyRequest, reply: FastifyReply): void {
   sendRestError(request, reply, new A2AError('INVALID_REQUEST', { message: 'The address is not valid' }));
 }
@@ -336,8 +339,8 @@ function readJson(body: Buffer, mostMembers: number): unknown {
 
 /**
  * Converts an error from before or outside a handler to the error that callers see. An oversized body and a content
- * type that is not JSON keep HTTP statuses 413 and 415, with Parley's reasons. ContentTypeNotSupportedError of section
- * 5.4 is a 400 and concerns the content of a Message.
+ * type that is not JSON keep HTTP statuses 413 and 415, with reasons that only Parley uses:
+ * ContentTypeNotSupportedError of section 5.4 would be a 400, and concerns the content of a Message.
  */
 function transportError(error: unknown): A2AError {
   const { code, statusCode } = error as Partial<FastifyError>;

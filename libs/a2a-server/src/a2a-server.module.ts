@@ -23,9 +23,9 @@ const CARDS: FactoryProvider<ServedCards> = {
 };
 
 /**
- * Operations of A2A as a Nest module. Its HTTP routes are registered by `registerA2aRoutes`. Requires the modules of
- * the ground layer, AccessModule and a global AgentCatalog. With a global RevisionClaims, other replicas may request a
- * revision of an agent.
+ * Operations of A2A as a Nest module. Its HTTP routes are registered by `registerA2aRoutes`. Requires the global
+ * modules of the service, AccessModule and a global AgentCatalog. If a global RevisionClaims is provided, other
+ * replicas may request a certain revision of an agent.
  */
 @Module({
   imports: [ExecutorModule, PushModule],

@@ -60,7 +60,10 @@ export const EXTENSIONS: readonly AgentExtension[] = [
   },
 ];
 
-/** Returns the requested extensions that are active at an agent, for the `A2A-Extensions` header of the answer. */
+/**
+ * Returns those of the requested extensions (URIs) that the agent supports, for the `A2A-Extensions` header of the
+ * answer.
+ */
 export function activeExtensions(
   requested: readonly string[],
   { capabilities }: Pick<ServedAgent, 'capabilities'>,
@@ -83,8 +86,8 @@ export function requireExtensions({ capabilities }: Pick<ServedAgent, 'capabilit
 }
 
 /**
- * Returns the idempotency key of a request: that of the `Idempotency-Key` header, or that of the Message's metadata if
- * the extension is activated.
+ * Returns the idempotency key of a request: that of the `Idempotency-Key` header, or that of the Message's metadata
+ * if the caller activated the extension; `undefined` without either.
  * @throws A2AError INVALID_PARAMS if the key is invalid, or the two keys differ
  */
 export function idempotencyKeyOf(

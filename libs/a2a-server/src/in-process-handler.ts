@@ -22,11 +22,11 @@ import type { StreamItem } from './task-stream.js';
 const NEVER = new AbortController().signal;
 
 /**
- * Request handler for callers in this process.
+ * Request handler for agents of this process that call other agents of this process.
  *
- * - Callers see events before the events are durable (see LiveEvents), since they record their conclusions in the same
- *   journal.
- * - Calls wait while the database is unreachable, which says nothing about the called agent.
+ * - Callers see events before the events are durable (see LiveEvents). That is safe, since what they conclude is
+ *   recorded in the same journal, behind these events.
+ * - Calls wait while the database is unreachable: that failure says nothing about the called agent.
  */
 @Injectable()
 export class InProcessHandler implements LocalRequestHandler {
@@ -86,8 +86,8 @@ export class InProcessHandler implements LocalRequestHandler {
   }
 
   /**
-   * Returns a Task that this process executes, from memory; `undefined` for any other Task. An adopted run finds its
-   * child Tasks this way, without a query.
+   * Returns a Task that this process executes, from memory; `undefined` for any other Task. A run that this replica
+   * has adopted finds its child Tasks this way, without a query.
    */
   private findStanding(agent: ServedAgent, taskId: string, { scope }: CallContext): StoredTask | undefined {
     const standing = this.executions.findExecution(taskId)?.standing;
@@ -128,7 +128,10 @@ export class InProcessHandler implements LocalRequestHandler {
   }
 }
 
-/** Rethrows the UnknownAgent of a promise as the A2AError that HTTP callers get; other errors are unchanged. */
+/**
+ * Rethrows an UnknownAgent with which a promise rejects as the A2AError that HTTP callers get; any other error is
+ * unchanged.
+ */
 async function withPublicError<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;

@@ -85,7 +85,7 @@ export class PushNotifications {
     return { configs: page, nextPageToken: more ? Buffer.from(page.at(-1)?.id ?? '').toString('base64url') : '' };
   }
 
-  /** Deletes a config. Deleting a config that does not exist has the same result (section 3.1.10). */
+  /** Deletes a config. Deleting a config that does not exist also succeeds (section 3.1.10). */
   async deleteConfig(
     agent: ServedAgent,
     { taskId, id }: { taskId: string; id: string },
@@ -98,9 +98,9 @@ export class PushNotifications {
   }
 
   /**
-   * Accepts a Message together with the config that it contains (section 3.2.2). Notifications begin with the event of
-   * the Message. An invalid config is rejected before anything is written.
-   * @param take accepts the Message
+   * Accepts a Message together with the push config that it contains (section 3.2.2). Notifications begin with the
+   * event of the Message. An invalid config is rejected before anything is written.
+   * @param take function that accepts the Message, called with the context to accept it in
    */
   async withConfig(
     agent: ServedAgent,
@@ -133,8 +133,8 @@ export class PushNotifications {
   }
 
   /**
-   * Registers the config of an accepted Message. A repeated Message registers its config only if the process that first
-   * accepted the Message died before it had registered the config.
+   * Registers the config of an accepted Message. For a repeated Message, registers the config only if the process
+   * that accepted the Message the first time died before it had registered the config.
    */
   private async registerFor(
     { taskId, accepted, repeated }: Extract<AcceptedMessage, { execution: unknown }>['execution'],
@@ -153,7 +153,7 @@ export class PushNotifications {
   }
 }
 
-/** Returns the protocol version of notifications, which is that of the request with the config. */
+/** Returns the protocol version in which notifications are sent: that of the request that contained the config. */
 function wireVersionOf({ protocolVersion }: CallContext): string {
   return protocolVersion ?? '1.0';
 }
@@ -182,9 +182,9 @@ export class MessageAcceptance {
   /**
    * Accepts a Message, which begins or continues a Task.
    * @throws A2AError if the Message is rejected; nothing was written then
-   * @throws UnknownAgent
-   * @throws PreconditionFailed if the agent has a premise (a cached revision) and the result would be anything but a
-   * new Task
+   * @throws UnknownAgent if the agent does not exist
+   * @throws PreconditionFailed if the agent is a cached revision (it has a `premise`: that it is still the newest)
+   *   and the result would be anything but a new Task; the caller repeats the call with the newest revision
    */
   async acceptMessage(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<AcceptedMessage> {
     if (agent.gone && request.message.taskId === undefined) throw agent.gone;
@@ -233,8 +233,11 @@ export class MessageAcceptance {
 
   /**
    * Checks a Message against the agent's current state. A Message that was already accepted under its idempotency key
-   * is not rejected by the checks: the agent may have changed since.
-   * @returns the answer, if it is already known
+   * is not rejected by these checks: the agent may have changed in the meantime.
+   * @param key idempotency key; absent: the request has none
+   * @param sent request as the caller sent it, by which a repetition is recognized
+   * @returns the answer: the agent's direct Message, or the execution of a Message that was accepted before;
+   *   `undefined` if the Message still has to be accepted
    */
   private async checkMessage(
     target: ServedAgent,
@@ -296,20 +299,22 @@ export class MessageAcceptance {
   }
 }
 
-/** Returns the agent with the media types that the Message may have, which may be fewer if it begins a Task. */
+/** Returns the agent with the input media types that it accepts in this Message: fewer if the Message begins a Task. */
 async function beginningAt(agent: ServedAgent, { taskId, parts }: Message): Promise<ServedAgent> {
   const modes = taskId === undefined ? await agent.beginModes?.(parts) : undefined;
   return modes ? { ...agent, inputModes: [...modes] } : agent;
 }
 
-/** True if a Task is addressable at an agent's base URL: that of the Task's own agent, or that of the service. */
+/**
+ * True if a Task is addressable at an agent's base URL: at that of the Task's own agent, and at that of the service.
+ */
 export function isAddressableAt(agent: ServedAgent, header: TaskHeader): boolean {
   return agent.path === '' || agent.path === header.agent;
 }
 
 /**
- * Returns the agent that a Task belongs to, in the revision that accepted the Task, which the log records. A deleted
- * agent is represented by a placeholder.
+ * Returns the agent that a Task belongs to, in the revision that accepted the Task, which the log records. For a
+ * deleted agent, returns a placeholder that has only its existing Tasks.
  */
 export async function ownerOf(
   catalog: AgentCatalog,
@@ -323,7 +328,7 @@ export async function ownerOf(
   return agentOrGone(resolveOwner, header.agent, revision);
 }
 
-/** Returns the error for a missing Task; the error for a missing agent takes precedence. */
+/** Returns the error for a missing Task; if the agent was deleted (`gone`), returns the error for that instead. */
 export function notFoundAt({ gone }: ServedAgent, taskId: string): Error {
   return gone ?? taskNotFound(taskId);
 }
@@ -333,8 +338,8 @@ function taskNotFound(taskId: string): A2AError {
 }
 
 /**
- * Returns the workflow that a Message to the service names, and the field that names it: `message.metadata.skillId`,
- * else the request's `tenant`.
+ * Returns the workflow that a Message to the service names, and the name of the field in which it is:
+ * `message.metadata.skillId`, else the request's `tenant`.
  */
 function skillOf({ message, tenant }: SendMessageRequest): [skill: string | undefined, field?: string] {
   const skill = message.metadata?.skillId;

@@ -25,26 +25,35 @@ type AtAgent = (
 /** Operation with one answer. */
 export interface UnaryOperation {
   kind: 'unary';
-  /** Runs a function with the agent that the call addresses: its newest revision, or the cached one. */
+  /**
+   * Runs a function with the agent that the call addresses. Depending on the operation, that is its newest revision,
+   * or a cached revision that is checked afterwards.
+   */
   at: AtAgent;
   /** Checks the parameters, runs the operation, and returns the answer as JSON. */
   answerJson(handler: RequestHandler, agent: ServedAgent, params: unknown, call: CallContext): Promise<string>;
-  /** Runs the operation and returns the answer as a value, for bindings that write it in another form. */
+  /**
+   * Checks the parameters, runs the operation, and returns the answer as a value, for bindings that do not write it
+   * as ProtoJSON.
+   */
   runOperation(handler: RequestHandler, agent: ServedAgent, params: unknown, call: CallContext): Promise<unknown>;
 }
 
 /** Operation that answers with a stream. */
 export interface StreamOperation {
   kind: 'stream';
-  /** Runs a function with the agent that the call addresses: its newest revision, or the cached one. */
+  /**
+   * Runs a function with the agent that the call addresses. Depending on the operation, that is its newest revision,
+   * or a cached revision that is checked afterwards.
+   */
   at: AtAgent;
-  /** True if the operation accepts the cursor of a returning reader. */
+  /** True if the operation accepts a cursor, by which a reader resumes the stream. */
   resumable: boolean;
   /**
    * Opens the stream. Checks synchronously whether the agent streams (section 3.3.4), and the parameters; other
    * rejections are thrown by the first `next()`.
-   * @throws PreconditionFailed if the agent has a premise (a cached revision) and does not stream, since its newest
-   * revision may stream
+   * @throws PreconditionFailed if the agent is a cached revision (it has a `premise`) and does not stream, or the
+   *   parameters are invalid: its newest revision may answer otherwise
    */
   openStream(
     handler: RequestHandler,
@@ -121,7 +130,7 @@ async function withNewestAgent(...[handler, call, act]: Parameters<AtAgent>): Pr
 
 type RunOperation<T> = (handler: RequestHandler, agent: ServedAgent, request: T, call: CallContext) => Promise<unknown>;
 
-/** Returns a function that runs an operation with the agent that the request's `tenant` means. */
+/** Returns a function that runs an operation with the agent that the request's `tenant` names, see `tenantAgent`. */
 function forTenantAgent<T extends { tenant?: string }>(run: RunOperation<T>): RunOperation<T> {
   return async (handler, agent, request, call) => {
     const meant = await handler.agentOfTenant(agent, request, call);
@@ -170,7 +179,9 @@ function streamOperation<T>(
 }
 
 /**
- * Parses an operation's parameters. If the agent may have been deleted, that error takes precedence over a violation.
+ * Parses an operation's parameters.
+ * @throws PreconditionFailed for invalid parameters, if the agent is a cached revision (it has a `premise`)
+ * @throws the error for a deleted agent (`gone`), which takes precedence over the violation
  */
 function parseRequest<T>(parse: RequestParser<T>, { premise, gone }: ServedAgent, params: unknown): T {
   try {

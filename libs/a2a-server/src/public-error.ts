@@ -10,9 +10,10 @@ const logger = new Logger('A2aServer');
 /**
  * Converts an error to the error that callers may see.
  *
- * - An unknown agent is code -32001 in JSON-RPC and 404 in HTTP, with its own reason.
- * - An unreachable database is 503 and may be retried. The same holds for a Message that was not stored before another
- *   replica took over its Task.
+ * - An unknown agent is code -32001 in JSON-RPC and 404 in HTTP, with a reason that differs from that of a missing
+ *   Task.
+ * - An unreachable database is 503 and may be retried. The same holds for a Message that was not stored before
+ *   another replica took over its Task.
  * - Any other error that is no A2AError is "Internal error"; its cause is only logged.
  */
 export function publicError(error: unknown): A2AError {
@@ -23,10 +24,7 @@ export function publicError(error: unknown): A2AError {
   return logFault(new A2AError('INTERNAL', { cause: error }));
 }
 
-/**
- * Creates the 503 error for an UnavailableFault. Only a Task taken over by another replica is logged; a list that ended
- * early is no fault.
- */
+/** Creates the 503 error for an UnavailableFault. Logs only the fault that another replica took over the Task. */
 function unavailable(cause: UnavailableFault): A2AError {
   if (cause instanceof TaskChangedHands)
     logger.warn({ err: cause }, 'Another replica took over a task before its Message was confirmed as stored');
@@ -56,7 +54,7 @@ function logFault(error: A2AError): A2AError {
 
 const RETRY_AFTER_SECONDS = '5';
 
-/** Room for the answer of one A2A call (see ResponseAdmission); its errors are A2AErrors. */
+/** Admission that reserves memory for the answer of one A2A call (see ResponseAdmission); its errors are A2AErrors. */
 export class AnswerAdmission extends ResponseAdmission {
   protected override createRefusal(message: string): Error {
     return overloadedError(message);
@@ -64,8 +62,8 @@ export class AnswerAdmission extends ResponseAdmission {
 }
 
 /**
- * Rethrows an error of a ByteRoom. @throws A2AError with status 503 if there was no room in time; any other error
- * unchanged
+ * Rethrows the error of a reservation of memory (ByteRoom).
+ * @throws A2AError with status 503 if there was no room in time; any other error unchanged
  */
 export function refuseRoom(error: unknown): never {
   throw error instanceof ResponseBudgetExceeded ? overloadedError(error.message) : error;

@@ -117,7 +117,7 @@ export class RequestHandler {
   /**
    * Returns the agent that a call addresses: its newest revision, or for a run the revision that the run was started
    * with.
-   * @throws A2AError if the agent does not exist, or the call claims a revision that it may not request
+   * @throws A2AError if the agent does not exist, or the call asks for a revision that it may not use
    */
   async resolveAgent(call: AddressedCall): Promise<ServedAgent> {
     const { agent, scope } = call;
@@ -130,9 +130,9 @@ export class RequestHandler {
   }
 
   /**
-   * Returns the agent that a call addresses, for operations on existing Tasks. A deleted agent is represented by a
+   * Returns the agent that a call addresses, for operations on existing Tasks. For a deleted agent, returns a
    * placeholder that has only its existing Tasks.
-   * @throws A2AError if the call claims a revision that it may not request
+   * @throws A2AError if the call asks for a revision that it may not use
    */
   async agentOfTasks(call: AddressedCall): Promise<ServedAgent> {
     const { agent, scope } = call;
@@ -142,8 +142,9 @@ export class RequestHandler {
   }
 
   /**
-   * Runs a function with the cached agent, without a query. If its newest revision differs (PreconditionFailed), runs
-   * the function again with that revision. Used for Messages and for reads of Tasks.
+   * Runs a function with the cached agent, without a query for its newest revision. If the function finds that the
+   * cached revision is no longer the newest (PreconditionFailed), runs it again with the newest one. Used for
+   * Messages and for reads of Tasks.
    */
   async withCachedAgent(call: CallContext, act: (agent: ServedAgent) => Promise<void>): Promise<void> {
     const recent = isPlain(call) ? this.catalog.inTenant(call.scope.tenant).findCachedAgent?.(call.agent) : undefined;
@@ -159,7 +160,7 @@ export class RequestHandler {
     return revisionClaim === undefined ? revision : this.claims?.readRevision({ agent, scope }, revisionClaim);
   }
 
-  /** Returns the agent whose Tasks a request means. */
+  /** Returns the agent whose Tasks a request means, by its `tenant` (see `tenantAgent`). */
   agentOfTenant(agent: ServedAgent, request: { tenant?: string }, call: AddressedCall): Promise<ServedAgent> {
     return tenantAgent(this.catalog, agent, request, call);
   }
@@ -241,8 +242,8 @@ export class RequestHandler {
 
   /**
    * Cancels a Task. Resolves once the cancellation is durable.
-   * @param gone aborts when the caller no longer waits, which does not undo the cancellation
-   * @throws the reason of `gone`
+   * @param gone signal that aborts when the caller no longer waits, which does not undo the cancellation
+   * @throws the reason of `gone` once it has aborted
    */
   async cancelTask(
     agent: ServedAgent,
@@ -267,7 +268,10 @@ export class RequestHandler {
     );
   }
 
-  /** Follows a Task. TaskSubscription explains cursors; rejections are thrown as by `sendStreamingMessage`. */
+  /**
+   * Follows a Task from a cursor or from now, as TaskSubscription describes; rejections are thrown as by
+   * `sendStreamingMessage`.
+   */
   subscribeToTask(
     agent: ServedAgent,
     request: SubscribeToTaskRequest,
@@ -352,8 +356,8 @@ export class RequestHandler {
 }
 
 /**
- * True if accepting a Message needs nothing from the agent before its Task is created: the call has no revision,
- * idempotency key or extension.
+ * True if a call has nothing that must be checked before a Task is created: no revision, idempotency key or
+ * extension.
  */
 function isPlain({ revision, revisionClaim, idempotencyKey, extensions }: CallContext): boolean {
   return (revision ?? revisionClaim ?? idempotencyKey) === undefined && extensions.length === 0;

@@ -54,19 +54,24 @@ class EventItem implements StreamItem {
   }
 }
 
-/** Beginning of a stream: its first items, and the part of the Task's log that follows. */
+/** Beginning of a stream: its first items, and from where in the Task's log it continues. */
 export interface Beginning {
   /** First items, which are already known. */
   opening: StreamItem[];
   /** Memory that the first items hold, freed once they have been taken. */
   room?: Disposable;
-  /** Part of the Task's log to follow; absent if there is none. */
+  /**
+   * Part of the Task's log to follow: the events after the sequence `after`, until the Task has ended (`terminal`) or
+   * also until it waits (`waiting`); absent if nothing follows.
+   */
   log?: { taskId: string; after: number; until: 'terminal' | 'waiting'; reader?: TaskScope };
 }
 
-/** Open stream of items. It wakes its reader when there may be more, so no promise is pending while it waits. */
+/**
+ * Open stream of items. Its reader does not await the next item: the stream wakes the reader when there may be more.
+ */
 export interface OpenItems {
-  /** Reader to wake when there may be more items, or the end. */
+  /** Reader to wake when there may be more items, or the stream may have ended; `undefined`: none. */
   reader: { wake(): void } | undefined;
   /**
    * Resolves with the next items, `[]` if none are available yet, `undefined` at the end. Not to be called
@@ -80,8 +85,9 @@ export interface OpenItems {
 type ItemResult = IteratorResult<StreamItem, void>;
 
 /**
- * Items of one stream about a Task: the first known items, then every event as it is committed. Iterate the stream to
- * take items one by one, or open it once if many streams wait; do not do both.
+ * Items of one stream about a Task: the items that are known at the beginning, then every event as it is committed.
+ * Either iterate the stream, to take items one by one, or open it once (`openItems`), if many streams wait; do not do
+ * both.
  */
 export class TaskItems implements AsyncGenerator<StreamItem, void, undefined> {
   private iterator: AsyncGenerator<StreamItem, void, undefined> | undefined;
@@ -175,7 +181,7 @@ class FollowedItems implements OpenItems {
   }
 }
 
-/** Adapts an iterable to OpenItems. It wakes no reader, so `readItems` stays pending until the next item. */
+/** Adapts an iterable to OpenItems. It wakes no reader: instead, `readItems` stays pending until the next item. */
 export function openIterated(items: AsyncIterable<StreamItem>): OpenItems {
   const iterator = items[Symbol.asyncIterator]();
   const readItems: OpenItems['readItems'] = async () => {
@@ -186,9 +192,12 @@ export function openIterated(items: AsyncIterable<StreamItem>): OpenItems {
 }
 
 export interface SubscriptionOptions {
-  /** Sequence of the last event that the caller has seen (`Last-Event-ID` or `?since=`). */
+  /**
+   * Sequence of the last event that the caller has seen (`Last-Event-ID` or `?since=`); absent: the stream begins
+   * now.
+   */
   since?: number;
-  /** Name of the field that contained `since`; default `since`. */
+  /** Name of the request field that contained `since`, for errors; default `since`. */
   sinceField?: string;
   /** Signal that ends the stream; the Task continues. */
   signal?: AbortSignal;
@@ -211,8 +220,9 @@ export class TaskSubscription {
   ) {}
 
   /**
-   * Follows one Task from a cursor.
+   * Follows one Task from the cursor in the options, or from now.
    * @param find returns the Task's log; its rejection is thrown when the stream is opened
+   * @param admission reservation of memory for reading the log; freed when the stream no longer needs it
    */
   followTask(
     find: () => Promise<TaskLog>,

@@ -5,7 +5,10 @@ import { EventsController, TaskLogController } from './events.controller.js';
 import { EventsGateway } from './socket/events.gateway.js';
 import { GatewaySocket } from './socket/gateway-socket.js';
 
-/** Provides the event gateway. No other module depends on it. Needs the base modules and AccessModule. */
+/**
+ * Provides the event gateway. No other module depends on it. Needs the global modules of the service, which log,
+ * configure and connect to the database, and AccessModule.
+ */
 @Module({
   imports: [TasksModule],
   controllers: [EventsController, TaskLogController],

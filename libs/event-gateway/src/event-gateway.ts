@@ -15,16 +15,21 @@ import {
   wantsFrame,
 } from './gateway-query.js';
 
-/** Number of places per event, above the number of its frames. */
+/**
+ * Maximum number of frames that one event can become: one of each projection. Frames are numbered by it
+ * (`Frame.place`).
+ */
 const FRAMES_OF_EVENT = 64;
 
 /** Frame (message to a client about one event) without its cursor, which differs for each client. */
 interface Frame {
-  /** Place of the frame in its commit: it stays the same if other frames were purged. */
+  /**
+   * Number of the frame in its commit. It does not depend on the other frames: it stays the same if some were purged.
+   */
   place: number;
   source: CommittedEvent;
   projected: Projected;
-  /** JSON of the frame after its cursor, encoded when the first client needs it. */
+  /** Rest of the frame's JSON, which follows the cursor. It is encoded when the first client needs it. */
   readonly tail: string;
 }
 
@@ -34,7 +39,7 @@ class CommitFrames {
 
   constructor(private readonly projections: readonly EventProjection[]) {}
 
-  /** Returns the frames of a caller's events. */
+  /** Returns the frames of those events of a commit that belong to the caller. */
   framesForCaller({ events }: Commit, { tenant, owner }: TaskScope): readonly Frame[] {
     const frames: Frame[] = [];
     for (const event of events) {
@@ -87,36 +92,36 @@ function tailOf(projected: Projected): string {
   return json === '{}' ? '}' : `,${json.slice(1)}`;
 }
 
-/** Step of a client over one commit, from one place in the log to the next. */
+/** Step of a client over one commit: where the client stands in the log of commits before and after it. */
 interface CommitStep {
-  /** Place of the first frame of the commit that a client at the start has not received (`Frame.place`). */
+  /** `Frame.place` of the first frame of the commit that the client has not received yet. */
   readonly begin: number;
-  /** Place in the log of a client that has received the whole commit. */
+  /** Position in the log of a client that has received the whole commit. */
   readonly end: CursorPlace;
   /** Cursor of `end`. */
   readonly endCursor: string;
   /**
-   * Returns the cursor of a client that has received the frames of the commit before the place `frame`, and no later
-   * ones.
+   * Returns the cursor of a client that has received exactly those frames of the commit whose `Frame.place` is below
+   * `frame`.
    */
   cursorBefore(frame: number): string;
 }
 
-/** Steps over one commit, by the places in the log from which they start. */
+/** Steps over one commit, by the positions in the log from which they start. */
 interface StepsOfCommit {
   readonly byStart: Map<CursorPlace, CommitStep>;
-  /** Places at which the steps end, by cursor: clients that have come to the same place share it from then on. */
+  /** Positions at which the steps end, by their cursors. Steps that end at the same position share one object. */
   readonly ends: Map<string, CursorPlace>;
 }
 
 /**
- * Moves clients from commit to commit. Clients at the same place share the next place and its cursors, which are made
- * once. A step is kept as long as its commit.
+ * Moves clients from commit to commit. Clients at the same position share one step, so that its cursors are encoded
+ * only once. A step is kept as long as its commit.
  */
 export class CommitSteps {
   private readonly steps = new WeakMap<Commit, StepsOfCommit>();
 
-  /** Returns the step over a commit from a place in the log. */
+  /** Returns the step over a commit from a position in the log. */
   findStep(commit: Commit, from: CursorPlace): CommitStep {
     let steps = this.steps.get(commit);
     if (!steps) this.steps.set(commit, (steps = { byStart: new Map(), ends: new Map() }));
@@ -127,7 +132,10 @@ export class CommitSteps {
 }
 
 /**
- * Creates a step. It holds no reference to the commit: a place that a client keeps must not keep the committed events.
+ * Creates a step. It holds no reference to the commit: a client keeps its position for long, and must not thereby
+ * keep the events of the commit in memory.
+ * @param from position of the client before the commit
+ * @param ends positions at which earlier steps over this commit end, by cursor; an equal position is reused
  */
 function createStep(
   { writer, position, committedAt: at }: Commit,
@@ -156,16 +164,16 @@ function createStep(
   };
 }
 
-/** Message to a client; `cursor` is the position of the client after this message. */
+/** Message to a client; `cursor` is the position of the client once it has received this message. */
 export interface GatewayFrame {
   cursor: string;
   text: PassingText;
 }
 
-/** Yields the first frame, with the initial cursor, then the frames of a query until the signal aborts. */
+/** Yields a first frame that only tells the initial cursor, then the frames of a query until the signal aborts. */
 export type Follow = (signal: AbortSignal) => AsyncGenerator<GatewayFrame>;
 
-/** Streams of the gateway besides the Tasks themselves, and their names. */
+/** Names of the streams besides `task`, and the projections that make their frames. */
 export interface GatewayStreams {
   names: readonly string[];
   projections: readonly EventProjection[];
@@ -178,8 +186,8 @@ export const GATEWAY_STREAMS = Symbol('GATEWAY_STREAMS');
  * only reads. A client that returns with the cursor of its last frame, at any replica, gets every later frame exactly
  * once.
  *
- * A cursor is the text of a CursorPlace, a position in the log of all Tasks. Sequence numbers, as in the log of one
- * Task (TaskLogController), are no cursors.
+ * A cursor is the text of a CursorPlace, a position in the log of all Tasks. The sequence numbers of a single Task's
+ * log (TaskLogController) are no cursors.
  */
 @Injectable()
 export class EventGateway {
@@ -202,23 +210,24 @@ export class EventGateway {
   }
 
   /**
-   * Parses the query of a WebSocket connection. With `streams=none` the connection gets a hello and nothing more.
+   * Parses the query of a WebSocket connection. A connection with `streams=none` gets one first frame (the hello),
+   * and then only what its subscriptions send.
    * @throws A2AError INVALID_PARAMS, see gatewayQuery
    */
   readConnection(query: EventsQuery, scope: TaskScope): GatewayQuery {
     return silentQuery(query, this.names, scope) ?? this.parseQuery(query, scope);
   }
 
-  /** Returns the turns of a caller's work on the event loop. */
+  /** Returns the object that shares the event loop fairly between callers: work for this caller runs in its turns. */
   turnOf(scope: TaskScope): WorkTurn {
     return this.turns.createTurn(scope.owner === '' ? undefined : InFlight.accountOf(scope));
   }
 
   /**
-   * Prepares to follow a query from its cursor, or from now. Reads the position of the log once, so that an unreachable
-   * database is reported before the stream begins. Frames contain only the part of a cursor that the log knows, so
-   * clients cannot choose the size of frames.
-   * @param subscription id that every frame contains; without it the first frame is a hello
+   * Prepares to follow a query from its cursor, or without a cursor from now. Reads the position of the log once, so
+   * that an unreachable database is reported before the stream begins. Frames contain only the part of a cursor that
+   * the log knows, so clients cannot choose the size of frames.
+   * @param subscription id that every frame contains; if absent, frames have no id, and the first frame is a hello
    */
   async followQuery(query: GatewayQuery, subscription?: string): Promise<Follow> {
     const now = await this.feed.readPosition();
@@ -250,7 +259,7 @@ export class EventGateway {
   }
 }
 
-/** Query of a client, and the id that its frames contain. */
+/** Query of a client, and the id of its subscription, if any, which its frames contain. */
 interface Reader {
   query: GatewayQuery;
   subscription: string | undefined;

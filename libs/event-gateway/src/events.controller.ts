@@ -52,7 +52,7 @@ async function* sseFrames(frames: AsyncIterable<GatewayFrame>): AsyncGenerator<S
 
 const LARGEST_PAGE = 200;
 
-/** Page of a Task's log. */
+/** Query parameters that select a page of a Task's log. */
 class TaskLogQuery {
   @QueryNumber(0, undefined, {
     default: 0,
@@ -67,7 +67,7 @@ class TaskLogQuery {
   limit = 100;
 }
 
-/** Event of a Task's log. */
+/** Event of a Task's log, as the API returns it. */
 class LoggedEventView {
   @ApiProperty({
     type: 'integer',
@@ -106,7 +106,7 @@ class TaskLogView {
   next?: number;
 }
 
-/** Serves the log of a Task as it was written. */
+/** Serves the log of one Task page by page, with every event as it was written. */
 @ApiTags('events')
 @Controller('api/tasks')
 export class TaskLogController {

@@ -3,18 +3,18 @@ import type { CommitPosition } from '#libs/tasks';
 
 /** Position of a client in the log: a decoded cursor. */
 export interface CursorPlace {
-  /** Completely received commits, by writer. */
+  /** Last completely received commit of each writer (a process that writes to the log), by the writer's name. */
   position: CommitPosition;
-  /** Place of the first missing frame within a writer's next commit, by writer. */
+  /** For a writer whose next commit the client has received in part: `Frame.place` of the first missing frame. */
   partly: ReadonlyMap<string, number>;
-  /** Time at this position, by the clock of the database. */
+  /** Time at this position: of the last received commit, or of the start without one; by the clock of the database. */
   at: Date;
 }
 
 /** Form of a cursor. Numbers have no leading zeros, so each position has exactly one text. */
 const FORMAT = /^(0|[1-9a-z][0-9a-z]{0,10})(~[\w-]{1,32}\.(0|[1-9a-z][0-9a-z]{0,12})(\.(0|[1-9]\d{0,8}))?)*$/;
 const MAX_LENGTH = 64 * 1024;
-/** Maximum position: positions are bigint in the database. */
+/** Maximum position of a writer: positions are bigint in the database. */
 const LAST_POSITION = 2n ** 63n - 1n;
 
 /** Encodes a position as a cursor: an opaque text that needs no escaping in a URL. */
@@ -42,8 +42,9 @@ export function decodeCursor(text: string): CursorPlace {
 /**
  * Returns the part of a client's position that the log knows.
  *
- * - Writers that are no longer in the log are left out: their commits are gone as well. A writer that returns under the
- *   same name begins after the client's position.
+ * - Writers that are no longer in the log are left out: their commits are gone as well. If such a writer returns
+ *   under the same name, its new positions are higher than all its earlier ones, so the client misses none of its new
+ *   commits.
  * - A position ahead of the log, such as after a failover that lost commits, becomes that of the log, so that later
  *   commits are not missed.
  *

@@ -14,9 +14,9 @@ export interface Projected {
 }
 
 /**
- * Projects an event of a Task to a frame of a stream; `undefined` if the event is irrelevant. The result must be the
- * same at every replica, since cursors count its frames. A new stream is a new projection, without changes to the
- * gateway.
+ * Projects an event of a Task to a frame of a stream; `undefined` if the event has no frame in that stream. The
+ * result must be the same at every replica, since cursors count the frames of an event. To add a stream, add a
+ * projection; the gateway does not change.
  */
 export type EventProjection = (event: CommittedEvent) => Projected | undefined;
 
@@ -29,7 +29,10 @@ export const taskProjection: EventProjection = (source) => ({
   },
 });
 
-/** Projects the stream event that the metadata of an event carries, such as a turn of a conversation, unchanged. */
+/**
+ * Projects the event of another stream, such as a turn of a conversation, that the metadata of a Task's event
+ * contains.
+ */
 export const carriedProjection: EventProjection = ({ event }) => {
   const carried = streamEvent(metadataOf(event));
   if (!carried) return undefined;
@@ -55,10 +58,10 @@ export interface GatewayQuery {
 
 /** Stream whose frames are sent only to clients that name it. */
 const ONLY_ON_REQUEST = 'tool';
-/** Value of `streams` that opens a WebSocket for subscriptions alone. */
+/** Value of `streams` that opens a WebSocket without a query: only its subscriptions send frames. */
 const NO_STREAM = 'none';
 const MAX_ID = 512;
-/** Earliest time in a cursor. An earlier time comes from no cursor of this service. */
+/** Earliest valid time in a cursor, in milliseconds since 1970. No cursor of this service contains an earlier one. */
 const FIRST_CURSOR = Date.UTC(2020, 0);
 /** Maximum milliseconds by which the time in a cursor may be ahead of the clock of this process. */
 const LARGEST_CLOCK_DIFFERENCE_MS = 24 * 60 * 60 * 1000;
@@ -109,7 +112,7 @@ export function gatewayQuery(
 
 /**
  * Parses the query of a connection without streams (`streams=none`).
- * @returns `undefined` if the query names streams, or uses the default
+ * @returns `undefined` if the query names streams, or omits `streams`: `gatewayQuery` then parses it
  * @throws A2AError INVALID_PARAMS, like gatewayQuery
  */
 export function silentQuery(query: EventsQuery, known: readonly string[], scope: TaskScope): GatewayQuery | undefined {
@@ -117,7 +120,10 @@ export function silentQuery(query: EventsQuery, known: readonly string[], scope:
   return { ...gatewayQuery({ ...query, streams: undefined }, known, scope), streams: new Set() };
 }
 
-/** True if a frame belongs to the caller of a query, and matches the filters of the query. */
+/**
+ * True if a frame belongs to the caller of a query, and matches the filters of the query.
+ * @param of the frame that the event was projected to
+ */
 export function wantsFrame(query: GatewayQuery, { header }: CommittedEvent, of: Projected): boolean {
   if (header.owner !== query.scope.owner || header.tenant !== query.scope.tenant) return false;
   if (!query.streams.has(of.stream)) return false;

@@ -39,9 +39,11 @@ interface LegacyCardSecurity {
 }
 
 /**
- * Returns the security members of a card of 1.0, extended by the form of 0.3. Both versions share one map of schemes,
- * so each scheme has the members of 0.3 beside its one member of 1.0. Both have the same values: some readers of 1.0
- * prefer the members of 0.3, convert them to 1.0, and still get the content that the signature covers.
+ * Returns the security members of a card of 1.0, extended by the form of 0.3.
+ *
+ * - Both versions share one map of schemes, so each scheme has the members of 0.3 beside its one member of 1.0.
+ * - Both forms say the same: some readers of 1.0 prefer the members of 0.3, convert them to 1.0, and must still get
+ *   the content that the signature covers.
  */
 function legacySecurity({ securitySchemes, securityRequirements }: AgentCard): LegacyCardSecurity {
   if (!securitySchemes) return {};
@@ -82,11 +84,11 @@ export interface LegacyAgentCard extends AgentCard, LegacyCardSecurity {
   supportsAuthenticatedExtendedCard: boolean;
 }
 
-/** Options of a card that depend on the process's configuration. */
+/** Parts of a card that depend on the configuration of the process. */
 export interface CardOptions extends Pick<AgentCapabilities, 'pushNotifications'> {
-  /** Target of the gRPC binding, if it is on. */
+  /** Target of the gRPC binding (`host:port`, as clients use it); absent if the binding is off. */
   grpcUrl?: string;
-  /** Authentication of callers, if it is required. */
+  /** Authentication that callers need; absent if none is required. */
   security?: CardSecurity;
 }
 
@@ -139,8 +141,7 @@ export function agentCard(
 }
 
 /**
- * Returns a card with the members of 0.3 added. The signature covers only the content of 1.0, not the added members
- * themselves.
+ * Returns a card with the members of 0.3 added. The signature covers only the content of 1.0, not the added members.
  */
 export function withLegacyMembers(card: AgentCard): LegacyAgentCard {
   const [{ url } = { url: '' }] = card.supportedInterfaces;

@@ -65,7 +65,7 @@ export class CardRoutes {
 
   /**
    * Sends the card of an agent.
-   * @param notFound error text for an unknown agent, in place of the default text
+   * @param notFound error text for an unknown agent; absent: the default text
    */
   private async serveCard(
     base: AgentBase,

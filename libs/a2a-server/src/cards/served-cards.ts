@@ -15,15 +15,18 @@ import {
 import type { PublicAddress } from '../http/call-context.js';
 import { agentCard, type CardOptions, type CardSecurity, extendedCard, withLegacyMembers } from './agent-card.js';
 
-/** Recognizes the base URLs of this service, however a request was addressed. */
+/**
+ * Recognizes the base URLs that are known to belong to this service. Others come from a Host header that a caller
+ * chose.
+ */
 export interface AddressAuthority {
   isOwnAddress(baseUrl: string): boolean;
 }
 
 /**
- * Signs agent cards (section 8.4): a JWS over the canonical form of the card, with the key of `/.well-known/jwks.json`,
- * which the protected header names as `jku`. A card with an unconfirmed base URL is not signed: that URL comes from the
- * Host header, so a caller could choose it.
+ * Signs agent cards (section 8.4): a JWS over the canonical form of the card, with the key of
+ * `/.well-known/jwks.json`, which the protected header names as `jku`. A card whose base URL AddressAuthority does
+ * not recognize is not signed: that URL comes from the Host header, so a caller could choose it.
  */
 export class CardSigner {
   private readonly kept = new LRUCache<string, Promise<AgentCardSignature>>({ max: 1_000 });
@@ -34,8 +37,8 @@ export class CardSigner {
   ) {}
 
   /**
-   * Returns the signature of a card; `undefined` for an unconfirmed base URL. Cards with equal content get the same
-   * signature while it is cached (a thousand signatures).
+   * Returns the signature of a card; `undefined` for a base URL that AddressAuthority does not recognize. Cards with
+   * equal content get the same signature while it is cached (a thousand signatures).
    * @param digest digest of the card's content
    */
   async signCard(card: AgentCard, baseUrl: string, digest: string): Promise<AgentCardSignature | undefined> {
@@ -81,7 +84,7 @@ interface WrittenCard {
   changedAt?: Date;
 }
 
-/** Version that the reader of a card expects, and the URL by which it addressed the agent. */
+/** Facts about the reader of a card: the version that it expects, and the URL by which it addressed the agent. */
 export interface CardReader {
   baseUrl: string;
   /** Path that the reader used; for the alias of a node, the alias. */
@@ -111,7 +114,7 @@ export class ServedCards {
 
   constructor(private readonly options: ServedCardsOptions) {}
 
-  /** True if callers are authenticated. Cards may then depend on the caller. */
+  /** True if callers are authenticated: cards may then depend on the caller, and no shared cache may keep them. */
   get personal(): boolean {
     return this.options.security !== undefined;
   }
@@ -159,8 +162,8 @@ export class ServedCards {
   }
 
   /**
-   * Returns the time of an agent's last change, at least the start of the process: parts of a card depend on the
-   * configuration of the process.
+   * Returns the time of an agent's last change. It is never before the start of the process, since parts of a card
+   * depend on the configuration of the process.
    */
   private changeOf({ changedAt }: ServedAgent): Date {
     return changedAt !== undefined && changedAt > this.since ? changedAt : this.since;
@@ -228,7 +231,10 @@ function addVary(reply: FastifyReply, names: readonly string[]): void {
   reply.header('vary', [...(said === undefined ? [] : [said].flat()), ...names].join(', '));
 }
 
-/** True if the caller already has this card. The date counts only without an entity tag (RFC 9110, section 13.2.2). */
+/**
+ * True if the caller already has this card, by its conditional headers. `If-Modified-Since` counts only without
+ * `If-None-Match` (RFC 9110, section 13.2.2).
+ */
 function isKnown({ headers }: FastifyRequest, etag: string, modified: Date | undefined): boolean {
   const tags = headers['if-none-match'];
   if (tags !== undefined)

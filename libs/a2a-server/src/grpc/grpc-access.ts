@@ -30,7 +30,7 @@ class PublicCalls {
 
   /**
    * Counts a call as open. @returns the function to call once, when the call has ended
-   * @throws A2AError RATE_LIMITED
+   * @throws A2AError RATE_LIMITED if the address has as many open calls of the method as allowed
    */
   enterCall(address: string, method: string): () => void {
     const key = publicCallKey(address, method);
@@ -54,7 +54,10 @@ function publicCallKey(address: string, method: string): string {
   return `${address} ${method}`;
 }
 
-/** Creates the error for a call without credentials beyond the limit of its address. */
+/**
+ * Creates the error for a call without credentials that exceeds the limit of its address.
+ * @param most maximum number of open calls of one method
+ */
 export function tooManyPublicCalls(most = MOST_OF_ADDRESS): A2AError {
   return new A2AError('RATE_LIMITED', {
     message: `At most ${most} calls of this method may be open from one address`,
@@ -64,8 +67,8 @@ export function tooManyPublicCalls(most = MOST_OF_ADDRESS): A2AError {
 }
 
 /**
- * Access checks of the gRPC binding: the same credentials and limits as over HTTP, from metadata with the names of the
- * HTTP headers.
+ * Access checks of the gRPC binding: the same credentials and limits as over HTTP. Credentials are in metadata with
+ * the names of the HTTP headers.
  */
 export class GrpcAccess {
   private readonly publicCalls = new PublicCalls();
@@ -88,7 +91,7 @@ export class GrpcAccess {
     return caller;
   }
 
-  /** Counts a call against CallerLimits. @returns the function that ends the counting @throws A2AError RATE_LIMITED */
+  /** Counts a call against CallerLimits, until the returned function is called. @throws A2AError RATE_LIMITED */
   enterCall(caller: Caller, address: string): () => void {
     return this.limits.enterRequest(limitName(caller, address));
   }
@@ -96,7 +99,7 @@ export class GrpcAccess {
   /**
    * Counts a call without credentials against the limit of its address. @returns the function to call once, when the
    * call has ended
-   * @throws A2AError RATE_LIMITED
+   * @throws A2AError RATE_LIMITED if the address has as many open calls of the method as allowed
    */
   enterPublic(address: string, method: string): () => void {
     return this.publicCalls.enterCall(address, method);
@@ -112,23 +115,24 @@ export class GrpcAccess {
     return this.config.requestTimeoutMs;
   }
 
-  /** Starts counting the bytes of an arriving message. @throws A2AError if too many bytes are in flight */
+  /**
+   * Starts counting the bytes of an arriving message. @throws A2AError if the bytes of all messages that are arriving
+   * exceed the limit
+   */
   admitMessage(caller: Caller): ArrivingBody {
     const body = ArrivingBody.admitBody(this.inFlight, caller, this.config.bodyLimit);
     if (typeof body === 'string') throw inFlightError(body);
     return body;
   }
 
-  /**
-   * Counts a stream against CallerLimits. @returns the function that ends the counting @throws A2AError RATE_LIMITED
-   */
+  /** Counts a stream against CallerLimits, until the returned function is called. @throws A2AError RATE_LIMITED */
   enterStream(caller: Caller, peer: string): () => void {
     return this.limits.enterStream(limitName(caller, addressOf(peer)));
   }
 
   /**
-   * Ends a stream when its caller's credentials expire or are revoked. @returns the function to call when the stream
-   * has ended
+   * Watches the credentials of a stream's caller. @param end called when the credentials expire or are revoked
+   * @returns the function that ends the watch, to call when the stream has ended
    */
   watchCredentials(caller: Caller, end: () => void): () => void {
     return this.openCalls.watchStream(caller, () => {

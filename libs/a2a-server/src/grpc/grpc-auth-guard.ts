@@ -13,15 +13,19 @@ import type { GrpcConnection, GrpcConnections } from './grpc-connections.js';
 import { grpcError } from './grpc-status.js';
 import { CallerVisit, type GrpcVisit, PublicVisit } from './grpc-visit.js';
 
-/** Maximum number of bytes that are passed to HTTP/2 at once: HTTP/2 reports a write only when all of it has left. */
+/**
+ * Maximum number of bytes that are passed to HTTP/2 at once: HTTP/2 reports a write only when all of its bytes are
+ * sent.
+ */
 const PIECE = 64 * 1024;
 
 type WriteCallback = (error?: Error | null) => void;
 type AnswerStream = Pick<ServerHttp2Stream, 'on' | 'once' | 'off' | 'write' | 'close' | 'closed' | 'destroyed'>;
 
 /**
- * Answer of one gRPC call, written in pieces so that the reader's rate is known. grpc-js writes a message in one piece
- * and reports only when all of it has left, which never happens for a reader that opens no flow-control window.
+ * Answer of one gRPC call, written in pieces so that the reader's rate is known. grpc-js would write a message in one
+ * piece and report only when all of it has been sent, which never happens for a reader that opens no flow-control
+ * window.
  *
  * - ReaderPace watches the answer from its creation until its stream closes.
  * - A reader below the minimum rate gets its stream reset with ENHANCE_YOUR_CALM, which gRPC clients report as
@@ -31,7 +35,7 @@ class GrpcAnswer implements PacedReader {
   private waiting = 0;
   private taken = 0;
   private ended = false;
-  /** True if everything written has left since the last measurement. */
+  /** True if there was a moment since the last call of `hasPending` at which all written output had been sent. */
   private keptUp = true;
 
   private constructor(
@@ -65,7 +69,7 @@ class GrpcAnswer implements PacedReader {
   }
 
   /**
-   * Asks a caller that has its answer to stop sending (RFC 9113, section 8.1): otherwise further data would be
+   * Asks a caller whose call is answered to stop sending (RFC 9113, section 8.1): otherwise its data would still be
    * accepted, and the stream would stay open as long as the caller likes.
    */
   stopReading(): void {
@@ -73,8 +77,8 @@ class GrpcAnswer implements PacedReader {
   }
 
   /**
-   * True if output has been waiting without interruption since the previous call, or the status has been sent. A reader
-   * that took everything in between keeps up, however little it took.
+   * True if output was waiting all the time since the previous call of this method, or the status has been sent. A
+   * reader that took everything in between keeps up, however little it took.
    */
   hasPending(): boolean {
     const { keptUp } = this;
@@ -189,7 +193,10 @@ function toGrpcFailure(error: unknown): GrpcFailure {
   return { code: code ?? status.UNKNOWN, details: details ?? '', metadata };
 }
 
-/** Creates the failure for compressed messages, which names the accepted encodings (gRPC, "Compression"). */
+/**
+ * Creates the failure for compressed messages, which names the accepted encodings (gRPC specification,
+ * "Compression").
+ */
 function compressedFailure(): GrpcFailure {
   const metadata = new Metadata();
   metadata.set(ACCEPT_ENCODING, IDENTITY);

@@ -30,9 +30,9 @@ const LOOKS_PER_PERIOD = 6;
 /** Maximum number of concurrent calls on one connection after its first authenticated call; clients queue others. */
 const MOST_STREAMS = 1_000;
 /**
- * Maximum number of concurrent calls on one connection before its first authenticated call. One read of the socket may
- * start all of them. The number slightly exceeds the `Watch` calls that an address may have, so a health check has room
- * beside them.
+ * Maximum number of concurrent calls on one connection before its first authenticated call. One read of the socket
+ * may start all of them. The number slightly exceeds the `Watch` calls that one address may have, so that it can
+ * still make a `Check` call beside them.
  */
 export const MOST_ANONYMOUS_STREAMS = 128;
 /** Number of rejected calls after which a connection without credentials is cut. */
@@ -77,7 +77,10 @@ export class GrpcConnections {
     }
   }
 
-  /** Passes each call to `refuse` first, and then to the listeners of grpc-js. */
+  /**
+   * Passes each call to the listeners of grpc-js, unless `refuse` rejects it. A call without a known connection is
+   * passed on unchecked.
+   */
   private guardStreams(http2: NetServer, refuse: EarlyRefusal): void {
     const listeners = http2.listeners('stream') as StreamListener[];
     http2.removeAllListeners('stream');
@@ -121,8 +124,8 @@ export class GrpcConnections {
   }
 
   /**
-   * Cuts connections that were idle at more than LOOKS_PER_PERIOD checks in a row. It counts checks, not time: after a
-   * standstill of the process no connection is cut for it.
+   * Cuts connections that were idle at more than LOOKS_PER_PERIOD checks in a row. Counts checks instead of time, so
+   * that no connection is cut because the process itself stood still.
    */
   private cutIdle(): void {
     for (const connection of this.byPeer.values()) {
@@ -154,14 +157,14 @@ export class GrpcConnection {
     this.session = session;
   }
 
-  /** Notes an authenticated call, which raises the limit of concurrent calls. */
+  /** Notes an authenticated call. The connection may then have MOST_STREAMS concurrent calls. */
   markKnown(): void {
     if (this.isKnown) return;
     this.isKnown = true;
     if (this.session?.destroyed === false) this.session.settings({ maxConcurrentStreams: MOST_STREAMS });
   }
 
-  /** Notes a rejected call; a connection without credentials is cut after many. */
+  /** Notes a rejected call. A connection without credentials is cut after MOST_REFUSALS of them. */
   countRefusal(): void {
     if (this.isKnown) return;
     this.refusals += 1;

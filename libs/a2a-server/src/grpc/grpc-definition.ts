@@ -16,8 +16,8 @@ import type { OPERATIONS } from '../operations.js';
 import { tooManyMembersError } from '../validation/request-parsers.js';
 
 /**
- * Fields of a protobuf message that may contain JSON, by field number. `counts` is true if each value of the field is a
- * member of that JSON.
+ * Fields of a protobuf message that may contain JSON, by field number: `places` are the fields of the message in that
+ * field. `counts` is true if each value of the field is a member of that JSON.
  */
 interface JsonPlaces {
   readonly [field: number]: { readonly places: () => JsonPlaces; readonly counts?: true };
@@ -44,8 +44,9 @@ const DEEPEST = 400;
 const BYTES_PER_MEMBER = 2;
 
 /**
- * True if the JSON in an encoded request has more members than `limit`. Checked before decoding, which takes a hundred
- * times as long. The result is unspecified for bytes that are not a request.
+ * True if the JSON in an encoded request has more members than `limit`. Checked before decoding, which takes a
+ * hundred times as long. The result is unspecified for bytes that are not a request.
+ * @param places fields of the request that contain JSON
  */
 export function encodesMoreMembers(bytes: Uint8Array, places: JsonPlaces, limit: number): boolean {
   if (bytes.length < limit * BYTES_PER_MEMBER) return false;

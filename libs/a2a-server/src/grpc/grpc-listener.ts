@@ -16,8 +16,9 @@ import { GRPC_SERVICE } from './grpc-definition.js';
 import { grpcError } from './grpc-status.js';
 
 /**
- * Returns the function that rejects excess calls of the health service from one address, with an answer built once. The
- * objects of grpc-js and the auth guard cost ten times as much, and such a flood needs no credentials.
+ * Returns the function that rejects further calls of the health service from an address that has too many open. Its
+ * answer is built once, since grpc-js and the auth guard would cost ten times as much for each call, and a flood of
+ * such calls needs no credentials.
  */
 function refusePublicFlood(access: Pick<GrpcAccess, 'isPublicFull'>): EarlyRefusal {
   const answer = refusalHeaders();
@@ -124,7 +125,10 @@ export class GrpcListener {
     this.binding.endAll();
   }
 
-  /** Stops the server. Resolves when the calls in progress are answered, or cut because the signal aborts. */
+  /**
+   * Stops the server. Resolves when the calls in progress have been answered; when the signal aborts, cuts those that
+   * remain.
+   */
   async close(signal: AbortSignal): Promise<void> {
     const cutCalls = (): void => {
       this.server.forceShutdown();

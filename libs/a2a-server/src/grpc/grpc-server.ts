@@ -6,8 +6,8 @@ import { RequestHandler } from '../request-handler.js';
 import { GrpcAccess } from './grpc-access.js';
 
 /**
- * gRPC server as part of the service: listens on `GRPC_PORT`, takes part in readiness, and drains at shutdown. Without
- * `GRPC_PORT` the code of the server is not even loaded.
+ * gRPC server as part of the service: listens on `GRPC_PORT`, counts toward the readiness of the service, and lets
+ * its calls finish at shutdown. Without `GRPC_PORT` the code of the server is not even loaded.
  */
 @Injectable()
 export class GrpcServer {

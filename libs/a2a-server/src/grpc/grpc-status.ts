@@ -23,7 +23,7 @@ const MOST_VIOLATIONS_BYTES = 2_500;
 
 /**
  * Converts an error to the gRPC error that callers see: the status of section 5.4, and a `google.rpc.Status` with the
- * details of the other bindings (section 10.6).
+ * same details as in the other bindings (section 10.6).
  */
 export function grpcError(error: unknown): Partial<ServiceError> {
   const shown = publicError(error);

@@ -10,7 +10,10 @@ import { activatedExtensions, readTrace } from '../http/call-context.js';
 import type { GrpcAccess } from './grpc-access.js';
 import type { GrpcConnection } from './grpc-connections.js';
 
-/** Converts gRPC metadata to the headers that HTTP would have, with names in lower case. */
+/**
+ * Converts gRPC metadata to the headers that an HTTP request with the same content would have, with names in lower
+ * case.
+ */
 function headersOf(metadata: Metadata): IncomingHttpHeaders {
   const headers: IncomingHttpHeaders = {};
   for (const name of Object.keys(metadata.getMap())) {
@@ -32,7 +35,7 @@ export function grpcCall(headers: IncomingHttpHeaders, agent: string, scope: Tas
   };
 }
 
-/** Returns the metadata of an answer: the requested extensions that are active at the agent. */
+/** Returns the metadata of an answer: those of the requested extensions that the agent supports. */
 export function answerMetadata(call: CallContext, agent: ServedAgent): Metadata {
   const metadata = new Metadata();
   const active = activeExtensions(call.extensions, agent);
@@ -58,7 +61,7 @@ interface AdmittedMetadata extends Metadata {
   [ADMISSION]?: CallAdmission;
 }
 
-/** Maximum number of bytes of a message to the health service, which only names a service. */
+/** Maximum number of bytes of a message to the health service, which needs only the name of a service. */
 const MOST_PUBLIC_BYTES = 4 * 1024;
 
 /** Returns the caller that the auth guard admitted. */
@@ -98,7 +101,7 @@ export abstract class GrpcVisit {
     }, this.access.messageTimeoutMs).unref();
   }
 
-  /** Counts bytes of the message. @throws A2AError for too many */
+  /** Counts received bytes of the message. @throws A2AError if there are too many */
   abstract countReceived(bytes: number): void;
 
   /** Notes that the message is complete. */
@@ -115,7 +118,8 @@ export abstract class GrpcVisit {
   }
 
   /**
-   * Admits the call. @returns the function to call once, when the call is over; `undefined` if the call is already over
+   * Admits the call. @returns the function to call once, when the call has ended; `undefined` if the call has already
+   * ended
    */
   protected abstract admitCall(metadata: Metadata): Promise<(() => void) | undefined>;
 }

@@ -125,7 +125,7 @@ function queryVersion(query: unknown): string {
   return '';
 }
 
-/** Base URL where callers reach this service: PUBLIC_URL, or that of the request, without a trailing slash. */
+/** Address of this service: where callers reach it, as PUBLIC_URL or the request says, without a trailing slash. */
 export type PublicAddress = Pick<ServiceAddress, 'publicBaseUrl'> &
   Partial<Pick<ServiceAddress, 'publicGrpcTarget' | 'variesBy'>>;
 
@@ -135,8 +135,8 @@ export interface A2aRouteConfig {
 }
 
 /**
- * Reads the context of a call from a request: the caller, the addressed agent, and the protocol's headers. @throws
- * UnknownAgent
+ * Reads the context of a call from a request: the caller, the addressed agent, and the protocol's headers.
+ * @throws UnknownAgent if the path cannot be that of an agent
  */
 export function callContext(
   base: AgentBase,
@@ -175,12 +175,15 @@ export function readTrace(headers: IncomingHttpHeaders): Pick<CallContext, 'trac
   return trace === undefined ? undefined : { trace };
 }
 
-/** Reads the header with the revision claim. A repeated header makes an invalid claim. */
+/**
+ * Reads the header in which another replica asks for a certain revision of the agent (revision claim); absent:
+ * `undefined`. A header that is sent twice makes an invalid claim.
+ */
 function revisionClaim(header: string | string[] | undefined): Pick<CallContext, 'revisionClaim'> | undefined {
   return header === undefined ? undefined : { revisionClaim: String(header) };
 }
 
-/** Sets the `A2A-Extensions` header to the requested extensions that are active at the agent (section 4.6). */
+/** Sets the `A2A-Extensions` header to those of the requested extensions that the agent supports (section 4.6). */
 export function setActivatedExtensions(call: CallContext, agent: ServedAgent, reply: FastifyReply): void {
   if (call.extensions.length === 0) return;
   const active = activeExtensions(call.extensions, agent);
@@ -206,9 +209,9 @@ export function pathTenant(path: string): string {
 
 /**
  * Returns the path of the agent that a `tenant` with a slash addresses. A tenant without a slash names a workflow of
- * the service.
+ * the service, so the agent is the service.
  * @returns the agent's path; `''` is the service
- * @throws UnknownAgent
+ * @throws UnknownAgent if the tenant has a slash and is not the path of an agent
  */
 export function tenantPath(tenant: string): string {
   if (!tenant.includes('/')) return '';
@@ -226,8 +229,9 @@ export function tenantPath(tenant: string): string {
 }
 
 /**
- * Redirects a call at the service's base URL to the agent whose path its `tenant` is; other calls stay unchanged.
- * @throws UnknownAgent
+ * Redirects a call at the service's base URL to another agent, if the `tenant` in its parameters is that agent's
+ * path; other calls stay unchanged.
+ * @throws UnknownAgent if the tenant has a slash and is not the path of an agent
  */
 export function atTenant(call: CallContext, params: unknown): CallContext {
   if (call.agent !== '') return call;
@@ -239,8 +243,8 @@ export function atTenant(call: CallContext, params: unknown): CallContext {
 }
 
 /**
- * Returns the agent whose Tasks a request means: at the service's base URL the workflow that `tenant` names, otherwise
- * the agent that was addressed.
+ * Returns the agent whose Tasks a request means: at the service's base URL the workflow that `tenant` names, if any,
+ * otherwise the agent that was addressed.
  * @throws A2AError INVALID_PARAMS if `tenant` names no workflow
  */
 export async function tenantAgent(

@@ -12,7 +12,9 @@ export interface StreamFraming {
   frameItem(item: Pick<StreamItem, 'json' | 'response'>): string;
   /** Formats an error after the first item; `event` is its SSE type. */
   frameError(error: A2AError): { event?: string; data: string };
-  /** True if the stream ends after an item, even if more items would follow. */
+  /**
+   * True for an item after which the stream ends, even if more items would follow; absent: the stream ends by itself.
+   */
   isLast?(item: StreamItem): boolean;
 }
 
@@ -24,8 +26,8 @@ export class EventStreams {
   private readonly open: OpenStreams = new ShortLivedSet();
 
   /**
-   * Answers with an event stream and resolves once the stream has begun. The stream continues by itself, so hours later
-   * it retains nothing of its request.
+   * Answers with an event stream and resolves once the stream has begun. The stream then continues by itself and
+   * holds no reference to its request, since it may last for hours.
    *
    * - A failure before the first item, or a limit of the caller, is thrown while a plain answer is still possible;
    *   later errors are sent in the stream.
@@ -48,8 +50,8 @@ export class EventStreams {
 }
 
 /**
- * Copies a string into one piece. Node builds a request id from some fifteen strings, all of which would stay in memory
- * while the stream is open.
+ * Copies a string into one contiguous string. Node builds a request id by joining some fifteen strings; all of them
+ * would stay in memory while the stream is open.
  */
 function inOnePiece(id: string): string {
   return Buffer.from(id).toString();
@@ -65,7 +67,7 @@ async function firstOf(items: OpenItems): Promise<StreamItems> {
 }
 
 /**
- * Single open stream, the only state in memory while it waits. It runs from `wake` until no item is left to send, and
+ * Single open stream, and all that is in memory for it while it waits. `wake` makes it send until no item is left; it
  * pauses while its reader is slow.
  */
 class EventStream {
@@ -136,7 +138,7 @@ const NONE: readonly StreamItem[] = [];
 
 /**
  * Reads the cursor of an A2A stream: the last sequence that a returning reader has seen. It is in the `Last-Event-ID`
- * header, which event sources send automatically, else in `?since=`; the result is empty without either.
+ * header, which event sources send automatically, else in `?since=`; without either, the options are empty.
  * @throws A2AError INVALID_PARAMS for an invalid sequence
  */
 export function resumeCursor(request: FastifyRequest): SubscriptionOptions {

@@ -107,8 +107,8 @@ export function tenantParameters(request: FastifyRequest): JsonObject {
 }
 
 /**
- * Names that are converted to JSON names first, so that ids beside the Message do not conflict with schema names inside
- * the Message.
+ * Members whose names of `a2a.proto` (`context_id`) are converted to JSON names (`contextId`) before the ids beside
+ * the Message are moved into it: the Message could otherwise contain one id under two names.
  */
 const SHORT_NAMES = protoNames(['contextId', 'taskId'], { message: protoNames(['messageId', 'contextId', 'taskId']) });
 
@@ -171,7 +171,7 @@ function pathTenant(request: FastifyRequest): { tenant?: string } {
 export interface RestCall {
   operation: A2aOperation;
   read: ReadParameters;
-  /** True for `/send-message`, which is older than the version header and requires none. */
+  /** True for `/send-message`, a route from before the `A2A-Version` header: it accepts requests of any version. */
   anyVersion?: boolean;
 }
 

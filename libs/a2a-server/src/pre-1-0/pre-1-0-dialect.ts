@@ -13,7 +13,7 @@ import type { AgentBase } from '../http/call-context.js';
 import type { RequestHandler } from '../request-handler.js';
 import { parseSendMessage } from '../validation/request-parsers.js';
 
-/** Converts a direct Message of an agent to a completed Task, which is not stored. */
+/** Converts an agent's direct Message to a completed Task, which the dialect requires. The Task is not stored. */
 export function completedByReply(request: Message, reply: Message, taskId: string): Task {
   return {
     id: taskId,
@@ -39,7 +39,10 @@ const TEXTS: Readonly<Partial<Record<number, string>>> = {
   [-32602]: 'Invalid params',
 };
 
-/** Returns the text of an error in the pre-1.0 dialect; the invalid fields are in its details. */
+/**
+ * Returns the text of an error in the pre-1.0 dialect, without the names of the invalid fields: these are in its
+ * details.
+ */
 export function pre10Text(error: A2AError): string {
   return TEXTS[error.code] ?? error.message;
 }

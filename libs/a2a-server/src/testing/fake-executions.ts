@@ -12,9 +12,9 @@ import {
 import type { StoredTask, TaskEvent, TaskFeed } from '#libs/tasks';
 import { type MemoryTaskStore, taskHeader } from './memory-task-store.js';
 
-/** Executes agents against a MemoryTaskStore; stands in for ExecutionRegistry. */
+/** Executes agents against a MemoryTaskStore, in place of ExecutionRegistry. */
 export class FakeExecutions {
-  /** Error with which `settled` of every execution rejects, if set, while the work continues. */
+  /** Error with which `settled` of every execution rejects although the work continues; `undefined`: none. */
   interruptWith: Error | undefined;
   readonly files = { keepFiles: async (request: SendMessageRequest): Promise<SendMessageRequest> => request };
 

@@ -20,7 +20,10 @@ import {
 export class MemoryTaskStore extends TaskStore {
   private readonly rows = new Map<string, StoredTask>();
   private readonly logs = new Map<string, RecordedEvent[]>();
-  /** Returns true if the revision precondition of a read holds. */
+  /**
+   * Decides whether the revision that a read requires (`premise`) is still the newest; true unless a test replaces
+   * it.
+   */
   isNewest: (premise: RevisionPrecondition) => boolean = () => true;
 
   get size(): number {

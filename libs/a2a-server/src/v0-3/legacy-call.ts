@@ -23,7 +23,7 @@ export function legacyCall(
   return { ...call, protocolVersion: '0.3', ...(header !== undefined && { extensions: activatedExtensions(header) }) };
 }
 
-/** Sets the extensions header of 0.3 to the requested extensions that are active at the agent. */
+/** Sets the extensions header of 0.3 to those of the requested extensions that the agent supports. */
 export function setLegacyExtensions(call: CallContext, agent: ServedAgent, reply: FastifyReply): void {
   const active = activeExtensions(call.extensions, agent);
   if (active.length > 0) reply.header(EXTENSIONS_HEADER, active.join(', '));
@@ -57,7 +57,7 @@ export function legacyFraming(framing: StreamFraming, write: (response: StreamRe
  * errors name fields of 1.0.
  */
 export interface LegacyWords {
-  /** Replacements in the path of a field, applied in this order. */
+  /** Replacements in the path of a field, applied in this order: each pair is a pattern of 1.0 and its text in 0.3. */
   fields: readonly (readonly [of10: RegExp, of03: string])[];
   descriptions?: Readonly<Record<string, string>>;
 }
@@ -115,7 +115,7 @@ export const REST_SEND_WORDS: LegacyWords = {
   },
 };
 
-/** Returns an error with its fields named as in 0.3. */
+/** Returns an error whose fields are named as in 0.3. Without `words` the error is unchanged. */
 export function inLegacyWords(error: A2AError, words: LegacyWords | undefined): A2AError {
   const { reason, message, violations, metadata, detailReason, status, cause } = error;
   if (!words || violations.length === 0) return error;
@@ -132,7 +132,7 @@ function inWords({ field, description, ...rest }: FieldViolation, words: LegacyW
   };
 }
 
-/** Builds the message of an error as invalidParams does. */
+/** Builds the message of an error from its violations, in the same form as invalidParams. */
 function violationsText(violations: readonly FieldViolation[]): string {
   return violations.map((it) => `${it.field}: ${it.description}`).join('; ');
 }

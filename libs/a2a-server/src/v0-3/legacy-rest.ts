@@ -75,8 +75,8 @@ const writeRestConfigs = (result: { configs?: TaskPushNotificationConfig[]; next
 });
 const writeRestNothing = (): JsonObject => ({});
 /**
- * Writes a card for HTTP+JSON of 0.3. ProtoJSON of 0.3 has security requirements in the shape that 1.0 kept; in JSON of
- * 0.3 they are named `security`.
+ * Writes a card for HTTP+JSON of 0.3, with the security requirements under two names: `securityRequirements`, as in
+ * ProtoJSON of 0.3 (and in 1.0), and `security`, as in JSON of 0.3.
  */
 const writeRestCard = ({ securityRequirements: security, ...rest }: AgentCard): JsonValue =>
   ({ ...rest, ...(security && { securityRequirements: security, security }) }) as unknown as JsonObject;
@@ -154,7 +154,7 @@ export class LegacyRest {
   }
 }
 
-/** Returns the shapes of an operation for clients that encode files in a certain way. */
+/** Returns the shapes of an operation for clients that encode files in the given way. */
 function shapesOf(operation: A2aOperation, files: FileEncoding): LegacyShapes {
   const shapes = SHAPES.get(operation) as LegacyShapes;
   const { read, write } = shapes;
@@ -165,7 +165,7 @@ function shapesOf(operation: A2aOperation, files: FileEncoding): LegacyShapes {
   };
 }
 
-/** Sends an error in the format of HTTP+JSON of 0.3, which has the code of JSON-RPC. */
+/** Sends an error in the format of HTTP+JSON of 0.3, which contains the error code of JSON-RPC. */
 export function sendLegacyRestError(reply: FastifyReply, error: A2AError): void {
   setRetryAfter(error, reply);
   reply.code(error.status).header('content-type', 'application/json').send(errorBody(error));
@@ -259,7 +259,9 @@ function requireOneVersion({ role, parts }: JsonObject): void {
   });
 }
 
-/** Returns the name of the member, `kind` or `type`, that names the kind of the first Part that has one. */
+/**
+ * Returns which member, `kind` or `type`, names the kinds of the Parts: the one that the first Part with either has.
+ */
 function kindOf(parts: JsonValue | undefined): 'kind' | 'type' | undefined {
   if (!Array.isArray(parts)) return undefined;
   for (const part of parts) {
@@ -270,7 +272,12 @@ function kindOf(parts: JsonValue | undefined): 'kind' | 'type' | undefined {
   return undefined;
 }
 
-/** Returns an id from inside the Message or beside it. Null counts as absent: clients reset their ids by null. */
+/**
+ * Returns an object with the id that is inside the Message or beside it; an empty object without an id. `null` counts
+ * as absent: clients reset their ids by sending null.
+ * @param name name of the id's member
+ * @throws A2AError INVALID_PARAMS if the two ids differ
+ */
 function oneId(name: string, inside: JsonValue = null, beside: JsonValue = null): JsonObject {
   if (inside !== null && beside !== null && inside !== beside)
     throw invalidParams({ field: name, description: `differs from message.${name}` });

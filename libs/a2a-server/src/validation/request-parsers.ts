@@ -31,8 +31,10 @@ const MAX_JSON_DEPTH = 100;
 const MAX_LIST_LENGTH = 1000;
 
 /**
- * Finds the reason why a parsed JSON value must not be stored: nesting beyond MAX_JSON_DEPTH (serializing the value
- * would overflow the stack), or a number beyond IEEE 754 (`1e999` parses as Infinity and would be written as `null`).
+ * Finds the reason why a parsed JSON value must not be stored; `undefined` if there is none.
+ *
+ * - The value is nested deeper than MAX_JSON_DEPTH: serializing it would overflow the stack.
+ * - A number is beyond IEEE 754: `1e999` parses as Infinity and would be written as `null`.
  */
 function unfitJson(value: unknown): FieldViolation | undefined {
   const found = findUnfit(value, MAX_JSON_DEPTH);
@@ -79,9 +81,10 @@ export function tooManyMembersError(limit: number): A2AError {
 const INTEGER = /^-?\d{1,10}$/;
 
 /**
- * Converts values that a schema rejected but ProtoJSON accepts, in place: an integer written as a string, and an enum
- * written as its number (`numbers` in the schema). Requests with the usual spelling pay nothing.
- * @returns true if any value was converted, so validation is worth repeating
+ * Converts, in place, values that a schema rejected although ProtoJSON accepts them: an integer written as a string,
+ * and an enum written as its number (`numbers` in the schema). Runs only after a rejection, so usual requests pay
+ * nothing.
+ * @returns true if any value was converted, so that validation is worth repeating
  */
 function respellValues(params: JsonObject, errors: readonly ErrorObject[]): boolean {
   let found = false;
@@ -125,7 +128,10 @@ ajv.addKeyword({
   errors: false,
 });
 
-/** Names of an enum by their numbers in `a2a.proto`. The keyword is no rule, but data for `respellValues`. */
+/**
+ * Names of an enum by their numbers in `a2a.proto`. The keyword `numbers` checks nothing: it is data for
+ * `respellValues`.
+ */
 ajv.addKeyword({ keyword: 'numbers', schemaType: 'array' });
 
 export const parseSendMessage = createParser<SendMessageRequest>(REQUEST_SCHEMAS.sendMessage, {
@@ -244,7 +250,10 @@ function dropEmpty(fields: Fields): void {
   }
 }
 
-/** Sets members of a Part that are null to `undefined`, except `data`, which may be null. An empty text is kept. */
+/**
+ * Sets members of a Part that are `null` to `undefined`, except `data`, whose value may be `null`. An empty text is
+ * kept.
+ */
 function dropNull(part: Fields): void {
   for (const name in part) {
     if (part[name] === null && name !== 'data') part[name] = undefined;

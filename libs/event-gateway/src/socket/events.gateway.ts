@@ -39,7 +39,10 @@ export class SubscriptionBody extends EventsQuery {
   @SubscriptionIdText()
   id!: string;
 
-  /** Creates a body from the sent data: `null` counts as absent, and a list of streams is joined. */
+  /**
+   * Creates a body from the data that a client sent: a member that is `null` counts as absent, and a list of streams
+   * becomes one text with commas.
+   */
   static from(sent: Record<string, unknown>): SubscriptionBody {
     const { id, streams, runId, conversationId, taskId, contextId, since } = sent;
     const named = Array.isArray(streams) && streams.every((it) => typeof it === 'string') ? streams.join() : streams;
@@ -58,12 +61,12 @@ function SubscriptionIdText(): PropertyDecorator {
 }
 
 /**
- * Serves clients of the WebSocket `/events`: the query of the connection, and subscriptions that clients begin and end
- * by messages.
+ * Serves clients of the WebSocket `/events`: the query in the connection's address, and subscriptions that clients
+ * begin and end by messages.
  *
- * - A subscription counts as a stream of its caller, and its beginning as a request (rate limit).
- * - The id of a subscription is taken from its message until the subscription has ended; at most SUBSCRIPTION_LIMIT ids
- *   of a client are taken at once.
+ * - A subscription counts as a stream of its caller, and its beginning counts as a request (rate limit).
+ * - The id of a subscription cannot be used again until the subscription has ended. A client can use at most
+ *   SUBSCRIPTION_LIMIT ids at once.
  * - A failed subscription ends alone: its client gets the problem, then `unsubscribed`.
  */
 @WebSocketGateway()
@@ -95,7 +98,8 @@ export class EventsGateway implements OnGatewayConnection, OnGatewayDisconnect {
   /**
    * Begins a subscription; its first frame is `subscribed`.
    * @returns a promise that resolves when the subscription has begun
-   * @throws ProblemError 409 if the id is taken; SocketLimitExceeded
+   * @throws ProblemError 409 if the id is in use
+   * @throws SocketLimitExceeded if too many ids are in use
    * @throws A2AError RATE_LIMITED, or INVALID_PARAMS with status 410 for a cursor that is too old
    */
   @SubscribeMessage('subscribe')
@@ -116,7 +120,7 @@ export class EventsGateway implements OnGatewayConnection, OnGatewayDisconnect {
     }
   }
 
-  /** Ends a subscription; no frame of it follows the response. @throws ProblemError 404 */
+  /** Ends a subscription; no frame of it follows the response. @throws ProblemError 404 for an unknown id */
   @SubscribeMessage('unsubscribe')
   async endSubscription(client: GatewayClient, { id }: SubscriptionId): Promise<object> {
     const subscription = client.subscriptions.get(id);

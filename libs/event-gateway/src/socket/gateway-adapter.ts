@@ -33,7 +33,7 @@ export class GatewayProblems implements ExceptionFilter {
 /**
  * Sends a client an error frame with the problem that a request to `/api` would get. Logs internal errors, and an
  * unreachable database, under the id in the frame. Closes the socket with 1008 after `SocketLimitExceeded`.
- * @param subscription id of the affected subscription
+ * @param subscription id of the affected subscription; absent if the error concerns none
  */
 export function sendProblem(client: GatewayClient, error: unknown, subscription?: string): void {
   const problem = { ...toProblem(error), requestId: randomUUID() };
@@ -54,7 +54,10 @@ function retryOf(error: unknown): { retryAfterSeconds?: number } {
   return seconds === undefined ? {} : { retryAfterSeconds: Number(seconds) };
 }
 
-/** Truncates an id that is too long to be valid, so that it does not inflate the response. */
+/**
+ * Truncates the subscription id of an error frame if it is too long to be valid, so that it does not inflate the
+ * frame.
+ */
 function shownId(id: string): string {
   return id.length <= 64 ? id : `${textStart(id, 64)}…`;
 }

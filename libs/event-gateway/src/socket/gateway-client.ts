@@ -11,7 +11,7 @@ export const GOING_AWAY = 1001;
 /** Close code of a client that violated a limit, or whose credentials have expired. */
 export const REFUSED = 1008;
 export const INTERNAL_ERROR = 1011;
-/** Close code of a slow client, or of an unreachable database. */
+/** Close code that asks the client to return later: it was too slow, or the database is unreachable. */
 export const TRY_AGAIN_LATER = 1013;
 
 /** Subscription on a WebSocket, from its message to its end. */
@@ -41,25 +41,25 @@ export class Subscription {
 
 const CANCELED = new Error('The subscription is canceled');
 
-/** Caller of a socket, and the query of its address. */
+/** Facts about an admitted socket: its caller, and the query in the address of its connection. */
 export interface SocketAdmission {
   scope: TaskScope;
-  /** Name under which the use of the caller is counted, see `limitName`. */
+  /** Name of the caller under which limits count its requests and streams, see `limitName`. */
   who: string;
   /** Yields the frames of the query in the address of the connection. */
   follow: Follow;
-  /** Reserves room for large frames; absent if none is needed. */
+  /** Reserves room for large frames in the memory of the process; absent: frames need no room. */
   enterFrame?: EnterFrame | undefined;
 }
 
-/** Maximum bytes that wait in a socket before the service waits for the client. */
+/** Bytes waiting in a socket above which the service waits until the client has received them. */
 const MAX_WAITING = 1024 * 1024;
-/** Maximum milliseconds of the wait for a slow client. */
+/** Maximum milliseconds that the service waits for a client to receive its waiting bytes; then it cuts the client. */
 const DRAIN_TIMEOUT_MS = 30_000;
 
 /** Rate limit of the messages and pings of one client. */
 const MESSAGE_RATE = { requests: 100, perMs: 1000 };
-/** Bytes of a message that count as one message: a large message counts as several. */
+/** Bytes of a message that count as one message toward MESSAGE_RATE: a large message counts as several. */
 const BYTES_OF_MESSAGE = 4096;
 
 /** Server side of one WebSocket of the event gateway. */
@@ -84,7 +84,7 @@ export class GatewayClient extends WebSocket {
     for (const subscription of this.subscriptions.values()) subscription.cancelSubscription();
   }
 
-  /** Counts a message. @returns false if the client exceeds its rate limit */
+  /** Counts a message, or more for a large one. @returns false if the client exceeds its rate limit */
   countMessage(bytes: number): boolean {
     const now = performance.now();
     for (let counted = 0; counted <= bytes; counted += BYTES_OF_MESSAGE) {
@@ -94,9 +94,9 @@ export class GatewayClient extends WebSocket {
   }
 
   /**
-   * Sends a text, unless the signal has aborted before the socket accepts it. Texts of one sender arrive in order if
-   * the sender awaits each. Cuts a client that accepts nothing for thirty seconds, and a client whose large text finds
-   * no room.
+   * Sends a text, unless the signal has aborted before the socket accepts the text. Texts of one sender arrive in
+   * order if the sender awaits each. Cuts a client that accepts nothing for thirty seconds, and a client whose large
+   * text finds no room in time.
    * @returns a promise that resolves when the client can accept more
    */
   async deliverText(text: string | PassingText, signal: AbortSignal = this.left): Promise<void> {

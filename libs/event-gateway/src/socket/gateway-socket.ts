@@ -24,7 +24,10 @@ import { EventGateway } from '../event-gateway.js';
 import { EventsQuery } from '../gateway-query.js';
 import { GatewayClient, GOING_AWAY, REFUSED, type SocketAdmission } from './gateway-client.js';
 
-/** Maximum milliseconds in which a client must close its connection, or receive a refusal. */
+/**
+ * Milliseconds after which a connection is cut whose client has neither closed it nor received the refusal of an
+ * upgrade.
+ */
 const CLOSE_TIMEOUT_MS = 2_000;
 
 /**
@@ -121,7 +124,10 @@ export class GatewaySocket {
     return this.shutdown.started.aborted ? new ProblemError(503, ENDING) : undefined;
   }
 
-  /** Awaits an answer; rejects when the shutdown begins, which would otherwise wait for an unreachable database. */
+  /**
+   * Awaits an answer. Rejects when the shutdown begins: the shutdown would otherwise wait for an unreachable
+   * database.
+   */
   private unlessEnding<T>(answer: Promise<T>): Promise<T> {
     const { started } = this.shutdown;
     return new Promise((resolve, reject) => {
