@@ -26,7 +26,7 @@ interface AgentCallErrorOptions {
   unsent?: boolean;
   status?: number | undefined;
   retryAfter?: number | undefined;
-  /** Details that the agent wrote beside the message of its error. */
+  /** Details that the agent wrote beside the message of its error; absent: it wrote none. */
   data?: unknown;
   /** True if the message names a stored credential; always true for the kind `credential`. */
   ofCredential?: boolean;
@@ -55,9 +55,12 @@ export class AgentCallError extends PublicFault {
   readonly code: number | undefined;
   /** True if no attempt of the call can have reached the agent: every connection was refused. */
   readonly unsent: boolean;
-  /** HTTP status of the agent's error answer; `undefined` for 401 and 403 (see `code`), and after `withDoubt`. */
+  /**
+   * HTTP status of the agent's error answer. `undefined` for 401 and 403, whose status is `code`; without an answer;
+   * and on a copy by `withDoubt`.
+   */
   readonly status: number | undefined;
-  /** Milliseconds that the agent asks to wait before the next call. */
+  /** Milliseconds that the agent asks to wait before the next call; `undefined` if it asks for no wait. */
   readonly retryAfter: number | undefined;
   /** True if a stored credential, which the message names, caused the failure. */
   readonly ofCredential: boolean;
@@ -67,7 +70,10 @@ export class AgentCallError extends PublicFault {
     return this.status === TOO_MANY_REQUESTS;
   }
 
-  /** True for a failure that `retryCall` retries: HTTP 5xx or a time-out. `unsent` failures are retried separately. */
+  /**
+   * True for a failure that `retryCall` retries: HTTP 5xx or a time-out. For `unsent` failures it has a separate
+   * rule.
+   */
   get repeatable(): boolean {
     return this.kind === 'server-error' || this.kind === 'timeout';
   }
@@ -77,7 +83,10 @@ export class AgentCallError extends PublicFault {
     return pattern.test(this.message) || pattern.test(JSON.stringify(this.#data) ?? '');
   }
 
-  /** Returns a copy with `unsent` false, since an earlier attempt of the call may have reached the agent. */
+  /**
+   * Returns a copy with `unsent` false, for a failure before which another attempt of the same call may have reached
+   * the agent.
+   */
   withDoubt(): AgentCallError {
     const { cause, code, ofCredential } = this;
     return new AgentCallError(this.kind, this.message, { cause, code, ofCredential });
@@ -87,8 +96,8 @@ export class AgentCallError extends PublicFault {
 const DEEPEST_CAUSE = 8;
 
 /**
- * Returns a text for a model that hides the name of the stored credential in a failure's message; `undefined` if the
- * failure is not about a credential.
+ * Returns the text for a model that replaces a failure's message, so that the model does not learn the name of the
+ * stored credential; `undefined` if the failure is not about a credential.
  * @param subject agent or tool that was called, as the subject of a sentence
  */
 export function withoutCredentialName(error: unknown, subject: string): string | undefined {

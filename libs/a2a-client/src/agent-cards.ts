@@ -95,7 +95,10 @@ const BYTES_OF_A_CHARACTER = 2;
 const BYTES_OF_A_VALUE = 16;
 const BYTES_OF_AN_OBJECT = 64;
 
-/** Estimates the bytes of memory that a parsed JSON value takes: a short JSON text may have many members. */
+/**
+ * Estimates the bytes of memory that a parsed JSON value takes. It can be far more than its text, if that has many
+ * members.
+ */
 export function heldBytes(value: unknown): number {
   if (typeof value === 'string') return BYTES_OF_A_VALUE + value.length * BYTES_OF_A_CHARACTER;
   if (typeof value !== 'object' || value === null) return BYTES_OF_A_VALUE;
@@ -132,7 +135,10 @@ interface KeptCard {
 /** Options for reading a card that differ from call to call. */
 export interface CardReading {
   credentials?: Readonly<Record<string, string>> | undefined;
-  /** Account of the bytes of the card in the memory for answers (ReceivedAnswers). */
+  /**
+   * Records how much of the memory for answers (ReceivedAnswers) the card takes while it is read; absent: that is not
+   * limited.
+   */
   place?: AnswerPlace | undefined;
 }
 
@@ -167,7 +173,7 @@ export class AgentCardReader {
     return kept !== undefined && Date.now() < kept.freshUntil ? kept.card : undefined;
   }
 
-  /** Returns the URL and text from which a card was read. */
+  /** Returns the URL and text from which a card was read; `undefined` if this reader did not read the card. */
   findReceivedCard(card: SdkAgentCard): ReceivedCard | undefined {
     return this.#received.get(card);
   }
@@ -184,8 +190,9 @@ export class AgentCardReader {
 
   /**
    * Finds the card of an agent.
+   * @param url base or card URL of the agent
    * @returns the card in the SDK's form; `undefined` if the agent has no card, and its URL is then called directly
-   * @throws AgentCallError
+   * @throws AgentCallError if a request fails, or the card is invalid
    */
   async findCard(url: string, limits: CallDeadlines, reading: CardReading = {}): Promise<SdkAgentCard | undefined> {
     const { pathname } = parseHttpUrl(url);
@@ -202,7 +209,9 @@ export class AgentCardReader {
     return legacy ?? this.#readCardAt(pre10CardUrl(url), limits, reading);
   }
 
-  /** Finds the card of an agent of A2A 0.2. A card of 1.0 at the URLs of 0.2 is ignored. */
+  /**
+   * Finds the card of an agent of A2A 0.2; `undefined` if there is none. A card of 1.0 at the URLs of 0.2 is ignored.
+   */
   async #findLegacy(url: string, limits: CallDeadlines, reading: CardReading): Promise<SdkAgentCard | undefined> {
     for (const place of legacyCardUrls(url)) {
       const card = await this.#readCardAt(place, limits, reading);
@@ -278,7 +287,10 @@ function parseHttpUrl(url: string): URL {
   return new URL(url);
 }
 
-/** True if the error means that a URL has no card: HTTP 4xx except 429, or 501. The agent may still answer there. */
+/**
+ * True if the error means that a URL has no card: HTTP 4xx except 429, or 501. An agent without a card may still
+ * answer calls at its URL.
+ */
 function isAbsence({ kind, code, rateLimited }: AgentCallError): boolean {
   if (rateLimited) return false;
   return (
@@ -297,8 +309,8 @@ function readCard(body: string): SdkAgentCard | undefined {
 }
 
 /**
- * Returns the card after a check that its URLs may be shown, stored and called. @throws AgentCallError
- * `invalid-response` if a URL has a password or is too long, or a tenant is too long
+ * Returns the card after a check that its URLs may be shown, stored and called.
+ * @throws AgentCallError `invalid-response` if a URL has a password or is too long, or a tenant is too long
  */
 function requireCallableCard(card: SdkAgentCard): SdkAgentCard {
   const problem = card.supportedInterfaces.map(({ url }) => urlProblem(url)).find((it) => it !== undefined);
@@ -309,7 +321,9 @@ function requireCallableCard(card: SdkAgentCard): SdkAgentCard {
   throw new AgentCallError('invalid-response', text);
 }
 
-/** True if a URL lies below an endpoint in the card of its host. The URL then names another agent than that card. */
+/**
+ * True if a card of a host has an endpoint above the given URL. The URL then names another agent than the card does.
+ */
 export function isAboveUrl(card: SdkAgentCard, url: string): boolean {
   return card.supportedInterfaces.some((it) => {
     const endpoint = withoutTrailing(it.url, '/');

@@ -48,7 +48,10 @@ export function calledCard({ name, capabilities, defaultInputModes }: SdkAgentCa
   };
 }
 
-/** Returns the members of a card that the SDK's client needs. The result does not reference the card. */
+/**
+ * Returns the members of a card that the SDK's client needs. The result does not reference the card.
+ * @param chosen interface of the card that is called
+ */
 export function sdkCalledCard({ capabilities }: SdkAgentCard, chosen: SdkAgentCard['supportedInterfaces'][number]) {
   const { streaming, pushNotifications, extendedAgentCard } = capabilities ?? {};
   return {
@@ -79,7 +82,7 @@ export interface CallTimeouts {
   idle: number;
   /** Time for the whole call, over all its attempts. */
   total: number;
-  /** Time for which refused connections are retried. A refused connection has sent nothing. */
+  /** Time for which calls are repeated if the connection is refused. A refused connection has sent nothing. */
   refused: number;
 }
 
@@ -90,8 +93,8 @@ export interface AgentCallOptions {
   signal?: AbortSignal;
   timeouts?: Partial<CallTimeouts>;
   /**
-   * True if the caller itself limits the time of the whole call, such as by `signal`. After an error in a stream, an
-   * active Task is then polled until that limit.
+   * True if the caller itself limits the time of the whole call, such as by `signal`. After an error in the middle of
+   * an answer, a Task that is still at work is then polled until that limit.
    */
   isLimited?: boolean;
   /** Maximum number of retries of a Message after HTTP 5xx and time-outs; default 3. */
@@ -103,27 +106,28 @@ export interface AgentCallOptions {
   parent?: { taskId: string; reference: string; token?: string };
   /** Tenant and owner for whom the call is made. Agents of this service require it. */
   scope?: { tenant: string; owner: string };
-  /** Revision of an agent of this service that shall answer; default: the newest. */
+  /** Revision of an agent of this service that must answer; default: the newest. */
   revision?: string;
   /**
-   * Value of the `Idempotency-Key` header, for a remote agent known to create one Task for it however often it is sent.
+   * Value of the `Idempotency-Key` header. Set only for a remote agent that is known to create one Task for one key,
+   * however often a Message with the key is sent.
    */
   idempotencyKey?: string;
   /**
-   * Awaited right before each attempt to send a Message. An exception becomes the failure of the call; an
-   * AgentCallError keeps its kind.
+   * Function that is awaited right before each attempt to send a Message, and prevents the attempt by an exception.
+   * The exception becomes the failure of the call; an AgentCallError keeps its kind.
    */
   fence?: () => Promise<void>;
   /** Called with the failure when a connection is refused, and with `undefined` right before the call is retried. */
   onUnsent?: (failure: AgentCallError | undefined) => void;
   /**
    * Called with true when reading of the answer pauses for lack of memory, and with false when reading resumes. The
-   * pause does not count against the limits.
+   * pause does not count against the time limits.
    */
   onPause?: (isPaused: boolean) => void;
-  /** Trace context of the call. */
+  /** Trace context of the call; absent: the call is not traced. */
   trace?: TraceContext;
-  /** Name of the stored credential that authenticates the call. */
+  /** Name of the stored credential that authenticates the call; absent: none does. */
   credential?: string;
   /** URIs of the extensions that the call activates at an agent of A2A 1.0. */
   extensions?: readonly string[];
@@ -132,8 +136,8 @@ export interface AgentCallOptions {
   /** Protocol that the agent is known to speak; absent: the protocol of its card, or the detected one. */
   protocol?: CalledProtocol;
   /**
-   * True if the source of the agent's URL is not trusted with the credential. The credential is then sent only to hosts
-   * that the credential itself names.
+   * True if the URL of the agent comes from a source that is not trusted with the credential. The credential is then
+   * sent only to hosts that the credential itself names.
    */
   onlyToHosts?: boolean;
 }
@@ -145,10 +149,15 @@ export type CancelOutcome = 'acknowledged' | 'refused' | 'unreachable';
 export abstract class AgentClient {
   /** URL of the agent, as in events and errors. */
   abstract readonly agentUrl: string;
-  /** Members of the agent's card that calls need. `AgentDirectory.resolveCard` returns the whole card. */
+  /**
+   * Members of the agent's card that calls need; `undefined` if the agent has no card. `AgentDirectory.resolveCard`
+   * returns the whole card.
+   */
   abstract readonly card: CalledCard | undefined;
 
-  /** Returns the media types that the agent accepts; `undefined` if unknown. Never throws. */
+  /**
+   * Returns the input media types (`defaultInputModes`) that the agent accepts; `undefined` if unknown. Never throws.
+   */
   async inputModes(_options?: AgentCallOptions): Promise<readonly string[] | undefined> {
     return this.card?.defaultInputModes;
   }
@@ -164,7 +173,7 @@ export abstract class AgentClient {
    *
    * - If the card declares streaming, these are the events of a stream; else the Task, once it exists and after each
    *   change.
-   * - The Task as the previous turn left it may come first.
+   * - For a Message to an existing Task, the Task as the previous turn left it may come first.
    * - Ends after a direct Message, or a terminal or waiting state of this turn.
    *
    * @throws AgentCallError
@@ -178,10 +187,10 @@ export abstract class AgentClient {
    */
   abstract followTask(taskId: string, options?: AgentCallOptions): AsyncIterable<StreamResponse>;
 
-  /** Returns a Task. @throws AgentCallError */
+  /** Returns a Task. @throws AgentCallError; `kind` is `not-found` if the agent does not know the Task */
   abstract getTask(taskId: string, options?: AgentCallOptions): Promise<Task>;
 
-  /** Cancels a Task. Never throws: an error is an outcome. */
+  /** Cancels a Task. Never throws: an error becomes the outcome `refused` or `unreachable`. */
   abstract cancelTask(taskId: string, options?: AgentCallOptions): Promise<CancelOutcome>;
 }
 
@@ -196,7 +205,7 @@ export abstract class AgentDirectory {
   abstract resolveClient(url: string, options?: AgentCallOptions): Promise<AgentClient>;
 
   /**
-   * Returns the card of a remote agent; `undefined` if there is none.
+   * Returns the card of a remote agent; `undefined` if the agent has none.
    * @throws AgentCallError
    */
   async resolveCard(_url: string, _options?: AgentCallOptions): Promise<AgentCard | undefined> {
@@ -209,7 +218,10 @@ export abstract class AgentDirectory {
   }
 }
 
-/** Metadata key by which agents of the Agent Development Kit (ADK) mark an Artifact that a later one repeats in full. */
+/**
+ * Metadata key by which agents of the Agent Development Kit (ADK) mark an Artifact as partial: a later Artifact
+ * repeats its content in full.
+ */
 const PARTIAL = 'adk_partial';
 
 /** Current answer of a called agent, built from its responses. Accepts the events of any agent, in any order. */
@@ -223,10 +235,10 @@ export class CalledTask {
   history: readonly Message[] = [];
   /** Direct Message, if the agent created no Task, or if its answer ended with a Message. */
   reply: Message | undefined;
-  /** Newest Message of the agent before its Task ended: of an active state, or sent beside the Task. */
+  /** Newest Message that the agent sent before its Task ended, with an active state or beside the Task. */
   private earlier: Message | undefined;
 
-  /** Artifacts of the agent. Partial ones are left out if there are others. */
+  /** Artifacts of the agent. Partial ones are left out if there are Artifacts that are not partial. */
   get artifacts(): Artifact[] {
     const all = [...this.held.values()];
     const whole = all.filter(({ artifactId }) => !this.partial.has(artifactId));
@@ -234,8 +246,9 @@ export class CalledTask {
   }
 
   /**
-   * Last Message of the agent: its direct Message, else that of its status, else the newest one before, else the last
-   * one of its history, unless that is the caller's. Some agents answer in nothing but a Message while they work.
+   * Last Message of the agent; `undefined` without any. Some agents answer by nothing but a Message while they work,
+   * so it is the first of these that exists: the direct Message, the Message of the Task's status, the newest Message
+   * before the end of the Task, the last Message of its history unless the caller sent that.
    */
   get lastMessage(): Message | undefined {
     const final = this.status?.message;
@@ -254,8 +267,8 @@ export class CalledTask {
   }
 
   /**
-   * Applies a response to the current answer. @returns the step of the agent's work that a status update reports, if
-   * any
+   * Applies a response to the current answer. @returns the note about a step of the agent's own work (a run event),
+   * if the response is a status update that contains one
    */
   applyResponse(response: StreamResponse): RunEventNote | undefined {
     if ('message' in response) {

@@ -29,8 +29,8 @@ export interface AgentHttp {
   readonly request?: OutboundRequester;
   readonly cachedRequest?: OutboundRequester;
   /**
-   * Returns the time (`Date.now()` milliseconds) until which the cache alone answers a GET; 0, or an absent function,
-   * if each call needs a request.
+   * Returns the time, in milliseconds since 1970, until which the HTTP cache answers a GET without a request; 0 if a
+   * GET needs a request now. Absent: each GET needs one.
    */
   readonly freshUntil?: (url: URL, headers: Record<string, string>) => number;
 }
@@ -103,7 +103,10 @@ const MAX_ERROR_BYTES = 64 * 1024;
 /** Milliseconds in which the body of an error must arrive after its head. */
 const LONGEST_MS = 5_000;
 
-/** Reads the body of an agent's error as `responseErrorBody` does; discards the body of a 5xx and returns `''`. */
+/**
+ * Reads the body of an agent's error as `responseErrorBody` does, except that of a 5xx, which is discarded: returns
+ * `''`.
+ */
 export async function errorBody(answer: OutboundAnswer, mostMembers: number): Promise<string> {
   if (answer.status < 500) return readErrorText(answer, mostMembers);
   answer.discardBody();
@@ -112,8 +115,9 @@ export async function errorBody(answer: OutboundAnswer, mostMembers: number): Pr
 
 /**
  * Reads the body of an error, which only explains its status.
- * @returns an empty text for a body that is longer than 64 KiB, takes longer than five seconds, or has too much JSON to
- * parse
+ * @param mostMembers maximum number of members and elements of the body's JSON
+ * @returns the text; an empty one for a body that is longer than 64 KiB, takes longer than five seconds, or exceeds
+ *   `mostMembers`
  */
 export function responseErrorBody(response: Response, mostMembers: number): Promise<string> {
   return readErrorText(new FetchedAnswer(response), mostMembers);
@@ -132,7 +136,7 @@ async function readErrorText(answer: OutboundAnswer, mostMembers: number): Promi
 /** Maximum number of bytes of a plain answer, and of one event of a stream. */
 export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** Maximum `content-length`, in bytes, of an answer that is read without counting its bytes. */
+/** Maximum `content-length`, in bytes, of an answer that is read without recording its bytes in `place`. */
 const SHORT_ANSWER = 64 * 1024;
 
 /** Successful answer of an agent. Its body is read once. Every failure is an AgentCallError. */
@@ -142,13 +146,13 @@ export interface AgentAnswer {
   readPieces(): AsyncIterable<Uint8Array>;
   /** Maximum number of JSON members of the whole answer (`readText`), or of one event of a stream. */
   readonly mostMembers: number;
-  /** Account of the answer's bytes in the memory for answers (ReceivedAnswers). */
+  /** Records how much of the memory for answers (ReceivedAnswers) the answer takes; absent: that is not limited. */
   readonly place?: AnswerPlace | undefined;
 }
 
 /** HTTP request to an agent. Its CallAttempt, whose `signal` the request carries, enforces the time limits. */
 interface AgentHttpCall extends Omit<OutboundCall, keyof OutboundTimes> {
-  /** Called for every piece of the answer's body. */
+  /** Called for every received piece of the answer's body, so that the limit for silence begins again. */
   alive?: () => void;
   place?: AnswerPlace | undefined;
   /** Maximum number of bytes of an answer that is no stream; default `MAX_ANSWER_BYTES`. */
@@ -157,7 +161,10 @@ interface AgentHttpCall extends Omit<OutboundCall, keyof OutboundTimes> {
   fence?: AgentCallOptions['fence'];
 }
 
-/** Callback, account and signal that accompany the pieces of an answer as they are read. */
+/**
+ * Members of a call that reading a body needs: `alive` is called for each piece, `place` records the memory that the
+ * body takes, and `signal` ends the reading.
+ */
 interface PieceWatch {
   alive: (() => void) | undefined;
   place: AnswerPlace | undefined;
@@ -167,8 +174,8 @@ interface PieceWatch {
 export type AgentRequest = (call: AgentHttpCall) => Promise<AgentAnswer>;
 
 /**
- * Returns a function that calls agents and resolves only for successful answers (2xx). Any other outcome is an
- * AgentCallError: 5xx, 4xx with the agent's error, and network failures before the head or in the middle of a body.
+ * Returns a function that calls agents and resolves only for successful answers (2xx). Any other outcome rejects with
+ * an AgentCallError: a 5xx, a 4xx (with the agent's error), or a network failure, also in the middle of a body.
  */
 export function agentRequest(
   send: OutboundRequester,
@@ -219,7 +226,10 @@ async function readAnswerText(answer: OutboundAnswer, watch: PieceWatch, maxByte
   return Buffer.concat(pieces, bytes).toString();
 }
 
-/** Yields the pieces of a body. Reports each piece, even a heartbeat, to `alive`, and waits for room for it. */
+/**
+ * Yields the pieces of a body. Calls `alive` for each piece, even a heartbeat, and waits until the memory for answers
+ * has room for the piece.
+ */
 async function* watchPieces(
   pieces: AsyncIterable<Uint8Array>,
   { alive, place, signal }: PieceWatch,
@@ -250,8 +260,9 @@ export function jsonObjectOf(text: string): JsonObject {
 
 /**
  * Yields the events of an answer.
- * @param refuse throws the error in an answer that is no stream, if it has one
- * @throws InvalidProtocolValue if the answer is no stream of events
+ * @param refuse called with the body of an answer that is no stream of events; throws the agent's error, if the body
+ *   has one
+ * @throws InvalidProtocolValue if the answer is no stream of events, and `refuse` has thrown nothing
  */
 export async function* eventsOf(answer: AgentAnswer, refuse: (body: string) => unknown): AsyncIterable<SseEvent> {
   if (!/^text\/event-stream\b/i.test(answer.contentType)) {

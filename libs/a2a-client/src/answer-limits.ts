@@ -11,24 +11,30 @@ import {
 import { type AnswerPlace, Backoff, type ContentLimits } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 
-/** Number of characters that an Artifact counts beside its id, for its memory: many empty Artifacts are too large. */
+/**
+ * Number of characters by which each Artifact counts in addition to its id and content: many empty Artifacts also
+ * take memory.
+ */
 const NAME_LENGTH = 256;
 
 /**
- * Counts the characters of a remote agent's answer in one call against the limits of an Artifact and a Task. The limit
- * of each event would not stop an endless series of events.
+ * Counts the characters of a remote agent's answer in one call against the limits of an Artifact and a Task. A limit
+ * per event alone would not stop an endless series of events.
  */
 export class AnswerSize {
   private readonly artifacts = new Map<string, number>();
   private total = 0;
-  /** Size of the ids of Artifacts, which count apart from their content. */
+  /** Number of characters that Artifacts count for their ids, which do not count toward the limit of content. */
   private names = 0;
   private exceeded = false;
   private skipped = 0;
   private content = false;
   private state: TaskState | undefined;
 
-  /** @param place account for the bytes of the answer */
+  /**
+   * @param place is told how many characters are counted so far (`setKept`), as the memory that the answer keeps;
+   *   without it nothing is told
+   */
   constructor(
     private readonly limits: Pick<ContentLimits, 'artifact' | 'task'>,
     private readonly place?: AnswerPlace,
@@ -50,8 +56,8 @@ export class AnswerSize {
   };
 
   /**
-   * Checks at the end of the answer that it is not empty only because its items were skipped. @throws AgentCallError
-   * `invalid-response`
+   * Checks at the end of the answer that a completed Task is not empty only because items of its stream were skipped.
+   * @throws AgentCallError `invalid-response` if it is
    */
   requireContent(): void {
     if (this.skipped === 0 || this.content || this.state !== 'TASK_STATE_COMPLETED') return;
@@ -63,8 +69,8 @@ export class AnswerSize {
   }
 
   /**
-   * Counts the Artifacts of an event. A Task replaces what was counted before. @throws AgentCallError
-   * `invalid-response` beyond the limits
+   * Counts the content of a response. A Task replaces everything that was counted before it.
+   * @throws AgentCallError `invalid-response` beyond the limits
    */
   countResponse(response: StreamResponse): void {
     if ('artifactUpdate' in response)
@@ -114,18 +120,22 @@ function tooLarge(what: string, limit: number, variable: string): AgentCallError
 }
 
 const BACKOFF = new Backoff(100, 3_000);
-/** Number of growing pauses. They take twelve seconds in all, as long as another replica needs to take over a Task. */
+/**
+ * Number of pauses that grow. Together they take about twelve seconds, as long as another replica needs to take over
+ * a Task.
+ */
 const SHORT_PAUSES = 8;
 const LATER_PAUSE_MS = 5_000;
-/** Minimum duration of a stream, in milliseconds, after which the pauses are short again. */
+/** Duration of a stream, in milliseconds, from which the pauses begin with the shortest again. */
 const LASTING_MS = 10_000;
 
 /**
- * Pauses between reopenings of one Task's stream, whatever the stream reported before it ended.
+ * Pauses before one Task's stream is opened again. They depend only on the streams' durations, not on what they
+ * reported.
  *
  * - The stream is reopened at most ten times in 20 seconds.
  * - The first eight pauses grow from 100 ms to three seconds; later pauses take five seconds.
- * - After a stream of at least ten seconds the pauses are short again.
+ * - After a stream of at least ten seconds the pauses begin with the shortest again.
  */
 export class StreamPace {
   private ended = 0;
@@ -148,8 +158,9 @@ export class StreamPace {
 }
 
 /**
- * Distinguishes the result of a turn from the Task as the previous turn left it. The answer to a follow-up begins with
- * the stored Task (section 3.1.2), which may still wait. That Task is no answer, however often it is reported.
+ * Distinguishes the result of a turn from the Task as the previous turn left it. The answer to a Message for an
+ * existing Task begins with the stored Task (section 3.1.2), which may still be in its waiting state. That Task is
+ * not the result of the new turn, however often it is reported.
  */
 export class TurnBoundary {
   private start: string | undefined;
@@ -157,8 +168,9 @@ export class TurnBoundary {
   private saidLast = false;
 
   /**
-   * @param begun true if everything reported belongs to this turn, as when the Message created the Task
-   * @param before status of the Task right before the Message; absent: the first one reported, if it waits
+   * @param begun true if everything that is reported belongs to this turn, as when the Message created the Task
+   * @param before status of the Task right before the Message; absent: the first reported status, if it is a waiting
+   *   one
    */
   constructor(
     private begun: boolean,
@@ -167,7 +179,7 @@ export class TurnBoundary {
     this.start = before && JSON.stringify(before);
   }
 
-  /** True if only the Task as the previous turn left it was reported so far. */
+  /** True if so far only the Task as the previous turn left it was reported. */
   get isAll(): boolean {
     return !this.begun && this.start !== undefined;
   }
@@ -178,8 +190,10 @@ export class TurnBoundary {
   }
 
   /**
-   * Notes an event. @returns true if the turn is over: with a Task that has ended or waits, or with a Message, unless a
-   * Task of this turn is at work: some agents send Messages beside it
+   * Notes an event and returns true if the turn is over.
+   *
+   * - A Task that has ended or waits ends the turn.
+   * - A Message ends the turn, unless a Task of this turn is at work: some agents send Messages beside their Task.
    */
   isOver(event: StreamResponse): boolean {
     if (this.isStart(event)) return false;

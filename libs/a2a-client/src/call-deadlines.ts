@@ -36,7 +36,7 @@ export class StoppableTimer {
     this.left = Math.max(this.left - (performance.now() - this.since), 0);
   }
 
-  /** Stops the timer for good. */
+  /** Stops the timer; it cannot be resumed. */
   stopForGood(): void {
     this.stop();
     this.left = Infinity;
@@ -70,8 +70,8 @@ const DEFAULT_TIMEOUTS: Readonly<CallTimeouts> = {
 };
 
 /**
- * Time limits of one call over all its attempts. The limits stop while the call waits for memory for its answer
- * (ReceivedAnswers). Dispose this object when the call has ended.
+ * Time limits of one call over all its attempts. They stand still while the call waits for room in the memory for
+ * answers (ReceivedAnswers). Dispose this object when the call has ended.
  */
 export class CallDeadlines implements AnswerListener {
   readonly #timer: StoppableTimer;
@@ -97,7 +97,10 @@ export class CallDeadlines implements AnswerListener {
     else options.signal?.addEventListener('abort', this.#onCallerAbort, { once: true });
   }
 
-  /** True if the call was ended early: the total limit expired, the caller aborted it, or its answer was evicted. */
+  /**
+   * True if the call was ended early: the total limit expired, the caller aborted it, or its answer was removed from
+   * the memory for answers to make room.
+   */
   get over(): boolean {
     return this.#reason !== undefined;
   }
@@ -122,7 +125,7 @@ export class CallDeadlines implements AnswerListener {
     return this.#attempt;
   }
 
-  /** Stops the limits: reading of the answer has paused. */
+  /** Stops the limits, since reading of the answer has paused for lack of memory. */
   onPaused(): void {
     this.#isPaused = true;
     this.#timer.stop();
@@ -137,7 +140,7 @@ export class CallDeadlines implements AnswerListener {
     this.#onPause?.(false);
   }
 
-  /** Ends the call: its answer was evicted from the memory for answers. */
+  /** Ends the call, since its answer was removed from the memory for answers to make room. */
   onEvicted(error: Error): void {
     this.#endCall(networkFailure(error));
   }
@@ -159,7 +162,7 @@ export class CallDeadlines implements AnswerListener {
   }
 }
 
-/** Reason for closing an attempt's connection after success. */
+/** Reason with which an attempt's connection is closed after success. */
 const DONE = new AgentCallError('aborted', 'the exchange is over');
 
 /** Attempt of a call: a single HTTP exchange. The end of the attempt closes the connection. */
@@ -203,7 +206,10 @@ export class CallAttempt {
     }
   }
 
-  /** Restarts the limit for silence when a piece arrives, even a heartbeat; not the limit for the first event. */
+  /**
+   * Begins the limit for silence again; called for each received piece, even a heartbeat. The limit for the first
+   * event continues.
+   */
   readonly alive = (): void => {
     if (this.#begun) this.#silence?.refresh();
   };

@@ -20,7 +20,7 @@ export function toAgentCallError(error: unknown): AgentCallError {
   return sdkFailure(error) ?? (causesOf(error).some(isNetworkError) ? networkFailure(error) : notA2A(error));
 }
 
-/** Maximum number of characters that are passed on of the message of an agent's error. */
+/** Maximum number of characters of the message in an agent's error that are passed on. */
 const LONGEST_MESSAGE = 2_000;
 
 /**
@@ -39,7 +39,7 @@ function briefError(said: string): string {
   return briefText(withoutStackTrace(said), LONGEST_MESSAGE);
 }
 
-/** Returns the JSON-RPC code of a `google.rpc.ErrorInfo` reason. */
+/** Returns the JSON-RPC code of a reason in `google.rpc.ErrorInfo`; `undefined` for an unknown one. */
 function codeOfReason(reason: unknown): number | undefined {
   return typeof reason === 'string' && Object.hasOwn(A2A_ERRORS, reason)
     ? A2A_ERRORS[reason as A2AErrorReason].code
@@ -63,7 +63,7 @@ export function networkFailure(error: unknown): AgentCallError {
   return new AgentCallError('connect', `no connection (${code ?? 'network error'})`, { cause: error, unsent });
 }
 
-/** Kinds of AgentCallError by the kind of the fault that caused the error. */
+/** Kind of the AgentCallError for each kind of fault that can cause a network error. */
 const NETWORK_FAILURES: Partial<Record<FaultKind, AgentCallFailure>> = {
   refused: 'refused',
   timeout: 'timeout',
@@ -108,7 +108,7 @@ function sdkFailure(error: unknown): AgentCallError | undefined {
   return undefined;
 }
 
-/** Returns the reason of an error's name: `TaskNotFoundError` is `TASK_NOT_FOUND`. */
+/** Returns the reason that the name of an error class stands for: `TaskNotFoundError` is `TASK_NOT_FOUND`. */
 function reasonOfName(name: string): string {
   return name
     .replace(/Error$/, '')
@@ -127,7 +127,7 @@ function causesOf(error: unknown): Error[] {
   return causes;
 }
 
-/** True for an error, including network errors of another realm. */
+/** True for an error, including one that another JavaScript realm (such as Node's own `fetch`) has created. */
 function isError(value: unknown): value is Error {
   return value instanceof Error || isNativeError(value);
 }
@@ -136,7 +136,7 @@ function isError(value: unknown): value is Error {
 export interface RefusedCall {
   /** Value of the `Retry-After` header. */
   retryAfter?: string | undefined;
-  /** Size of the request's body, in bytes. */
+  /** Size of the request's body, in bytes; absent if unknown. */
   sentBytes?: number | undefined;
 }
 
@@ -160,7 +160,10 @@ function tooLarge({ sentBytes }: RefusedCall, reported: AgentCallError | undefin
   return `HTTP 413: the Message${size} is larger than the agent takes${reported ? `: ${reported.message}` : ''}`;
 }
 
-/** Creates the failure for 401, missing or unaccepted credentials, or 403, a forbidden call (A2A 1.0, section 7.4). */
+/**
+ * Creates the failure for 401 (missing or unaccepted credentials) or 403 (forbidden call) (A2A 1.0, section 7.4).
+ * @param reported error in the body of the answer, if it could be read
+ */
 function unauthorizedFailure(status: 401 | 403, reported: AgentCallError | undefined): AgentCallError {
   const text = status === 401 ? 'the agent does not accept who calls' : 'the agent forbids the call';
   const detail = reported ? `: ${reported.message}` : '';
@@ -185,7 +188,7 @@ export function errorOf(body: JsonObject | undefined): AgentCallError | undefine
   return isRpcCode(code) ? rpcFailure(code, text) : undefined;
 }
 
-/** Returns the message of an error in a body. */
+/** Returns the text of the error that a body contains. */
 export function errorText(body: JsonObject): string {
   const { message, detail, title } = isJsonObject(body.error) ? body.error : body;
   return [message, detail, title].find((it) => typeof it === 'string') ?? 'no message';
@@ -196,13 +199,18 @@ function isRpcCode(code: unknown): code is number {
   return typeof code === 'number' && code >= -32_768 && code <= -32_000;
 }
 
-/** Returns the reason of a problem type: `https://a2a-protocol.org/errors/task-not-found` is `TASK_NOT_FOUND`. */
+/**
+ * Returns the reason that a problem type stands for: `https://a2a-protocol.org/errors/task-not-found` is
+ * `TASK_NOT_FOUND`; `undefined` for other types.
+ */
 function reasonOfType(type: unknown): string | undefined {
   const [, name] = typeof type === 'string' ? (/\/errors\/([a-z-]+)$/.exec(type) ?? []) : [];
   return name?.replaceAll('-', '_').toUpperCase();
 }
 
-/** Error codes of A2A 0.3 over REST by HTTP status, for servers that send nothing but a message. */
+/**
+ * JSON-RPC code for each HTTP status of A2A 0.3 over REST, for servers whose error bodies have nothing but a message.
+ */
 const LEGACY_STATUSES: ReadonlyMap<number, number> = new Map([
   [400, A2A_ERRORS.INVALID_PARAMS.code],
   [404, A2A_ERRORS.TASK_NOT_FOUND.code],
@@ -211,7 +219,10 @@ const LEGACY_STATUSES: ReadonlyMap<number, number> = new Map([
   [422, A2A_ERRORS.INVALID_PARAMS.code],
 ]);
 
-/** Reads an error that a body describes only by a message; `undefined` without a message. */
+/**
+ * Reads the error in a body that has only a message, with the code that the HTTP status stands for; `undefined` if
+ * the body has no message.
+ */
 function wordsOf(body: JsonObject | undefined, status: number): AgentCallError | undefined {
   if (body === undefined) return undefined;
   const { message } = isJsonObject(body.error) ? body.error : body;

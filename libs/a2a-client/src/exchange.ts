@@ -15,7 +15,8 @@ type Open = (attempt: CallAttempt) => AsyncIterable<StreamResponse>;
 /**
  * Runs an idempotent exchange with a single answer. It is retried by the rule of `retryCall`, also after a 429 (rate
  * limit).
- * @param refused time in milliseconds for which refused connections are retried
+ * @param ask makes the exchange, once for each attempt
+ * @param refused time in milliseconds for which the exchange is retried while connections are refused
  */
 export function exchangeOnce<T>(
   limits: CallDeadlines,
@@ -34,8 +35,11 @@ export function exchangeOnce<T>(
 }
 
 /**
- * Runs an exchange and yields its stream of answers. Until the first answer has arrived, the exchange is retried by the
- * rule of `retryCall`, but not after a 429 (rate limit).
+ * Runs an exchange and yields its stream of answers. Until the first answer has arrived, the exchange is retried by
+ * the rule of `retryCall`, but not after a 429 (rate limit).
+ * @param open opens the stream, once for each attempt
+ * @param refused time in milliseconds for which the exchange is retried while connections are refused
+ * @param retries maximum number of retries after HTTP 5xx and time-outs
  */
 export async function* exchangeStream(
   limits: CallDeadlines,
@@ -64,10 +68,13 @@ async function beginExchange(limits: CallDeadlines, open: Open) {
 }
 
 interface RetryRule {
-  /** Time in milliseconds for which refused connections, which sent nothing, are retried. */
+  /**
+   * Time in milliseconds for which attempts are retried while connections are refused. Such attempts have sent
+   * nothing.
+   */
   refused: number;
   retries?: number;
-  /** True to retry after a 429. */
+  /** True to retry after a 429 (rate limit). */
   rateLimited?: boolean;
 }
 
@@ -77,11 +84,11 @@ interface RetryRule {
  * - HTTP 5xx and time-outs are retried at most `retries` times, by default three, after 100, 200 and 400 ms.
  * - A 429 is retried, if `rateLimited` is true, after the pause that the agent asks for; it counts as one of the
  *   retries.
- * - Refused connections are retried for the `refused` time.
- * - Other failures are not retried, and no failure after the call is over.
+ * - Attempts whose connections are refused are retried for the time `refused`.
+ * - Other failures are not retried. Once the call is over, no failure is retried.
  *
- * @throws AgentCallError of the last attempt, or the reason why the call is over; `unsent` if no attempt reached the
- * agent
+ * @throws AgentCallError of the last attempt, or the reason why the call is over; it is `unsent` if no attempt
+ *   reached the agent
  */
 async function retryCall<T>(
   attempt: () => Promise<T>,
@@ -114,8 +121,9 @@ async function retryCall<T>(
 }
 
 /**
- * Waits after a refused connection. @throws the given failure as soon as the call is over: it says more than the reason
- * for the end of the call
+ * Waits after a refused connection, longer after each one.
+ * @param refusals number of refused connections so far
+ * @throws the given failure as soon as the call is over: it says more than the reason why the call is over
  */
 async function refusalPause(refusals: number, limits: CallDeadlines, failure: AgentCallError): Promise<void> {
   if (failure.unsent) limits.onUnsent?.(failure);
@@ -125,7 +133,10 @@ async function refusalPause(refusals: number, limits: CallDeadlines, failure: Ag
   limits.onUnsent?.(undefined);
 }
 
-/** Returns the pause in milliseconds that a rate limiting agent asks for, at most the longest timer; else 0. */
+/**
+ * Returns the pause in milliseconds that a rate-limiting agent asks for, at most the longest timer; 0 if it asks for
+ * none.
+ */
 export function pauseAfter(failure: AgentCallError): number {
   return failure.rateLimited ? Math.min(failure.retryAfter ?? 0, LONGEST_TIMER) : 0;
 }

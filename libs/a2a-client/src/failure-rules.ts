@@ -3,12 +3,15 @@ import { AgentCallError, type AgentCallFailure } from './agent-call-error.js';
 import type { CancelOutcome } from './agent-client.js';
 import type { CallDeadlines } from './call-deadlines.js';
 
-/** Kinds of failures after which a Task is followed again. */
+/** Kinds of failures after which a Task that was followed is followed again. */
 const LOST: readonly AgentCallFailure[] = ['connect', 'server-error'];
-/** Kinds of failures of a subscription after which it is made again. */
+/** Kinds of failures after which a subscription to a Task is made again. */
 export const FOLLOWED: readonly AgentCallFailure[] = [...LOST, 'timeout'];
 
-/** True if a call lost its connection, or the agent failed internally, while the call is not over. */
+/**
+ * True if a call failed because its connection was lost or its agent failed internally, and the call is not over yet.
+ * @param kinds kinds of failures that count as such
+ */
 export function isLostConnection(
   error: unknown,
   limits: CallDeadlines,
@@ -17,12 +20,18 @@ export function isLostConnection(
   return !limits.over && error instanceof AgentCallError && kinds.includes(error.kind);
 }
 
-/** True if the agent reported an error of its protocol, or something invalid, in an answer that had begun. */
+/**
+ * True if the failure is in an answer that had begun: the agent reported an error of its protocol, or sent something
+ * invalid.
+ */
 export function isOfTheAnswer(error: unknown): error is AgentCallError {
   return error instanceof AgentCallError && (error.kind === 'rpc-error' || error.kind === 'invalid-response');
 }
 
-/** True for a temporary failure, after which a Task is polled again: a lost connection or a rate limit. */
+/**
+ * True for a temporary failure, after which a Task is polled again: a lost connection or a rate limit.
+ * @param kinds kinds of failures that count as a lost connection
+ */
 export function isPassing(
   error: unknown,
   limits: CallDeadlines,
@@ -34,15 +43,18 @@ export function isPassing(
 }
 
 /**
- * True if the agent rejected a subscription: some agents have no stream for a Task that has ended or waits (section
- * 3.1.6), other agents have no streams at all.
+ * True if the agent rejected a subscription, by an error of its protocol or HTTP 4xx but 429: some agents have no
+ * stream for a Task that has ended or waits (section 3.1.6), others have no streams at all.
  */
 export function isUnsupported(error: unknown): boolean {
   if (!(error instanceof AgentCallError) || error.rateLimited) return false;
   return error.kind === 'rpc-error' || error.kind === 'client-error';
 }
 
-/** Ignores an error that says that the agent does not store the Task. @throws any other error */
+/**
+ * Ignores an error by which the agent rejects GetTask, since it does not store the Task or has no GetTask. @throws
+ * any other error
+ */
 export function unlessUnkept(error: unknown): undefined {
   if (isUnsupported(error) || (error instanceof AgentCallError && error.kind === 'not-found')) return undefined;
   throw error;
@@ -63,7 +75,7 @@ export function cancelOutcome(error: AgentCallError): CancelOutcome {
   }
 }
 
-/** HTTP statuses of an operation that a server does not have. */
+/** HTTP statuses with which servers answer a call of an operation that they do not have. */
 const NO_OPERATION: ReadonlySet<number | undefined> = new Set([400, 404, 405, 501]);
 
 /** True if the agent does not have the operation at all. */
@@ -73,7 +85,7 @@ export function isMissingOperation(error: unknown): error is AgentCallError {
   return (error.kind === 'client-error' || error.kind === 'server-error') && NO_OPERATION.has(error.status);
 }
 
-/** Returns the failure of a GetTask that the agent does not have, with a message that names it. */
+/** Returns the failure of a GetTask call to an agent that does not have GetTask, with a message that says so. */
 export function unansweredGetTask(cause: AgentCallError): AgentCallError {
   const { kind, message, code, status } = cause;
   const said = message.includes('GetTask') ? message : `the agent does not answer GetTask: ${message}`;

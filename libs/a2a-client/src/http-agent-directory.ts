@@ -35,7 +35,7 @@ interface LocalAgent {
 }
 
 /**
- * Client of an agent of this process. Without a socket the client has nothing to retry and no silence to limit, so a
+ * Client of an agent of this process. It uses no network, so there is nothing to retry, and silence is not limited: a
  * call without `timeouts` reads the agent's events directly.
  */
 class LocalAgentClient extends TransportAgentClient {
@@ -111,7 +111,8 @@ class LocalTransport implements AgentTransport {
 const NO_EXTENSIONS: readonly string[] = [];
 
 /**
- * Builds the context of a call. @throws Error without a scope: the call would belong to all callers without a tenant
+ * Builds the context of a call.
+ * @throws Error if the options have no scope: the call would otherwise belong to all callers without a tenant
  */
 function callTo(agent: string, { scope, parent, revision, trace }: AgentCallOptions): CallContext {
   if (scope === undefined) throw new Error('A call of an agent of this service does not say for whom it is made');
@@ -140,15 +141,18 @@ export interface HttpAgentDirectoryOptions {
   guard?: CardGuard;
   /** Signers for calls that name a credential; absent: such calls go out unsigned. */
   signers?: RequestSigners;
-  /** Opens files of this service to remote agents; absent: Messages keep their URLs. */
+  /** Signs the URLs of this service's files that are sent to remote agents; absent: Messages keep their URLs. */
   files?: OutgoingFiles;
   /** Limits of agents' answers; the defaults unless set otherwise. */
   content?: ContentLimits;
-  /** Shared memory for the answers of remote agents; absent: calls do not wait for each other. */
+  /** Shared memory for the answers of remote agents; absent: that memory is not limited, so no call waits for room. */
   room?: ReceivedAnswers;
-  /** Addresses of this service, whose agents are not remote; absent: agents with `credentials` are not remote. */
+  /**
+   * Addresses of this service: an agent there is not remote. Absent: each agent that gets `credentials` is not
+   * remote.
+   */
   own?: OwnAddresses;
-  /** Milliseconds for which the detected dialect of an agent is remembered; default one minute. */
+  /** Milliseconds for which the dialect that an agent was found to speak is remembered; default one minute. */
   dialectMaxAge?: number;
   /** Called once for each URL of an agent without a card; absent: the URL is logged. */
   onCardless?: (url: string) => void;
@@ -161,7 +165,10 @@ type OwnAddresses = Pick<ServiceAddress, 'ownPath' | 'ownUrls'>;
 interface LocalAgents {
   /** Address of the agents, unknown until the process listens. */
   address: Pick<ServiceAddress, 'internalUrl'>;
-  /** Returns the request handler. Called at the first local call, because served agents may call agents themselves. */
+  /**
+   * Returns the request handler. It is asked for only at the first local call, because the served agents themselves
+   * need this directory.
+   */
   handler: () => LocalRequestHandler;
 }
 
@@ -244,7 +251,10 @@ export class HttpAgentDirectory extends AgentDirectory {
     return this.options.guard?.admitCard(url, card && this.#cards.findReceivedCard(card), options);
   }
 
-  /** Returns the credentials for reading a card: only cards of a tenant's own agents need them. */
+  /**
+   * Returns the credentials for reading a card; `undefined` if none are needed: only cards of a tenant's own agents
+   * need them.
+   */
   #cardCredentials(url: string, options: AgentCallOptions): Readonly<Record<string, string>> | undefined {
     return options.scope?.tenant ? this.options.credentials?.(url)?.(options) : undefined;
   }
@@ -282,8 +292,8 @@ export class HttpAgentDirectory extends AgentDirectory {
   }
 
   /**
-   * Returns the shared memory for a remote agent's answers. Agents of this service over HTTP get `undefined`: their own
-   * calls may need the memory that this call would hold.
+   * Returns the shared memory for a remote agent's answers. Agents of this service that are called over HTTP get
+   * `undefined`: to answer, they may have to make calls that need the very memory that this call would hold.
    */
   #roomOf({ url, credentials }: AddressedAgent): ReceivedAnswers | undefined {
     const { own, room } = this.options;

@@ -27,15 +27,15 @@ export interface RequiredSecurity {
 const KEPT = new WeakMap<object, RequiredSecurity>();
 
 /**
- * Remembers the authentication that a card's JSON requires, for `securityOf`, and returns the card. The SDK's form of
- * the card loses the authentication if a card of 1.0 states it in the form of 0.3.
+ * Remembers the authentication that a card's JSON requires, for `securityOf`, and returns the card. The card alone is
+ * not enough: if a card of 1.0 states its authentication in the form of 0.3, the SDK's form of the card loses it.
  */
 export function keepSecurity<T extends object>(card: T, json: JsonObject): T {
   KEPT.set(card, cardSecurity(json));
   return card;
 }
 
-/** Returns the authentication that `keepSecurity` has remembered for a card. */
+/** Returns the authentication that `keepSecurity` has remembered for a card; `undefined` if it has remembered none. */
 export function securityOf(card: object): RequiredSecurity | undefined {
   return KEPT.get(card);
 }
@@ -99,7 +99,11 @@ function readScheme10(scheme: JsonObject): SecurityScheme {
   }
 }
 
-/** Reads a protobuf `oneof`. The JavaScript SDK's server (1.3) writes its internal form instead of ProtoJSON. */
+/**
+ * Reads a protobuf `oneof`: its ProtoJSON, or the internal form that the JavaScript SDK's server (1.3) writes
+ * instead.
+ * @param oneof name of the `oneof`
+ */
 function readOneof(object: JsonObject, oneof: string): [name: string, value: JsonObject] {
   const own = object[oneof];
   const [name, value] =
@@ -178,8 +182,8 @@ export const UNUSABLE_CREDENTIAL = 'is not a credential that this agent can use'
 export abstract class RequestSigners {
   /**
    * Creates the proof of a call.
-   * @throws AgentCallError `credential` if no proof fits the call; then nothing may be sent. If a token could not be
-   * obtained at the moment, the kind names the reason, such as `timeout`
+   * @throws AgentCallError `credential` if no proof fits the call; then nothing may be sent. If a token cannot be
+   *   obtained at the moment, the kind names the reason, such as `timeout`
    */
   abstract createProof(wanted: SigningRequest): Promise<RequestAuth>;
 
@@ -190,10 +194,10 @@ export abstract class RequestSigners {
   abstract renewProof(wanted: SigningRequest, refused: RequestAuth): Promise<RequestAuth | undefined>;
 
   /**
-   * True if a credential lists hosts and one of the origins is among them. Reads the current credential and sends
-   * nothing; false also for an unknown name or a credential that cannot be decrypted. Decrypts no secret of a
-   * credential that does not match, so the duration does not reveal whether the credential exists.
-   * @param wanted without a signal an unreachable database is not waited for
+   * True if a credential lists hosts and one of the origins is among them. False also for an unknown name, and for a
+   * credential that cannot be decrypted. Reads the current credential and sends nothing. Decrypts no secret of a
+   * credential that does not match, so that the duration does not reveal whether the credential exists.
+   * @param wanted without a signal, the call fails at once if the database is unreachable
    */
   abstract reachesOrigins(
     wanted: Pick<SigningRequest, 'credential' | 'tenant'> & { signal?: AbortSignal },

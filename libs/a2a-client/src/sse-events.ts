@@ -30,13 +30,13 @@ export async function* sseEvents(
 }
 
 class SseReader {
-  /** Incomplete line. The members below hold the incomplete event. */
+  /** Incomplete line. The private members after it hold the incomplete event. */
   #line = '';
   #type = '';
   #data: string[] = [];
   #length = 0;
   #begun = false;
-  /** True if the last piece ended with CR: an LF right after it belongs to the same line end. */
+  /** True if the last piece ended with CR. If the next piece begins with LF, both are one line end. */
   #afterCr = false;
 
   constructor(private readonly maxLength: number) {}

@@ -33,27 +33,30 @@ import {
 } from './failure-rules.js';
 import type { AgentTransport } from './transports/agent-transport.js';
 
-/** Scope under which answers to calls without a scope are counted. */
+/** Scope whose share of memory holds the answers to calls without a scope. */
 export const NOBODY = { tenant: '', owner: '' };
 const CANCEL_TOTAL_MS = 5_000;
 /**
- * Maximum number of lost connections in a row. With the pauses they take about twelve seconds, as long as another
- * replica needs to take over a Task.
+ * Maximum number of connections lost one after another. With the pauses between them they take about twelve seconds,
+ * as long as another replica needs to take over a Task.
  */
 const MAX_LOST_CONNECTIONS = 8;
 const BACKOFF = new Backoff(100, 3_000);
 /** Pauses between polls of an agent that does not stream. */
 const POLLS = new Backoff(100, 1_000);
 /**
- * Maximum number of polls of a Task that stays as the previous turn left it. With the pauses they take about three
- * seconds, in which the agent may start on a follow-up.
+ * Maximum number of polls of a Task that stays as the previous turn left it. With the pauses between them they take
+ * about three seconds, in which the agent may begin to work on the new Message.
  */
 const MAX_UNCHANGED = 5;
 
-/** Options of a call, with the account of its answer's bytes, and what counts skipped items. */
+/**
+ * Options of a call, with two members for its answer: `place` records the memory that the answer takes, and
+ * `onSkipped` is called for each skipped item.
+ */
 type AccountedOptions = AgentCallOptions & { place?: AnswerPlace; onSkipped?: () => void };
 
-/** Call in progress. */
+/** Call in progress: its options, its time limits, and the size of its answer so far. */
 interface OpenAgentCall {
   options: AccountedOptions;
   limits: CallDeadlines;
@@ -65,7 +68,7 @@ interface OpenAgentCall {
  * After an interruption the stream yields the Task as a snapshot that replaces all earlier events.
  */
 export class TransportAgentClient extends AgentClient {
-  /** True once the agent has answered no GetTask: it is then asked to answer a Message at the end of its turn. */
+  /** True once the agent is known not to have GetTask. Messages then ask it to answer at the end of its turn. */
   #hasNoGetTask = false;
 
   constructor(
@@ -110,7 +113,10 @@ export class TransportAgentClient extends AgentClient {
     }
   }
 
-  /** True if a Task is canceled. Some agents cancel it when the caller disconnects, and then reject a cancellation. */
+  /**
+   * True if a Task is canceled; false also if it cannot be read. Some agents cancel a Task when its caller
+   * disconnects, and then reject the cancellation that follows.
+   */
   async #isCanceled(taskId: string, options: AgentCallOptions, limits: CallDeadlines): Promise<boolean> {
     const task = await this.#getTask(taskId, options, limits).catch(() => undefined);
     return task?.status.state === 'TASK_STATE_CANCELED';
@@ -139,9 +145,9 @@ export class TransportAgentClient extends AgentClient {
   }
 
   /**
-   * Returns the Task that a follow-up continues, if the Message is to be posted and the Task then subscribed to;
-   * `undefined` if the Message is streamed. Some agents that stream reject, after doing the work, a stream that does
-   * not begin with its Task.
+   * Returns the Task to which the Message of the request belongs, if that Message is to be posted and the Task then
+   * subscribed to; `undefined` if the Message is sent with a stream. Posting avoids a fault of some agents: they
+   * stream, but after doing the work they reject a stream that does not begin with its Task.
    */
   async #taskBefore({ message }: SendMessageRequest, { options, limits }: OpenAgentCall): Promise<Task | undefined> {
     if (message.taskId === undefined || !this.transport.streaming || !this.transport.postMessage) return undefined;
@@ -199,8 +205,10 @@ export class TransportAgentClient extends AgentClient {
   }
 
   /**
-   * Completes the answer of a turn that has ended: yields the Task if the stream of a follow-up named only what
-   * changed, and so lacks the Artifacts of earlier turns.
+   * Completes the answer of a turn that has ended. If the stream named only what changed, and so lacks the Artifacts
+   * of earlier turns, yields the whole Task.
+   * @param isWhole true if the stream reported the whole Task
+   * @param event last event of the turn
    * @throws AgentCallError `invalid-response` if nothing of the answer could be read
    */
   async *#completeAnswer(
@@ -220,7 +228,8 @@ export class TransportAgentClient extends AgentClient {
 
   /**
    * Polls a Task of an agent that does not stream. If the agent has no GetTask, sends the Message once more, with the
-   * same id, and waits for the end of the turn: by the answer to the first one it cannot be known.
+   * same id, and asks for an answer at the end of the turn: the answer to the first sending does not contain the
+   * result.
    */
   async *#pollOrSendBlocking(
     taskId: string,
@@ -238,8 +247,8 @@ export class TransportAgentClient extends AgentClient {
   }
 
   /**
-   * Polls a Task whose stream reported only its waiting state. If the Task has not changed, that state was the answer;
-   * else this yields the Task and follows it.
+   * Reads a Task once whose stream reported only the waiting state in which the previous turn left it. If the Task is
+   * unchanged, that state was the answer; otherwise yields the Task and follows it.
    */
   async *#checkStillWaiting(taskId: string, call: OpenAgentCall, turn: TurnBoundary): AsyncIterable<StreamResponse> {
     const { options, limits, size } = call;
@@ -257,9 +266,9 @@ export class TransportAgentClient extends AgentClient {
    *
    * - Polls while the Task changes, and for a limited time after its last change: at some agents such a Task never
    *   ends.
-   * - If `isLimited` is true, also polls while the Task is active.
+   * - If the caller limits the call itself (`isLimited`), polls as long as the Task is active.
    *
-   * @throws the error if the Task does not reach an end
+   * @throws the given error if the Task does not reach an end
    */
   async *#observeAfterError(
     taskId: string,
@@ -354,7 +363,7 @@ export class TransportAgentClient extends AgentClient {
   }
 }
 
-/** Returns the request with the wish for an answer at the end of the turn. */
+/** Returns the request with the instruction to answer only at the end of the turn. */
 function withBlocking(request: SendMessageRequest): SendMessageRequest {
   return { ...request, configuration: { ...request.configuration, returnImmediately: false } };
 }

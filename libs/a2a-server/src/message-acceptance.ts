@@ -299,7 +299,7 @@ export class MessageAcceptance {
   }
 }
 
-/** Returns the agent with the input media types that it accepts in this Message: fewer if the Message begins a Task. */
+/** Returns the agent with the media types that it accepts in this Message, which may be fewer if it begins a Task. */
 async function beginningAt(agent: ServedAgent, { taskId, parts }: Message): Promise<ServedAgent> {
   const modes = taskId === undefined ? await agent.beginModes?.(parts) : undefined;
   return modes ? { ...agent, inputModes: [...modes] } : agent;

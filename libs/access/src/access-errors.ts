@@ -13,7 +13,7 @@ export function permissionDenied(needed: readonly Permission[]): A2AError {
   return new A2AError('PERMISSION_DENIED', { message, detailReason: 'PERMISSION_DENIED', metadata });
 }
 
-/** Returns the error for a request that a page of another origin caused in a browser: 403. */
+/** Returns the error for a request that a web page of another origin caused in a browser: 403. */
 export function foreignPage(): A2AError {
   return new A2AError('PERMISSION_DENIED', {
     message: 'Pages of another origin may not call this service; CORS_ORIGINS lists those that may',
@@ -21,7 +21,10 @@ export function foreignPage(): A2AError {
   });
 }
 
-/** Returns the error for a request whose host is not served or unreadable: 421 (RFC 9110, section 15.5.20). */
+/**
+ * Returns the error for a request whose host is unreadable or does not belong to this service: 421 (RFC 9110, section
+ * 15.5.20).
+ */
 export function hostNotServed(host: string | undefined): A2AError {
   const what = host === undefined ? 'Requests that name no host are' : `The host ${host} is`;
   const message = `${what} not served here; ALLOWED_HOSTS lists the hosts that are`;

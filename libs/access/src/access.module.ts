@@ -11,7 +11,10 @@ import { BrowserGuard } from './browser-guard.js';
 import { CallerLimits } from './caller-limits.js';
 import { OpenCalls } from './open-calls.js';
 
-/** Identifies callers and their permissions. Needs the modules of the ground layer. */
+/**
+ * Identifies callers and their permissions. Needs the global modules of the service, such as those of its
+ * configuration, database and HTTP client.
+ */
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([ApiKeyRow])],

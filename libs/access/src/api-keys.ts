@@ -18,7 +18,10 @@ export class ApiKeyRow {
   @Column('timestamptz') created_at!: Date;
   /** Name of the caller that created the key; null if the environment defined the key. */
   @Column('text', { nullable: true }) created_by!: string | null;
-  /** Time at which the key expires. Rows stay, so that a revoked key never comes back. */
+  /**
+   * Time at which the key expires or has expired; null: never. Expired rows stay, so that a revoked key never comes
+   * back.
+   */
   @Column('timestamptz', { nullable: true }) ends_at!: Date | null;
 }
 
@@ -35,11 +38,11 @@ function newKey(): string {
   return `parley_${randomBytes(24).toString('base64url')}`;
 }
 
-/** Age in milliseconds below which a cached answer is used as it is. */
+/** Age in milliseconds below which a cached result of a verification is used as it is. */
 const FRESH_MS = 1_000;
 /**
- * Age in milliseconds from which a cached answer is not used. From FRESH_MS to this age the answer is used while a new
- * one is fetched.
+ * Age in milliseconds from which a cached result is not used. From FRESH_MS to this age, the cached result is used
+ * while the credential is verified once more.
  */
 export const LONGEST_MS = 2_000;
 
@@ -67,7 +70,10 @@ export class CredentialCache<T> {
     private readonly now: () => number = () => performance.now(),
   ) {}
 
-  /** Looks a credential up by its digest; synchronous if the credential is cached. Rejects like `ask`. */
+  /**
+   * Looks up what a credential identifies, by the credential's digest; `undefined` for an invalid credential.
+   * Synchronous if the result is cached. Rejects like `ask`.
+   */
   lookUp(digest: string): T | Promise<T | undefined> {
     const known = this.kept.get(digest);
     if (!known) return this.askAndKeep(digest);
@@ -81,7 +87,7 @@ export class CredentialCache<T> {
     return known.value;
   }
 
-  /** Removes one credential from this cache. Other replicas drop the credential by its age. */
+  /** Removes one credential from this cache. At other replicas the cached result lasts until LONGEST_MS. */
   forgetCredential(digest: string): void {
     this.kept.delete(digest);
   }
@@ -103,7 +109,7 @@ export interface ApiKey {
   createdAt: Date;
   /** Caller that created the key; absent if the environment defined it. */
   createdBy?: string;
-  /** Time at which the key expires. */
+  /** Time at which the key expires; absent: never. */
   endsAt?: Date;
 }
 
@@ -141,8 +147,8 @@ export class ApiKeys {
   }
 
   /**
-   * Stores the keys of AUTH_API_KEYS, with every permission. Known keys stay unchanged: any number of replicas may call
-   * this at any time, and a revoked key stays revoked.
+   * Stores the keys of AUTH_API_KEYS, with every permission. Keys that are already stored stay unchanged: any number
+   * of replicas may call this method at any time, and a revoked key stays revoked.
    */
   async seedKeys(keys: readonly SeededKey[]): Promise<void> {
     if (keys.length === 0) return;
@@ -173,8 +179,9 @@ export class ApiKeys {
   }
 
   /**
-   * Creates a new key for the same caller with the same permissions. The old key stays valid for at most
-   * `overlapSeconds`.
+   * Creates a new key for the caller of an existing key, with the same permissions. The old key stays valid for at
+   * most `overlapSeconds`.
+   * @param by caller that rotates the key, in the tenant of the key
    * @returns `undefined` if there is no such key, or it has expired
    */
   async rotateKey(by: KeyOwner, id: string, overlapSeconds: number): Promise<MadeKey | undefined> {
@@ -201,8 +208,10 @@ export class ApiKeys {
   }
 
   /**
-   * Revokes a key and emits the fact `key.revoked`. An expired key stays unchanged and emits no fact. @returns true if
-   * the key exists
+   * Revokes a key and emits the fact `key.revoked` for the audit log. An expired key stays unchanged and emits no
+   * fact.
+   * @param by caller that revokes the key, in the tenant of the key
+   * @returns true if the key exists
    */
   async revokeKey(by: KeyOwner, id: string): Promise<boolean> {
     if (!UUID.test(id)) return false;

@@ -11,7 +11,7 @@ interface AuditEntry {
   tenant: string;
   /** Name of the caller; `''` for an unknown caller. */
   caller: string;
-  /** Names and ids in the path. */
+  /** Names and ids in the path, by the names of the path's parameters. */
   target: Record<string, string>;
   outcome: 'done' | 'denied' | 'refused' | 'failed';
   status: number;
@@ -20,9 +20,9 @@ interface AuditEntry {
 const logger = new Logger('Audit');
 
 /**
- * Logs each changing call of `/api`, and each denied call, when it is answered: one line `{"audit": AuditEntry}` at
- * level info. The start of a run is not logged, since its Task is the record. Call this function before routes are
- * registered.
+ * Logs each call of `/api` that changes something, and each denied call, when it is answered: one line `{"audit":
+ * AuditEntry}` at level info. The start of a run is not logged, since the run's Task records it. Call this function
+ * before routes are registered.
  */
 export function auditCalls(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route) => {

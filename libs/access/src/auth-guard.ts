@@ -27,10 +27,11 @@ export interface Guards {
 /**
  * Guards every route: authenticates callers, checks their permissions, and applies their limits. Call this function
  * before routes are registered.
- * - The guard is a server hook instead of a Nest guard: it must also cover the routes of A2A, which are no controllers
- *   (ADR 4), and run before any body is read.
- * - Requests of unknown callers, or without the permission, are refused with A2AErrors that each surface renders in its
- *   own form.
+ *
+ * - The guard is a server hook instead of a Nest guard: it must also cover the routes of A2A, which are no
+ *   controllers (ADR 4), and run before any body is read.
+ * - Requests of unknown callers, or without the permission, are refused with A2AErrors, which `/api` and each binding
+ *   of A2A write in their own formats.
  * - Public documents are served to everyone, with any credentials, and without limits.
  * - Handlers get the caller by `@Caller()`, `@Scope()` and `@Call()`.
  */
@@ -63,7 +64,7 @@ interface GuardedRoute {
 /** Admission of one request by the auth guard. */
 class RequestAdmission implements StreamPermit {
   private caller: Caller | undefined;
-  /** Name under which the caller's use is counted; `undefined` if it is not counted. */
+  /** Name under which the caller's requests count toward its limits; `undefined` if they do not count. */
   private countedAs: string | undefined;
 
   constructor(
@@ -117,8 +118,9 @@ class RequestAdmission implements StreamPermit {
   }
 
   /**
-   * Admits a request within the caller's limits. An admitted plain request is answered even if its credentials expire
-   * meanwhile.
+   * Admits a request within the caller's limits. An admitted request that is no stream is answered even if its
+   * credentials expire in the meantime.
+   * @param counts true if the request counts toward the caller's limits
    */
   private admitWithinLimits(caller: Caller, counts: boolean): void {
     const { request, reply } = this;
@@ -150,15 +152,18 @@ class RequestAdmission implements StreamPermit {
     this.done(error);
   }
 
-  /** Sets the `WWW-Authenticate` header (RFC 6750, section 3). */
+  /**
+   * Sets the `WWW-Authenticate` header (RFC 6750, section 3).
+   * @param details parameters of the challenge after the realm
+   */
   private setChallenge(details: string): void {
     void this.reply.header('www-authenticate', `Bearer realm="parley"${details}`);
   }
 }
 
 /**
- * Returns a function that ends a stream, and returns true if the stream had begun. The function keeps no reference to
- * the request: a stream may be open for hours.
+ * Returns a function that ends the stream of a response. The function returns true if the stream had begun, and keeps
+ * no reference to the request, since a stream may be open for hours.
  */
 function endOf(raw: ServerResponse): () => boolean {
   return () => raw.headersSent && raw.destroy() === raw;

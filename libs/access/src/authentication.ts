@@ -15,12 +15,12 @@ const TICKET_SECONDS = 30;
 const TICKET_BYTES = 32;
 /** Pattern of a ticket. All its characters are allowed in an HTTP token. */
 const FORM = /^[\w-]{43}$/;
-/** Maximum number of expired tickets that each new ticket removes. */
+/** Maximum number of expired tickets that are deleted with each new ticket. */
 const CLEARED_AT_ONCE = 100;
 
 /**
  * Issues and redeems tickets, which identify a caller once, for thirty seconds, at every replica. A ticket is random
- * and reveals no owner; only its digest is stored. A ticket expires with the key or the token of its owner.
+ * text and reveals no owner; only its digest is stored. It expires early if the key or the token of its owner does.
  */
 class Tickets {
   constructor(private readonly database: Pick<Database, 'pool'>) {}
@@ -86,24 +86,31 @@ const REDEEM = `
       SELECT FROM api_key
       WHERE api_key.digest = ticket.key_digest AND (api_key.ends_at IS NULL OR api_key.ends_at > now()))) AS holds`;
 
-/** Caller named in a seal, without its proof: intermediaries can read a seal, which is signed, not encrypted. */
+/**
+ * Caller that a seal names, without its proof (key or token): intermediaries can read a seal, which is signed, not
+ * encrypted.
+ */
 export type SealedCaller = Pick<Caller, 'tenant' | 'owner' | 'permissions'>;
 
 interface Sealed {
-  /** Tenant (`t`), owner (`o`), permissions (`p`), and expiry in Unix milliseconds (`e`). */
+  /** Tenant. The other members are owner (`o`), permissions (`p`), and expiry in milliseconds since 1970 (`e`). */
   t: string;
   o: string;
   p: string[];
   e: number;
 }
 
-/** Prefix of the signed text, so that a seal of another form or purpose has another signature. */
+/**
+ * Prefix of the text that is signed. A seal for another purpose has another prefix, so its signature does not fit
+ * here.
+ */
 const CONTEXT = 'parley-caller-1:node';
 const MAX_LENGTH = 8192;
 
 /**
- * Signs ("seals") the caller for whom a replica calls a node, so that every replica trusts it. A seal has the caller
- * and an expiry, signed with the shared secret of the replicas (HMAC-SHA-256), in characters of an HTTP token.
+ * Signs ("seals") the caller for whom a replica calls the agent of a node, so that every replica trusts that name. A
+ * seal contains the caller and an expiry, signed with the shared secret of the replicas (HMAC-SHA-256), in characters
+ * of an HTTP token.
  */
 export class CallerSeal {
   constructor(private readonly secret: Buffer) {}
@@ -114,7 +121,10 @@ export class CallerSeal {
     return `${text}.${this.signText(text).toString('base64url')}`;
   }
 
-  /** Verifies a seal and returns its caller; `undefined` if no replica created the seal, or the seal has expired. */
+  /**
+   * Verifies a seal and returns its caller; `undefined` if no replica created the seal, or the seal has expired.
+   * @param now time of the verification, in milliseconds since 1970
+   */
   openSeal(seal: string, now = Date.now()): Caller | undefined {
     const [text = '', signature = '', ...rest] = seal.length > MAX_LENGTH ? [] : seal.split('.');
     const given = Buffer.from(signature, 'base64url');
@@ -138,7 +148,9 @@ const NO_KEY =
   'AUTH_API_KEYS: AUTH_MODE is api-key, but neither this variable nor the database has a key: no caller could use the ' +
   'service. Give at least one as name:key';
 
-/** Validity in milliseconds of a seal in a call between replicas. Their clocks must differ by less. */
+/**
+ * Validity in milliseconds of a seal in a call between replicas. The clocks of two replicas must not differ by more.
+ */
 const NODE_CALL_MS = 60_000;
 
 /** Verifier of callers' credentials; it returns `undefined` for invalid ones. */
@@ -186,8 +198,8 @@ export class Authentication {
 
   /**
    * Identifies the owner of the credentials. Recently seen credentials are answered from the cache, without a query.
-   * @throws A2AError UNAUTHENTICATED, or rejects with it; status 503 if the credentials cannot be verified at the
-   *   moment
+   * @throws A2AError UNAUTHENTICATED for missing or invalid credentials; with status 503 if they cannot be verified
+   *   at the moment (as an exception or a rejected promise)
    */
   identifyCaller(credentials: Credentials | undefined): Caller | Promise<Caller> {
     if (!this.verifier) return ANONYMOUS;

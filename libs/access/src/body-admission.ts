@@ -8,10 +8,12 @@ import { scopeOf } from './caller.js';
 import type { RefusedBodies } from './refused-bodies.js';
 
 /**
- * Counts the bytes in flight of a body without a declared length.
+ * Counts the bytes of an arriving body without a declared length toward the limits of bytes that are in memory at
+ * once.
  *
  * - The body counts as a small one at first, and as the largest possible one once it has more bytes.
- * - It is counted from its first bytes, so that concurrent requests are not all refused half-way.
+ * - It counts from its first bytes. If bodies counted only as they grow, concurrent ones could all be refused
+ *   half-way.
  * - A complete body counts with its real size.
  */
 export class ArrivingBody {
@@ -28,13 +30,20 @@ export class ArrivingBody {
     this.account = InFlight.accountOf(whose);
   }
 
-  /** Starts to count a body; returns the refusal if too many bytes are in flight. */
+  /**
+   * Starts to count a body; returns the refusal if too many bytes of bodies are in memory.
+   * @param whose caller and tenant toward whose limits the body counts
+   * @param largest maximum bytes of a body
+   */
   static admitBody(inFlight: InFlight, whose: InFlightOwner, largest: number): ArrivingBody | InFlightRefusal {
     const body = new ArrivingBody(inFlight, whose, largest);
     return body.growCount(Math.min(SMALL_REQUEST, largest)) ?? body;
   }
 
-  /** Accepts received bytes, or returns the refusal. After a refusal no more of the body may be kept in memory. */
+  /**
+   * Counts received bytes; returns the refusal if they are too many. After a refusal no more of the body may be kept
+   * in memory.
+   */
   acceptBytes(bytes: number): InFlightRefusal | undefined {
     this.arrived += bytes;
     return this.arrived > this.counted && this.counted < this.largest ? this.growCount(this.largest) : undefined;
@@ -70,8 +79,8 @@ export class ArrivingBody {
 const RETRY_AFTER_SECONDS = '1';
 
 /**
- * Returns the error for a request beyond the bytes in flight: 429 at the limit of the caller or its tenant, else 503,
- * both with the seconds to wait.
+ * Returns the error for a request whose body would exceed a limit of bytes in memory: 429 at the limit of the caller
+ * or its tenant, else 503, both with the seconds to wait.
  */
 export function inFlightError(refusal: InFlightRefusal): A2AError {
   const metadata = { limit: 'in-flight', retryAfterSeconds: RETRY_AFTER_SECONDS };
@@ -85,9 +94,11 @@ export function inFlightError(refusal: InFlightRefusal): A2AError {
 }
 
 /**
- * Refuses requests with a body, before any of it is read, while too many bytes are in flight (see InFlight). An
- * admitted body counts until its request is answered. A body that its handler reads as a stream counts
- * STREAMED_BODY_BYTES, its part in memory. Call this function after `guardRoutes`, which identifies the caller.
+ * Refuses requests with a body, before any of it is read, while the bodies in memory have too many bytes (see
+ * InFlight). Call this function after `guardRoutes`, which identifies the caller.
+ *
+ * - An admitted body counts until its request is answered.
+ * - A body that its handler reads as a stream counts STREAMED_BODY_BYTES: no more of it is in memory at once.
  */
 export function admitBodies(
   fastify: FastifyInstance,
@@ -125,7 +136,10 @@ export function admitBodies(
   });
 }
 
-/** True if the caller disconnected during authentication: the response then emits no `close` to release anything. */
+/**
+ * True if the caller disconnected during authentication. The response then emits no `close`, by which bytes are
+ * otherwise released.
+ */
 function isGone({ raw }: FastifyRequest): boolean {
   return raw.socket.destroyed;
 }
@@ -137,8 +151,8 @@ function setRetryAfterOf(error: Error, reply: FastifyReply): Error {
 }
 
 /**
- * Passes a body on while ArrivingBody admits its bytes. The rest of a refused body is read and dropped before the
- * refusal is reported: a caller that is still sending would see only a broken connection.
+ * Passes a body on while ArrivingBody admits its bytes. Reads and drops the rest of a refused body before it reports
+ * the refusal: a caller that is still sending would see only a broken connection.
  */
 class CountedBody extends Transform {
   /** Bytes that Fastify compares with the body limit. */

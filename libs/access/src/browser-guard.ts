@@ -35,9 +35,12 @@ export interface CallingPages {
 }
 
 /**
- * True if a page of another origin caused the request. A browser reports the page in `Origin`, for all methods but GET
- * and for everything that a script may read, and in `Sec-Fetch-Site` (for trustworthy pages). A request with neither
- * header comes from no browser, or its response is not exposed to the page.
+ * True if a page of another origin caused the request. A browser reports the page in two headers:
+ *
+ * - `Origin`, for all methods but GET, and for every response that a script may read
+ * - `Sec-Fetch-Site`, if this service is reached over HTTPS or at a loopback address
+ *
+ * A request with neither header comes from no browser, or the page cannot read its response.
  */
 export function isForeignPage(headers: IncomingHttpHeaders, { own, listed }: CallingPages): boolean {
   const { origin } = headers;
@@ -50,8 +53,8 @@ export function isForeignPage(headers: IncomingHttpHeaders, { own, listed }: Cal
 }
 
 /**
- * True if an origin has this host. The scheme is ignored: behind a proxy that terminates TLS it differs, and browsers
- * report the difference in `Sec-Fetch-Site`.
+ * True if an origin has this host. The scheme is not compared: behind a proxy that terminates TLS the two differ. If
+ * they really differ, the browser says so in `Sec-Fetch-Site`.
  */
 function isOriginOf(origin: string, host: string): boolean {
   const [, scheme, named] = ORIGIN.exec(origin) ?? [];
@@ -60,28 +63,32 @@ function isOriginOf(origin: string, host: string): boolean {
   return withoutEnding(named, standard) === withoutEnding(host.toLowerCase(), standard);
 }
 
-/** Origin as browsers write it; `null` does not match. */
+/** Pattern of an origin as browsers write it. The origin `null` (of a page without one) does not match. */
 const ORIGIN = /^(https?):\/\/([^/\s@?#]+)$/;
 
 function withoutEnding(text: string, ending: string): string {
   return text.endsWith(ending) ? text.slice(0, -ending.length) : text;
 }
 
-/** Local end of a connection, as in `net.Socket`. */
+/** Local end of a connection: the address and port that the client has reached, as in `net.Socket`. */
 export interface ReachedSocket {
   readonly localAddress?: string | undefined;
 }
 
 /**
- * Hosts by which the service may be called, against DNS rebinding, which uses a host name of the attacker. Always
- * served are loopback names and addresses, since no attacker can own them, and the local address of the connection.
+ * Hosts by which the service may be called. Others are refused against DNS rebinding, in which an attacker's host
+ * name leads to this service. Always served are loopback names and addresses, which no attacker can own, and the
+ * local address of the connection.
  */
 export class ServedHosts {
   private readonly all: boolean;
   private readonly names: HostName[] = [];
   /** Endings of host names, from entries such as `*.host`, including the first dot. */
   private readonly endings: HostName[] = [];
-  /** Cached results of `isKnownHost`. A client that invents hosts only slows down its own requests. */
+  /**
+   * Cached results of `isKnownHost` by host. A client that invents hosts replaces the cached results, which only
+   * costs time.
+   */
   private readonly answers = new LRUCache<string, boolean>({ max: 256 });
 
   /** @param entries `host`, `host:port`, `*.host`, `*.host:port`, or `*` for all; IPv6 addresses in brackets */
@@ -90,7 +97,11 @@ export class ServedHosts {
     for (const entry of entries) this.add(entry);
   }
 
-  /** True if requests to a host are served. @param host value of the Host header; `undefined` without one */
+  /**
+   * True if requests to a host are served.
+   * @param host value of the Host header; `undefined` without one
+   * @param reached local end of the connection, whose address is served, too
+   */
   servesHost(host: string | undefined, reached: ReachedSocket): boolean {
     if (this.all) return true;
     if (host === undefined) return false;
@@ -124,7 +135,9 @@ export class ServedHosts {
 }
 
 /**
- * True if an entry's port matches. An entry without a port matches any. Clients omit the default port of their scheme.
+ * True if the port of an entry of the configuration matches that of a request. An entry without a port matches any
+ * port.
+ * @param port port of the request; `''` if the client omitted it, as clients do with the default port of their scheme
  */
 function takesPort(listed: string, port: string): boolean {
   return listed === '' || listed === port || (port === '' && (listed === '80' || listed === '443'));
@@ -138,7 +151,7 @@ function isAddressOf(host: string, { localAddress }: ReachedSocket): boolean {
 
 const logger = new Logger('BrowserGuard');
 
-/** Health probes use any address, and learn only the state of the service. */
+/** Paths of health probes, which are served at any host: they reveal only the state of the service. */
 const HEALTH = /^\/health\//;
 
 /**
@@ -166,8 +179,8 @@ export class BrowserGuard {
   }
 
   /**
-   * True if the request needs no further check: nothing indicates a browser or a proxy, and its host is served. This is
-   * the fast path of most clients.
+   * True if the request needs no further check: nothing indicates a browser or a proxy, and its host is served. For
+   * most clients this is the only check.
    */
   clearsRequest({ headers, url, socket }: IncomingMessage): boolean {
     return (
@@ -215,13 +228,19 @@ export class BrowserGuard {
 
 const SLASH = 47;
 
-/** Returns the host of a request target in absolute form (RFC 9112, section 3.2.2), which overrides the Host header. */
+/**
+ * Returns the host in a request target in absolute form (RFC 9112, section 3.2.2), which overrides the Host header;
+ * an empty list for any other target.
+ */
 function targetHost(target = ''): (string | undefined)[] {
   if (target.charCodeAt(0) === SLASH || target === '*') return [];
   return [/^https?:\/\/([^/?#]*)/i.exec(target)?.[1]];
 }
 
-/** Removes the port of a host. Configured hosts are served on every port, since a page cannot take over a port. */
+/**
+ * Removes the port from a host. The hosts of the configuration are served on every port: an attacker's page cannot
+ * listen on a port of such a host.
+ */
 function withoutPort(host: string): string {
   return host.replace(/:\d+$/, '');
 }
@@ -230,15 +249,16 @@ function withBrackets(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** Routes whose GET makes this service call remote servers, so a GET has effects beyond its response. */
+/** Routes that need the check of foreign pages even for GET: this service calls remote servers for them. */
 const FETCHING = /^\/api\/agent-card$/;
 
 /**
  * Refuses requests that foreign pages cause in a browser. Call this function before `guardRoutes`, so that its hook
  * runs before credentials are verified and before any body is read.
- * - Refusals are A2AErrors that each surface renders in its own form.
- * - Requests without a host are refused, too: Node would close the connection at once, and a caller that is still
- *   sending would lose the response.
+ *
+ * - Refusals are A2AErrors, which `/api` and each binding of A2A write in their own formats.
+ * - Requests without a Host header are refused here, too: Node itself would close the connection at once, and a
+ *   caller that is still sending would lose the response.
  */
 export function guardBrowsers(fastify: FastifyInstance, guard: BrowserGuard): void {
   fastify.addHook('onRequest', (request, _reply, done) => {
@@ -269,7 +289,7 @@ function isBrowser(headers: IncomingHttpHeaders): boolean {
   return headers['user-agent']?.startsWith('Mozilla/') === true;
 }
 
-/** True if only a script of this service's page, or one that CORS permitted, can have sent the request. */
+/** True if only a script of this service's own page, or of a page that CORS permits, can have sent the request. */
 function isMarked(headers: IncomingHttpHeaders): boolean {
   return ['sec-fetch-site', 'origin', 'x-requested-with'].some((name) => headers[name] !== undefined);
 }

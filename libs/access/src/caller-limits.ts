@@ -26,7 +26,7 @@ export class RateMeter {
   /**
    * Takes one token.
    * @param now milliseconds of a monotonic clock
-   * @returns 0, or the milliseconds until a token is available; nothing is taken then
+   * @returns 0 if a token was taken; otherwise the milliseconds until one is available
    */
   takeToken(now: number): number {
     const fullAt = Math.max(this.fullAt, now) + this.each;
@@ -37,7 +37,10 @@ export class RateMeter {
     return 0;
   }
 
-  /** True if the bucket is full. */
+  /**
+   * True if the bucket is full, so that forgetting the caller changes nothing.
+   * @param now milliseconds of a monotonic clock
+   */
   isIdle(now: number): boolean {
     return now >= this.fullAt;
   }
@@ -52,7 +55,7 @@ interface Usage {
   streams: number;
 }
 
-/** Number of callers in memory from which idle callers are forgotten before a new one is added. */
+/** Number of remembered callers from which idle callers are forgotten before a new one is remembered. */
 const MOST_KEPT = 10_000;
 
 /** Value of `Retry-After` after a transient failure, in seconds. */
@@ -66,9 +69,9 @@ const TEXTS: Readonly<Record<LimitReason, string>> = {
 
 /**
  * Limits what one caller may use of this replica: request rate (RATE_LIMIT), concurrent requests (CONCURRENCY_LIMIT),
- * and open streams (STREAM_LIMIT). Replicas share nothing; see ADR 18. Anonymous callers are distinguished by their
- * address. CallerSlots limits costly kinds of requests, LoopTurns the time on the event loop, and InFlight the bytes of
- * requests.
+ * and open streams (STREAM_LIMIT). Each replica counts by itself (ADR 18). Callers without authentication are
+ * distinguished by their address. Other classes limit the rest: CallerSlots the number of costly requests, LoopTurns
+ * the time on the event loop, and InFlight the bytes of requests.
  */
 @Injectable()
 export class CallerLimits {
@@ -91,8 +94,9 @@ export class CallerLimits {
   }
 
   /**
-   * Admits a request within the rate and concurrency limits. @returns the function to call once, when the request is
-   * answered
+   * Admits a request within the rate and concurrency limits.
+   * @param who name of the caller, see `limitName`
+   * @returns the function to call once, when the request is answered
    * @throws A2AError RATE_LIMITED
    */
   enterRequest(who: string): () => void {
@@ -106,7 +110,9 @@ export class CallerLimits {
   }
 
   /**
-   * Admits a stream within the limit of open streams. @returns the function to call once, when the stream has ended
+   * Admits a stream within the limit of open streams.
+   * @param who name of the caller, see `limitName`
+   * @returns the function to call once, when the stream has ended
    * @throws A2AError RATE_LIMITED
    */
   enterStream(who: string): () => void {
@@ -128,7 +134,7 @@ export class CallerLimits {
     return usage;
   }
 
-  /** Forgets callers that have been idle for so long that a new entry would be equal to theirs. */
+  /** Forgets callers that have been idle until their buckets are full: a new entry would be equal to theirs. */
   private forgetIdle(): void {
     const now = this.now();
     for (const [who, { meter, calls, streams }] of this.usages) {
@@ -147,8 +153,9 @@ export class CallerLimits {
 }
 
 /**
- * Returns the name under which a caller's use is counted. The name is unique for every caller, whatever characters
- * tenant and owner contain.
+ * Returns the name under which limits count a caller. It is unique for every caller, whatever characters tenant and
+ * owner contain.
+ * @param address address of the client, which distinguishes callers without authentication
  */
 export function limitName({ tenant, owner }: Pick<Caller, 'tenant' | 'owner'>, address: string | undefined): string {
   return owner === '' ? `@${address ?? ''}` : `${tenant.length}:${tenant}${owner}`;
@@ -162,7 +169,7 @@ export function retryAfter(error: unknown): string | undefined {
   return error.metadata['retryAfterSeconds'] ?? (error.status === 503 ? UNAVAILABLE_SECONDS : undefined);
 }
 
-/** Sets the `Retry-After` header on a response. */
+/** Sets the `Retry-After` header on a response, if `retryAfter` has a value for the error. */
 export function setRetryAfter(error: unknown, reply: Pick<FastifyReply, 'header'>): void {
   const seconds = retryAfter(error);
   if (seconds !== undefined) void reply.header('retry-after', seconds);
@@ -172,13 +179,20 @@ function doNothing(): void {}
 
 const RETRY_AFTER_SECONDS = '2';
 
-/** Schedules the costly requests of authenticated callers on the event loop (see LoopShares). */
+/**
+ * Schedules the costly requests of authenticated callers on the event loop, so that callers share its time (see
+ * LoopShares).
+ */
 export class LoopTurns {
   constructor(private readonly shares: LoopShares) {}
 
   /**
-   * Starts a request without a body by calling `act`: at once, or in its caller's turn if the caller has used more than
-   * its share of the event loop or the request begins a stream. A request with a body starts at once; see `readBody`.
+   * Starts a request by calling `act`.
+   *
+   * - A request without a body starts at once, unless its caller has used more than its share of the event loop, or
+   *   the request begins a stream: then it waits for its caller's turn.
+   * - A request with a body starts at once; its body waits instead (`readBody`).
+   *
    * @param refuse called with RATE_LIMITED if too many requests of the caller wait
    */
   beginRequest(request: FastifyRequest, isStream: boolean, act: () => void, refuse: (error: Error) => void): void {
@@ -190,7 +204,8 @@ export class LoopTurns {
   }
 
   /**
-   * Calls `act`, which reads an arrived body: at once for a small body, in its caller's turn for a costly body.
+   * Calls `act`, which parses a body that has arrived: at once for a small body, in its caller's turn for a costly
+   * body.
    * @param refuse called with RATE_LIMITED if too many requests of the caller wait
    */
   readBody(request: FastifyRequest, bytes: number, act: () => void, refuse: (error: Error) => void): void {
@@ -200,7 +215,10 @@ export class LoopTurns {
   }
 }
 
-/** Returns the name of the caller's account in LoopShares; `undefined` without authentication. */
+/**
+ * Returns the name under which LoopShares counts the caller's time on the event loop; `undefined` without
+ * authentication.
+ */
 function accountOf({ raw }: FastifyRequest): string | undefined {
   const caller = callerOf(raw);
   return caller.owner === '' ? undefined : limitName(caller, undefined);
@@ -218,13 +236,13 @@ function tooManyWaiting(): A2AError {
   });
 }
 
-/** Permit that a request uses once its response turns out to be a stream. */
+/** Permit for the response of a request to be a stream. It is used once the response turns out to be one. */
 export interface StreamPermit {
-  /** @throws A2AError RATE_LIMITED */
+  /** Counts the response as a stream of the caller until it closes. @throws A2AError RATE_LIMITED */
   openStream(): void;
 }
 
-/** Key of the permit on the request object, like the key of the caller. */
+/** Key of the permit on the request object. */
 const PERMIT = Symbol('stream permit');
 
 interface Permitted extends IncomingMessage {
@@ -255,10 +273,10 @@ export function admitStream(reply: FastifyReply): void {
   }
 }
 
-/** Owner of the limit that refuses a request: the caller, its tenant, or this process (`service`). */
+/** Owner of the limit by which a request is refused: the caller, its tenant, or this process (`service`). */
 export type SlotRefusal = 'caller' | 'tenant' | 'service';
 
-/** Account name of a caller, and its tenant; `''` without tenants. */
+/** Name under which slots of a caller are counted, and the caller's tenant; `''` without tenants. */
 export interface SlotOwner {
   readonly caller: string;
   readonly tenant: string;
@@ -270,10 +288,10 @@ export interface SlotRules {
   readonly most: Readonly<Record<SlotRefusal, number>>;
   /** Error texts for callers: sentences without a full stop, such as `Four uploads of yours are under way`. */
   readonly refusals: Readonly<Record<SlotRefusal, string>>;
-  /** Value of `limit` in the metadata of refusals. */
+  /** Name of the limit, which refusals contain as the member `limit` of their metadata. */
   readonly limit: string;
   readonly retryAfterSeconds: number;
-  /** Gauge of taken slots, and counter of refusals by `whose`. */
+  /** Metrics: a gauge of the slots in use, and a counter of refusals by the owner of the limit (`whose`). */
   readonly metrics: { readonly taken: SlotMetric; readonly refused: SlotMetric };
 }
 
@@ -283,15 +301,15 @@ interface SlotMetric {
 }
 
 /**
- * Limits how many requests of one kind this process handles concurrently.
+ * Limits how many requests of one kind this process handles concurrently: each takes a slot.
  *
- * - A caller has at most `most.caller`.
+ * - A caller has at most `most.caller` slots.
  * - All callers of a tenant have at most `most.tenant`, so that no tenant takes all slots of a process.
  * - All callers together have at most `most.service`.
  */
 export class CallerSlots {
   private total = 0;
-  /** Numbers of taken slots. Callers and tenants without slots have no entry. */
+  /** Numbers of slots in use. Callers and tenants without slots have no entry. */
   private readonly takenBy = { caller: new Map<string, number>(), tenant: new Map<string, number>() };
   private readonly refusals;
 
@@ -306,9 +324,9 @@ export class CallerSlots {
 
   /**
    * Takes a slot.
-   * @returns the function that releases it; further calls do nothing
-   * @throws A2AError RATE_LIMITED at the limit of the caller or its tenant, OVERLOADED with status 503 at the limit of
-   *   the process
+   * @returns the function that frees the slot; further calls of it do nothing
+   * @throws A2AError RATE_LIMITED at the limit of the caller or its tenant, OVERLOADED with status 503 at the limit
+   *   of the process
    */
   takeSlot(owner: SlotOwner): () => void {
     const refusal = this.findRefusal(owner);

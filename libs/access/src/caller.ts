@@ -8,11 +8,11 @@ import { inboundTrace, type TraceContext } from '#libs/service';
 export const PERMISSIONS = ['agents', 'workflows', 'admin'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** Key or token that a caller's access depends on while a stream is open. */
+/** Key or token on which an open stream depends: the stream ends once it is revoked or has expired. */
 export interface Proof {
-  /** Digest of the key. */
+  /** Digest of the API key; absent if the caller used a token. */
   readonly key?: string;
-  /** Expiry of the token in Unix milliseconds. */
+  /** Expiry of the token, in milliseconds since 1970; absent if it never expires or the caller used a key. */
   readonly endsAt?: number;
 }
 
@@ -33,8 +33,8 @@ export function isPermission(name: unknown): name is Permission {
 }
 
 /**
- * Key of the caller on the request object. The caller is released with the request; a WeakMap would add and collect an
- * entry per request.
+ * Key of the caller on the request object. The caller is thus released with the request, without the entry per
+ * request that a WeakMap would add and collect.
  */
 const CALLER = Symbol('caller');
 

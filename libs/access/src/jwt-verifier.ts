@@ -6,12 +6,15 @@ import { digestOf } from './api-keys.js';
 import { type Caller, isPermission, type Permission } from './caller.js';
 
 /**
- * Maximum milliseconds for which a verified token is trusted without another verification. Its signing key may have
- * been withdrawn after that time.
+ * Milliseconds for which a verified token is trusted before it is verified again: its signing key may have been
+ * withdrawn.
  */
 const BELIEVED_MS = 60_000;
 const MAX_CLAIM = 255;
-/** Latest expiry of a token that JavaScript and the database can represent. A token that expires later is invalid. */
+/**
+ * Latest expiry of a token, in milliseconds since 1970, that JavaScript and the database can represent. A token that
+ * expires later is invalid.
+ */
 const LAST_MS = Date.UTC(9999, 11, 31);
 /** Permissions of a token without a scope claim. */
 const WITHOUT_SCOPES: readonly Permission[] = ['agents', 'workflows'];
@@ -72,15 +75,15 @@ export class JwtVerifier {
 }
 
 /**
- * True if the `typ` of a token fits calls. Providers sign other tokens with the same key for the same audience, such as
- * logouts and proofs of possession. Those declare their type (RFC 8725, section 3.11); many access tokens declare none,
- * or just JWT.
+ * True if the `typ` of a token allows its use in calls. Providers sign other tokens with the same key for the same
+ * audience, such as logout tokens and proofs of possession, but declare the types of those (RFC 8725, section 3.11).
+ * Many access tokens declare no type, or just JWT.
  */
 function isForCalls(typ: string | undefined): boolean {
   return typ === undefined || /^(application\/)?(at\+)?jwt$/i.test(typ);
 }
 
-/** True if the keys cannot be read, so the validity of the token is unknown. */
+/** True if the provider's keys cannot be read, so that it is unknown whether the token is valid. */
 function isFaultOfProvider(error: errors.JOSEError): boolean {
   return (
     error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || error.code === 'ERR_JOSE_GENERIC'

@@ -12,14 +12,14 @@ interface WatchedStream {
 
 /**
  * Ends the streams of callers whose key was revoked or whose token has expired: a stream may be open for hours, and
- * grants as much access as new requests. A stream ends within a second after new requests of its caller are refused.
- * Admitted plain requests are answered.
+ * grants as much access as new requests. A stream ends at most a second after new requests of its caller are refused.
+ * Other requests that were admitted are still answered.
  */
 @Injectable()
 export class OpenCalls implements OnModuleDestroy {
   private readonly open = new ShortLivedSet<WatchedStream>();
   private readonly timer: NodeJS.Timeout;
-  /** Proofs that are being verified. */
+  /** Proofs whose verification is in progress. */
   private readonly asked = new Set<Proof>();
 
   constructor(private readonly authentication: Authentication) {
@@ -28,8 +28,9 @@ export class OpenCalls implements OnModuleDestroy {
 
   /**
    * Watches a stream until its caller's key or token is no longer valid.
-   * @param end ends the stream; returns false if the stream has not begun yet, and is then called again later
-   * @returns the function to call when the stream has ended by itself
+   * @param end ends the stream and returns true; returns false if the stream has not begun yet, and is called again
+   *   later
+   * @returns the function that ends the watch, to call when the stream has ended by itself
    */
   watchStream({ proof }: Caller, end: () => boolean): () => void {
     if (!proof) return doNothing;
@@ -41,7 +42,10 @@ export class OpenCalls implements OnModuleDestroy {
     clearInterval(this.timer);
   }
 
-  /** Verifies the proofs of open streams. A slow verification delays no other proof, and is not repeated meanwhile. */
+  /**
+   * Verifies the proofs of open streams. A slow verification delays no other proof, and is not started again while it
+   * runs.
+   */
   private checkProofs(): void {
     for (const [proof, calls] of Map.groupBy(this.open, ({ value }) => value.proof)) {
       if (!this.asked.has(proof)) void this.endUnlessHeld(proof, calls);

@@ -2,11 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { InFlight } from '#libs/service';
 
-/** Maximum number of bodies that are read in large pieces concurrently. */
+/** Number of bodies that are read fast at the same time; each of them has one of so many places. */
 const AT_ONCE = 4;
-/** Number of bytes that a body may deliver before it needs one of the AT_ONCE places. Slow bodies need none. */
+/** Number of bytes after which a body needs one of the AT_ONCE places to be read further. */
 const WITHOUT_PLACE = 64 * 1024;
-/** Milliseconds between checks of a body's pace. A body that delivers less than WITHOUT_PLACE loses its place. */
+/**
+ * Milliseconds between checks of how fast a body arrives. A body that has delivered less than WITHOUT_PLACE since the
+ * last check loses its place.
+ */
 const TURN_MS = 100;
 /** Maximum milliseconds for which a closing connection is still read. */
 const LONGEST_END_MS = 30_000;
@@ -38,12 +41,12 @@ export class RefusedBodies {
     this.readNext();
   }
 
-  /** Counts bytes that were read and dropped. */
+  /** Counts bytes that were read and dropped, for a metric. */
   noteDropped(bytes: number): void {
     this.inFlight.noteDropped(bytes);
   }
 
-  /** Releases the place of a body. */
+  /** Removes a body from those that are read or wait, and gives its place, if it had one, to the next waiting body. */
   leavePlace(body: RefusedBody, hadPlace: boolean): void {
     this.waiting.delete(body);
     if (!hadPlace) return;
@@ -96,7 +99,7 @@ class RefusedBody {
     request.on('timeout', () => undefined);
   }
 
-  /** Reads the body at full speed, in a place, while it arrives fast. */
+  /** Reads the body at full speed while it arrives fast; called when the body gets a place. */
   readFast(): void {
     this.isWaiting = false;
     this.bytes = 0;

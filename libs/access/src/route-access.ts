@@ -23,7 +23,9 @@ const PUBLIC = [
   /^\/a2a\/(conversations\/|agents\/:agent\/|(workflows\/:workflow\/)?(nodes\/:node\/)?)agent-card$/,
 ];
 
-/** Routes that respond with nothing but a stream. For A2A, the body of a call decides that. */
+/**
+ * Routes that respond with nothing but a stream. Routes of A2A are not among them: there the body of a call decides.
+ */
 const STREAMS = /^\/api\/(events|agent-messages|(runs|conversations|brainstorms)\/:id\/events|workflows\/:name\/run)$/;
 
 /** True if a route responds with nothing but a stream. */

@@ -27,7 +27,7 @@ import {
 
 /** Content of an agent's extended card that its public card does not have. */
 export interface AgentDetails {
-  /** Skills that replace those of the public card. */
+  /** Skills in place of those of the public card. */
   skills: AgentSkill[];
   /** Schemas of the skills, by skill id. */
   schemas: Record<string, SkillSchema>;
@@ -44,7 +44,7 @@ export interface SkillSchema {
 /** Metadata key of a Task: the revision of the agent that accepted the Task. */
 export const REVISION_KEY = 'parley/revision';
 
-/** Members of the card of an agent elsewhere that its card here keeps. */
+/** Members of a registered agent's own card (at its remote service) that its card at this service keeps. */
 export type ForwardedCard = Omit<
   AgentCard,
   'supportedInterfaces' | 'capabilities' | 'securitySchemes' | 'securityRequirements' | 'signatures'
@@ -68,8 +68,8 @@ export interface ServedAgent {
   beginModes?: (parts?: readonly Part[]) => BeginModes;
   executor: AgentExecutor;
   /**
-   * Precondition that this revision of the agent is the newest. Set if that has not been checked: the statement that
-   * creates a Task of the agent must check it.
+   * Precondition that this revision of the agent is still the newest. Set if that has not been checked, since the
+   * revision comes from a cache: the statement that creates a Task of the agent must then check it.
    */
   premise?: RevisionPrecondition;
   capabilities?: DeclaredCapabilities;
@@ -77,13 +77,13 @@ export interface ServedAgent {
   operations?: ReadonlySet<string>;
   /** Time at which the content of the card was last saved; absent if the card is constant while the process lives. */
   changedAt?: Date;
-  /** Card of the agent elsewhere that this agent stands for, in place of the members above. */
+  /** Card of the remote agent that this agent stands for (a registered agent). Its members replace those above. */
   card?: ForwardedCard;
-  /** Reason why the agent no longer exists. Set only on a stand-in, which serves the Tasks that the agent created. */
+  /** Reason why the agent no longer exists; set only on its placeholder, which serves the Tasks that it created. */
   gone?: UnknownAgent;
   /** Returns the content of the extended card; absent if the public card contains everything. */
   details?: () => Promise<AgentDetails>;
-  /** Returns the current skills of the agents that this agent consists of, for the extended card. */
+  /** Returns the current skills of the agents inside this agent (a workflow's nodes), for the extended card. */
   innerSkills?: () => Promise<AgentSkill[]>;
 }
 
@@ -94,8 +94,8 @@ export type BeginModes = readonly string[] | undefined | Promise<readonly string
 export type ListedAgent = Pick<ServedAgent, 'path' | 'name' | 'description'>;
 
 /**
- * Error for a path that names no agent, or a node id that several workflows have. The pre-1.0 dialect distinguishes the
- * reasons.
+ * Error for a path that names no agent, or a node id that several workflows have. `reason` tells which, as the
+ * pre-1.0 dialect needs it.
  */
 export class UnknownAgent extends PublicFault {
   override readonly name = 'UnknownAgent';
@@ -115,27 +115,29 @@ export class UnknownAgent extends PublicFault {
 
 /** Catalog of the agents of this process, which are looked up at request time. */
 export abstract class AgentCatalog {
-  /** Returns the catalog that callers of a tenant see; this catalog if it has no tenants. */
+  /** Returns the catalog that callers of a tenant see; by default this catalog, for services without tenants. */
   inTenant(_tenant: string): AgentCatalog {
     return this;
   }
 
   /**
    * Returns the agent at a path. `nodes/{id}` is the alias of a node whose id is unique over all workflows; the
-   * returned agent has the node's full path. `revision` selects the definition with which a run was started.
+   * returned agent has the node's full path.
+   * @param revision saved state of the workflow, with which a run was started; absent: the newest
    * @throws UnknownAgent
    */
   abstract resolveAgent(path: string, revision?: string): Promise<ServedAgent>;
 
   /**
-   * Returns the agent at a path as this process last saw it, with its `premise`; `undefined` if only `resolveAgent` can
-   * find it. Makes no query.
+   * Returns the agent at a path as this process last saw it, with the precondition (`premise`) that it is still the
+   * newest; `undefined` if only `resolveAgent` can find it. Makes no query.
    */
   findCachedAgent?(path: string): ServedAgent | undefined;
 
   /**
-   * Returns the agent that handles a Message sent to a path: the agent itself, or for the service the workflow that the
-   * skill names.
+   * Returns the agent that handles a Message that was sent to a path: the agent of that path, or for the service the
+   * workflow that the skill names.
+   * @param skill name of the workflow; `undefined` if the Message has none
    * @param field request field that names the skill; `message.metadata.skillId` by default
    * @throws A2AError that names the field, if the skill is missing or unknown
    */
@@ -145,19 +147,19 @@ export abstract class AgentCatalog {
   abstract listAgents(limit: number, pageToken?: string): Promise<{ agents: ListedAgent[]; nextPageToken: string }>;
 }
 
-/** Agents of tenants that have paths of two segments with the same first one: `agents/{name}`. */
+/** Source of agents that belong to tenants, such as registered agents. Their paths are `{root}/{name}`. */
 export interface AgentSource {
   /** First segment of the paths. */
   readonly root: string;
-  /** Returns the agent of a name, as saved last; `undefined` if the tenant has none of this name. */
+  /** Returns the agent of a name, as it was last saved; `undefined` if the tenant has none of this name. */
   findAgent(tenant: string, name: string): Promise<ServedAgent | undefined>;
   /** Lists at most `limit` agents of a tenant with names after `after`, sorted by name. */
   listAgents(tenant: string, limit: number, after: string): Promise<ListedAgent[]>;
 }
 
 /**
- * Registry of the agents that are part of the service, each at its own path, and of sources of further agents. The
- * catalog finds them. The directory lists the agents of sources.
+ * Registry of the agents that are part of the service, each at its own path, and of sources of further agents.
+ * AgentCatalog finds both; the directory of agents lists only those of sources.
  */
 @Injectable()
 export class BuiltInAgents {
@@ -211,7 +213,7 @@ class GoneExecutor extends AgentExecutor {
 
 const EXECUTOR = new GoneExecutor();
 
-/** Returns a stand-in for an agent that no longer exists, so that its Tasks can be read, listed and canceled. */
+/** Returns a placeholder for an agent that no longer exists, so that its Tasks can be read, listed and canceled. */
 function goneAgent(gone: UnknownAgent, path: string, revision = ''): ServedAgent {
   const name = path.slice(path.lastIndexOf('/') + 1);
   return {
@@ -228,7 +230,8 @@ function goneAgent(gone: UnknownAgent, path: string, revision = ''): ServedAgent
 }
 
 /**
- * Returns the agent that `find` returns, or a stand-in if the agent no longer exists.
+ * Returns the agent that `find` returns, or a placeholder if the agent no longer exists.
+ * @param path path of the agent, which the placeholder gets
  * @throws any other error of `find`
  */
 export async function agentOrGone(
@@ -245,7 +248,7 @@ export async function agentOrGone(
 }
 
 /**
- * Prefix of a tool that is an agent: in a node's config before the agent's reference, in events before the agent's
+ * Prefix of a tool that is an agent. In a node's config it is followed by the agent's reference, in events by its
  * name.
  */
 export const AGENT_TOOL = 'agent:';
@@ -283,8 +286,9 @@ function referenceIn(entry: JsonValue): string | undefined {
 }
 
 /**
- * Request handler for A2A clients inside this process, without a socket. A higher layer implements it.
- * - Requests come from our own code and are not validated again.
+ * Request handler for agents that call other agents of this process, without a socket. A higher layer implements it.
+ *
+ * - Requests come from Parley's own code and are not validated again.
  * - Calls wait while the database is unreachable.
  * - Errors are A2AErrors, as over HTTP.
  */

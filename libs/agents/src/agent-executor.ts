@@ -15,29 +15,36 @@ import type { LogAdmission, LogPlace, RecordedEvent, TaskEvent, TaskScope } from
 import type { TurnTrace } from '#libs/tracing';
 import type { SpanStep } from './span-step.js';
 
-/** Parts with their bytes. They count as memory of their owner until they are disposed of. */
+/** Parts with their bytes. The bytes count toward the memory limit of their owner until the object is disposed of. */
 export interface HeldParts extends Disposable {
   readonly parts: Part[];
 }
 
-/** Restores the bytes of Parts that will be recorded. The bytes read count as memory of the owner until disposal. */
+/**
+ * Restores the bytes of Parts that will be recorded. The bytes count toward the memory limit of their owner until the
+ * restorer is disposed of.
+ */
 export interface PartRestorer extends Disposable {
   /**
    * Returns the Parts as they were sent.
+   *
    * - Stored files of the owner become bytes, up to ARTIFACT_LIMIT in total. Further files stay URLs.
    * - A Part that names no stored file stays a URL, without its `KEPT_FILE` metadata.
-   * - Waits for an unreachable database, for memory for the bytes in this process, and five minutes for a storage that
-   *   does not answer.
-   * @throws if the storage does not answer in time, or the file is gone; the signal's reason
+   * - Waits for an unreachable database, for memory for the bytes in this process, and at most five minutes for a
+   *   file storage that does not answer.
+   *
+   * @throws Error if the file storage does not answer in time, or the file is gone
+   * @throws the reason of the signal if it aborts
    */
   restoreParts(parts: readonly Part[]): Promise<Part[]>;
 }
 
 /**
- * Stores the bytes of large `raw` Parts in the file storage instead of in the logs of Tasks. A stored Part has a URL of
- * this service instead of its bytes, and `KEPT_FILE` in its metadata. A signed address of one of the owner's files
- * becomes the URL of the file, which does not expire.
- * - A file is durable before `keepParts` resolves. It expires unless a Task names it before then.
+ * Stores the bytes of large `raw` Parts in the file storage instead of in the logs of Tasks. A stored Part has a URL
+ * of this service instead of its bytes, and `KEPT_FILE` in its metadata. If a Part has a signed URL of one of the
+ * owner's files, the file's permanent URL replaces it.
+ *
+ * - A file is durable before `keepParts` resolves. It expires unless a Task refers to it before then.
  * - A Part that cannot be stored keeps its bytes.
  */
 export abstract class PartKeeper {
@@ -46,16 +53,22 @@ export abstract class PartKeeper {
 
   /**
    * Returns the Parts with large bytes stored as files. Removes `KEPT_FILE` metadata that names no stored file.
-   * @param signal if given, the lookup waits for an unreachable database; otherwise that is an error
+   * @param owner tenant and owner of the files
+   * @param signal ends the wait for an unreachable database; without a signal an unreachable database is an error at
+   *   once
    */
   abstract keepParts(parts: readonly Part[], owner: TaskScope, signal?: AbortSignal): Promise<Part[]>;
 
-  /** Opens a restorer for Parts that are recorded right away. */
+  /**
+   * Opens a restorer for Parts that are recorded right after they are restored.
+   * @param owner tenant and owner of the files
+   */
   abstract restorer(owner: TaskScope, signal: AbortSignal): PartRestorer;
 
   /**
-   * Restores Parts for longer work like `PartRestorer.restoreParts`, but within a separate memory limit.
-   * @throws as `PartRestorer.restoreParts`
+   * Restores Parts, as `PartRestorer.restoreParts` does, for work that holds them longer; a separate memory limit
+   * applies.
+   * @throws the same errors as `PartRestorer.restoreParts`
    */
   abstract holdParts(parts: readonly Part[], owner: TaskScope, signal: AbortSignal): Promise<HeldParts>;
 }
@@ -79,22 +92,31 @@ export interface CallContext {
   /** Protocol version of the caller if it is A2A 0.3; absent for 1.0. */
   protocolVersion?: '0.3';
   /**
-   * Calling Task, its reference for the call (`node#attempt`) and the token of its claim. Set if a Task of this process
-   * calls in-process. If the claim of the calling Task has another token when the call arrives, no child Task is
-   * created.
+   * Calling Task, if a Task of this process calls: its id, the `reference` of the call in it (`node#attempt`) and the
+   * `token` of its claim. If the claim of the calling Task has another token when the call arrives, no child Task is
+   * created. Absent for any other caller.
    */
   parent?: { taskId: string; reference: string; token?: string };
-  /** Revision that an in-process call asks for; absent for the newest. It never comes from a Message's metadata. */
+  /** Revision that an in-process call asks for; absent: the newest. It never comes from a Message's metadata. */
   revision?: string;
-  /** Signed agent revision that another replica asks for over HTTP. Only RevisionClaims may read it. */
+  /** Signed text in which another replica asks for a revision over HTTP. Only RevisionClaims may read it. */
   revisionClaim?: string;
-  /** Value of `Idempotency-Key`: the same key and request of a caller at an agent give the same Task. */
+  /** Value of `Idempotency-Key`: requests of a caller to an agent with the same key and content give the same Task. */
   idempotencyKey?: string;
-  /** True if the data of the request are inputs by name, as `/api` and MCP send them. Any other name is refused. */
+  /**
+   * True if the data of the request contain the agent's inputs, each under its name, as `/api` and MCP send them. A
+   * name that is no input is then refused.
+   */
   namesInputs?: true;
-  /** Trace context of the call; `null` if the caller sent an unreadable one, so that a new trace begins. */
+  /**
+   * Trace context of the call. Absent if the call has none: that of the Message's metadata then applies. `null` if it
+   * is unreadable: a new trace then begins, whatever the metadata says.
+   */
   trace?: TraceContext | null;
-  /** Creates the id of a new Task; the pre-1.0 dialect uses `task-` and 16 hexadecimal digits. */
+  /**
+   * Creates the id of a new Task, as the caller's dialect needs it (pre-1.0: `task-` and 16 hexadecimal digits);
+   * absent: the usual ids.
+   */
   newTaskId?: () => string;
   /** Scopes and headers of the caller. Set for requests to registered agents; absent for calls inside this process. */
   inbound?: InboundCall;
@@ -105,12 +127,12 @@ export interface CallContext {
    */
   whenAnswered?: (done: () => void) => boolean;
   /**
-   * Admits each large log before it is read for the response. Absent for calls inside this process, which have no
-   * limit.
+   * Admits the reading of each large log for the response, within the memory for such reads. Absent for calls inside
+   * this process, which have no such limit.
    */
   admission?: LogAdmission;
   /**
-   * Calls `done` once when the client disconnects before the response. Absent if `whenAnswered` reports that.
+   * Calls `done` once when the client disconnects before the response. Absent if `whenAnswered` already tells that.
    * @returns `false` if the client has already disconnected
    */
   whenGone?: (done: () => void) => boolean;
@@ -121,11 +143,11 @@ export interface CallContext {
   jobs?: readonly Job[];
 }
 
-/** Members of a call that the metadata of a new Task depends on. A `revisionClaim` has been verified before. */
+/** Members of a call on which the metadata of a new Task depends. The `revisionClaim` has already been verified. */
 export type AcceptingCall = Pick<CallContext, 'scope' | 'parent' | 'revisionClaim'>;
 
 /**
- * Context of one execution of an agent. `task` holds the earlier conversation: the caller sends only the new Message.
+ * Context of one turn of an agent. `task` has the earlier conversation, since the caller sends only the new Message.
  */
 export interface RequestContext {
   readonly taskId: string;
@@ -139,7 +161,7 @@ export interface RequestContext {
   readonly call: CallContext;
   /** Trace of this turn; absent if the turn is not traced. Outgoing calls send its headers. */
   readonly trace?: TurnTrace;
-  /** Media types that the caller accepts; absent if it named none, and after a recovery. */
+  /** Media types that the caller accepts; absent if it named none, and after a recovery by another process. */
   readonly acceptedOutputModes?: readonly string[] | undefined;
   /** Metadata of the request (`SendMessageRequest.metadata`). */
   readonly metadata: SendMessageRequest['metadata'];
@@ -152,17 +174,18 @@ export interface RequestContext {
   readonly recovered: number;
   /** Returns all recorded events of this Task, for an executor that recovers. */
   readTaskLog(): Promise<readonly TaskEvent[]>;
-  /** Access to places (cursors) in a long log; absent if no store holds the log. */
+  /** Access to positions (LogPlace) in the Task's own log, which may be long; absent if no store holds the log. */
   readonly places?: LogPlaces;
   /**
-   * Checks that the Task's log has room for an event, which must be the next one that is yielded. For executors that
-   * can yield a smaller event instead. Other executors just yield: if the event is too large, the Task ends FAILED.
+   * Checks that the Task's log has room for an event, which must be the next one that is yielded. Meant for executors
+   * that can yield a smaller event instead. Without this check, an event that is too large ends the Task as FAILED.
    * @throws ContentTooLarge
    */
   assertRecordable(event: TaskEvent): void;
   /**
-   * True once the Task has rejected a yielded event as too large, which ends the Task. For executors that must cancel
-   * Tasks elsewhere when their generator returns. Absent if events are never rejected.
+   * True once the Task has rejected a yielded event as too large, which ends the Task. The executor's generator then
+   * returns early; an executor that has called agents elsewhere must then cancel their Tasks. Absent if events are
+   * never rejected.
    */
   isRefused?(): boolean;
   /**
@@ -171,20 +194,19 @@ export interface RequestContext {
    */
   flush(): Promise<void>;
   /**
-   * Resolves once the store has confirmed that this execution still holds the claim. Await it before a side effect that
-   * happens some time after the last event: another replica may have adopted the Task while this process was frozen.
-   * @throws ExecutionInterrupted if another replica has the Task; TaskCanceled if the Task is canceled
+   * Resolves once the store has confirmed that this execution still holds the claim. Await it before a side effect
+   * that happens some time after the last event: another replica may have adopted the Task while this process stood
+   * still.
+   * @throws ExecutionInterrupted if another replica has the Task
+   * @throws TaskCanceled if the Task is canceled
    */
   assertClaimHeld(): Promise<void>;
   /**
-   * Returns Parts as the log will store them, with large bytes as files (see PartKeeper). For executors that use the
-   * Parts that they yield; other executors just yield. Absent if this process stores no files.
+   * Returns Parts as the log will store them, with large bytes as files (see PartKeeper). Only executors that also
+   * use the Parts which they yield need it. Absent if this process stores no files.
    */
   keepParts?(parts: readonly Part[]): Promise<Part[]>;
-  /**
-   * Opens a restorer for Parts that are recorded with their bytes, for readers of `raw`. Absent if `keepParts` is
-   * absent.
-   */
+  /** Opens a restorer for Parts that are recorded with their bytes. Absent if `keepParts` is absent. */
   partRestorer?(): PartRestorer;
   /**
    * Restores the bytes of Parts for longer work, and waits until there is memory for them. The executor disposes of the
@@ -194,13 +216,13 @@ export interface RequestContext {
 }
 
 /**
- * Cursors (LogPlace) in the log of an execution. They show how full the log is, and whether it still has the events
- * that the executor folded.
+ * Positions (LogPlace) in the log of an execution's Task. They show how full the log is, and whether it still has the
+ * events from which the executor folded its state.
  */
 export interface LogPlaces {
   /**
-   * Resolves when everything recorded is durable, with the place of the last event of this execution and the bytes of
-   * the log; with `undefined` if the execution has recorded nothing.
+   * Resolves when everything recorded so far is durable, with the position of the last event of this execution and
+   * the number of bytes of the log; with `undefined` if the execution has recorded nothing.
    * @throws ClaimLost if another replica has the Task
    */
   readLast(): Promise<{ place: LogPlace; bytes: number } | undefined>;
@@ -208,21 +230,22 @@ export interface LogPlaces {
    * Returns the bytes of the log and its limit once it has passed three quarters of the limit; otherwise `undefined`.
    */
   nearlyFull(): { bytes: number; limit: number } | undefined;
-  /**
-   * Resolves with the recorded events after a place; with `undefined` if the log has a different event at that place.
-   */
+  /** Resolves with the events after a position; with `undefined` if the log has a different event there. */
   readAfter(place: LogPlace): Promise<readonly RecordedEvent[] | undefined>;
 }
 
 /**
- * Error after this process has stopped executing a Task (shutdown, lost claim or parked Task). Another process executes
- * the Task, or will.
+ * Error with which work on a Task ends when this process stops executing it: at shutdown, after losing its claim, or
+ * because the Task is parked. Another process executes the Task, now or later.
  */
 export class ExecutionInterrupted extends TaskChangedHands {
   override readonly name = 'ExecutionInterrupted';
 }
 
-/** Reason of the abort signal if a caller canceled the Task. A shutdown aborts with ExecutionInterrupted. */
+/**
+ * Reason with which an executor's signal aborts if a caller canceled the Task. (A shutdown aborts it with
+ * ExecutionInterrupted.)
+ */
 export class TaskCanceled extends Error {
   override readonly name = 'TaskCanceled';
   constructor() {
@@ -232,10 +255,11 @@ export class TaskCanceled extends Error {
 
 /**
  * Does the work of an agent: `execute` yields the events of one Task, then returns.
+ *
  * - If the Task has neither a terminal nor a waiting state at the return and is not parked, it ends FAILED.
- * - A thrown error is logged; callers get one safe sentence.
- * - An executor with `recovery: 'restart'` may park the Task with a status that has a time (`parks`). At that time any
- *   process calls `execute` again, as after a crash.
+ * - If `execute` throws, the error is logged, the Task ends FAILED, and callers get one sentence without internals.
+ * - An executor with `recovery: 'restart'` may park the Task by a status that names a time (`parks`). At that time
+ *   any process calls `execute` again, as after a crash.
  */
 export abstract class AgentExecutor {
   /**
@@ -245,43 +269,39 @@ export abstract class AgentExecutor {
   readonly recovery: 'restart' | 'fail' = 'fail';
 
   /**
-   * True if executing has no effect besides its events. Such an executor may start before its Task is durable, even if
-   * the Task is then rejected.
+   * True if executing has no effect besides the yielded events. Such an executor may start before its Task is
+   * durable; if the Task is then rejected, its work is dropped.
    */
   readonly isPure: boolean = false;
 
-  /**
-   * True if the agent's log stores large bytes as the agent sent them instead of as files, because the agent reads them
-   * from the log.
-   */
+  /** True if large bytes stay in the log instead of becoming files, because the agent reads them from the log. */
   get keepsBytes(): boolean {
     return false;
   }
 
   /**
-   * True if the agent's Tasks call other agents: if a Task ends without the executor, its child Tasks are ended too.
+   * True if the agent's Tasks call other agents. If such a Task ends without its executor (a limit, an error), its
+   * child Tasks are canceled.
    */
   readonly callsAgents: boolean = false;
 
   readonly declares?: AgentDeclaration;
 
   /**
-   * Returns the input that the agent accepts at the moment, if more than its config decides that. Called for each card
-   * and Message.
+   * Returns the input that the agent accepts at the moment. Called for each card and each Message. Absent if the
+   * agent's config alone decides that.
    */
   readonly currentInput?: (tenant: string) => Promise<CurrentInput>;
 
   /** Returns the origins of the agent's models; absent if the agent calls no model itself. */
   readonly modelOrigins?: (tenant: string) => Promise<readonly string[]>;
 
-  /**
-   * Text for a Message without text that is sent to the alias of the executor's node; "Execute node <id>" by default.
-   */
+  /** Text in place of a Message without text to the alias of the node; "Execute node <id>" by default. */
   readonly order?: string;
 
   /**
-   * Milliseconds that a canceled execution may continue to end the Task itself (a workflow cancels its children first).
-   * 0: the Task is CANCELED immediately and later events of the execution are dropped.
+   * Milliseconds in which an execution may end a canceled Task itself (a workflow cancels its child Tasks first).
+   * After that time, or immediately if 0, the Task is CANCELED, and later events of the execution are dropped.
    */
   readonly cancelGrace: number = 0;
 
@@ -291,15 +311,15 @@ export abstract class AgentExecutor {
   abstract execute(context: RequestContext): AsyncIterable<TaskEvent>;
 
   /**
-   * Returns a direct answer that needs no Task (section 3.1.1). Called before a Task is created; `undefined` to
-   * execute.
+   * Returns a direct Message as the answer, if the request needs no Task (section 3.1.1); `undefined` to create a
+   * Task and execute. Called before a Task is created. Absent: every request gets a Task.
    */
   replyDirectly?(message: Message, call: CallContext): Message | undefined;
 
   /**
-   * Returns the direct Message that a settled Task stands for, if the agent answered without a Task. The caller of a
-   * new Task gets that Message in place of the Task. An executor with this method may take a moment for its first
-   * event: streams wait up to two seconds for it.
+   * Returns the direct Message with which a remote agent answered instead of a Task, if that is what a settled Task
+   * contains; else `undefined`. The caller of a new Task gets that Message in place of the Task. The first event of
+   * an executor with this method may take a moment: streams wait up to two seconds for it.
    */
   directReply?(task: Task): Message | undefined;
 
@@ -309,15 +329,15 @@ export abstract class AgentExecutor {
    */
   findInputModes?(tenant: string): Promise<readonly string[] | undefined>;
 
-  /** Creates the id of a new Task. Absent if the usual ids suit the agent. */
+  /** Creates the id of a new Task; absent: the Task gets a usual id. */
   newTaskId?(): string;
 
-  /** Returns metadata for a new Task, readable by its caller. */
+  /** Returns metadata to add to a new Task; its caller can read it. */
   taskMetadata?(request: SendMessageRequest, call: AcceptingCall): JsonObject;
 
   /**
-   * Returns the trace spans that an event of the executor's log begins or ends. Pure: depends on the event alone. By
-   * default, the spans of model and tool calls that agents' logs report.
+   * Returns the trace spans that an event of the executor's log begins or ends. Depends on the event alone. By
+   * default, these are the spans of model and tool calls that agents' logs report.
    */
   spanSteps?(event: TaskEvent): readonly SpanStep[];
 
@@ -326,8 +346,8 @@ export abstract class AgentExecutor {
 }
 
 /**
- * Capabilities of one agent. `false` disables a capability of the service; extensions are added to those of the
- * service.
+ * Capabilities that one agent declares. `false` turns off a capability that the service has; `extensions` are added
+ * to those of the service.
  */
 export type DeclaredCapabilities = Pick<AgentCapabilities, 'streaming' | 'pushNotifications' | 'extensions'>;
 
@@ -338,9 +358,9 @@ export interface CurrentInput {
   changedAt?: Date;
 }
 
-/** Content of an agent's card that differs from the default card of agents of its kind. */
+/** Parts of an agent's card in which it differs from the default card of its kind of agents. */
 export interface AgentDeclaration {
-  /** Description for the agent's skill, as one sentence. */
+  /** Description of the agent's skill, as one sentence; absent: the default. */
   does?: string;
   inputModes?: string[];
   outputModes?: string[];

@@ -21,13 +21,13 @@ export const CALL_CHAIN = 'urn:parley:extension:hop-chain:v1';
 export const CONVERSATIONS_PATH = 'conversations';
 
 /**
- * Link of a call chain: one call, with its caller and the called agent. The service that made the call signs the link;
- * no other service can forge it.
+ * Link of a call chain: one call, with its caller and the called agent. The service that made the call signs the
+ * link, so no other service can forge it.
  */
 export interface ChainLink {
-  /** Outermost Task of this service that led to the call. */
+  /** Id of the outermost Task of this service that led to the call. */
   root: string;
-  /** Calling Task. */
+  /** Id of the calling Task. */
   task: string;
   caller: string;
   /** Called agent: its URL without a trailing slash, or the path of a local agent. */
@@ -35,7 +35,7 @@ export interface ChainLink {
   signature: string;
 }
 
-/** Number of links from which on a chain is treated as a loop. */
+/** Number of links from which a chain counts as a loop. */
 const DEEPEST = 32;
 const CARD = /(?<!\/)\/((\.well-known\/)?agent-card(\.json)?|\.well-known\/agent\.json)$/;
 
@@ -47,7 +47,7 @@ export function chainOf({ message, metadata }: Pick<SendMessageRequest, 'message
   return readChain(message.metadata?.[CALL_CHAIN] ?? metadata?.[CALL_CHAIN]);
 }
 
-/** Returns the links that a Task stores of the request that created it. */
+/** Returns the links of the request that created a Task, as the Task's metadata stores them. */
 export function keptChain(metadata: JsonObject | undefined): ChainLink[] {
   return readChain(metadata?.[CALL_CHAIN]);
 }
@@ -57,19 +57,23 @@ export function chainMetadata(links: readonly ChainLink[]): JsonObject {
   return links.length === 0 ? {} : { [CALL_CHAIN]: links.map((link) => ({ ...link })) };
 }
 
-/** Returns an agent's URL as links name it: without the card's path and without a trailing slash. */
+/** Returns an agent's URL as links name it: without the path of a card and without a trailing slash. */
 export function calledAgentOf(url: string): string {
   return withoutTrailing(url.replace(CARD, ''), '/');
 }
 
 /**
- * Signs and checks the links of call chains (ADR 10), to detect loops. A service trusts only its own links and passes
- * others on unchanged, so a chain crosses any number of services. A caller that forges links can block only itself.
+ * Signs and checks the links of call chains (ADR 10), to detect loops. A service trusts only links that it signed
+ * itself, and passes links of other services on unchanged, so a chain can cross any number of services. A caller that
+ * sends forged links can only get its own calls rejected.
  */
 export class CallChains {
   constructor(private readonly secret: Buffer) {}
 
-  /** Returns the chain with one more link, for the Message of the call. */
+  /**
+   * Returns the chain with one more link, for the Message of a call.
+   * @param links chain of the request that the calling Task serves
+   */
   extendChain(links: readonly ChainLink[], call: Omit<ChainLink, 'root' | 'signature'>): ChainLink[] {
     const root = this.rootOf(links) ?? call.task;
     const link = { root, task: call.task, caller: call.caller, callee: calledAgentOf(call.callee) };
@@ -77,8 +81,9 @@ export class CallChains {
   }
 
   /**
-   * Returns the outermost Task of this service that led to a call, and the number of calls from that Task on. A caller
-   * that forges links can only place itself below a Task that one of its own chains has named.
+   * Returns the outermost Task of this service that led to a call (`undefined` if there is none), and the number of
+   * calls from that Task on. A caller that sends forged links can only name a Task that one of its own chains has
+   * named before.
    */
   findPlace(links: readonly ChainLink[]): { root: string | undefined; depth: number } {
     const root = this.rootOf(links);
@@ -96,8 +101,8 @@ export class CallChains {
   }
 
   /**
-   * Rejects a Message to an agent that is already working on a Task which led to the Message. Exception: a turn of a
-   * conversation that the agent itself started by a tool.
+   * Rejects a Message to an agent if one of the Tasks that led to the Message is a Task of the same agent, or the
+   * chain is too long (DEEPEST). Exception: a turn of a conversation that the agent itself started by a tool.
    * @throws A2AError UNSUPPORTED_OPERATION with the reason `LOOP_DETECTED`
    */
   refuseReentry(agent: string, links: readonly ChainLink[]): void {
@@ -110,8 +115,8 @@ export class CallChains {
   }
 
   /**
-   * Rejects a call of an agent that was already called in the chain. Exception: a conversation may call the agent that
-   * started it by a tool.
+   * Rejects a call of an agent that the chain already contains, and any call if the chain is too long (DEEPEST).
+   * Exception: a conversation may call the agent that started it by a tool.
    * @throws A2AError UNSUPPORTED_OPERATION with the reason `LOOP_DETECTED`
    */
   refuseCall(callee: string, links: readonly ChainLink[]): void {
@@ -135,7 +140,7 @@ export class CallChains {
     return given.length === expected.length && timingSafeEqual(given, expected);
   }
 
-  /** True if the link is the call by which the agent started a conversation. */
+  /** True if the link is the call by which this agent started a conversation. */
   private isTalkOf(agent: string, link: ChainLink | undefined): boolean {
     return link?.caller === agent && link.callee === CONVERSATIONS_PATH && this.isOwn(link);
   }
@@ -184,7 +189,7 @@ function readLink(value: JsonValue): ChainLink | undefined {
     : undefined;
 }
 
-/** Budgets of the calls that agents make on their own, one budget for each outermost Task (call limit). */
+/** Counts the calls that agents make by themselves, against one limit for each outermost Task. */
 export abstract class CallBudgets {
   /**
    * Counts one call against the budget.
@@ -195,7 +200,9 @@ export abstract class CallBudgets {
 }
 
 /**
- * Signs and reads an entry: metadata that this service adds to a Message under an extension (ADR 10).
+ * Signs and reads entries: an entry is metadata that this service adds to a Message under the URI of an extension
+ * (ADR 10).
+ *
  * - An entry counts only for the Message and the owner that it was signed for, at every replica.
  * - An entry without a valid signature is metadata like any other.
  */
@@ -205,7 +212,10 @@ export abstract class SignedEntries<Entry extends object> {
 
   constructor(private readonly chains: Pick<CallChains, 'signValues' | 'hasSigned'>) {}
 
-  /** Returns the content of a Message that the signature of its entry covers. Transports may re-encode the rest. */
+  /**
+   * Returns the content of a Message that the signature of its entry covers. Other content may be re-encoded on the
+   * way.
+   */
   protected abstract boundContent(message: Message): JsonValue;
 
   /** Returns the Message with a signed entry in its metadata. */
@@ -245,47 +255,56 @@ export function withoutExtension(message: Message, extension: string): Message {
   };
 }
 
-/** URI of the extension, and metadata key, under which a Message names the step of a conversation. */
+/**
+ * URI of the extension, and metadata key, of ConversationEntry: under it a Message tells the step of its
+ * conversation.
+ */
 export const CONVERSATION_ENTRY = 'urn:parley:extension:conversation:v1';
 
-/** Text of a conversation that the addressed agent has not received as a Message. */
+/** Text of a conversation that the addressed agent has neither received nor sent as a Message. */
 export interface SaidText {
   /** Speaker. `self`: the addressed agent; `peer`: any other. */
   by: 'self' | 'peer';
-  /** Name of the agent that said the text, if more than one is possible. */
+  /** Name of the agent that said the text; absent if only one agent is possible. */
   agent?: string;
   text: string;
 }
 
-/** Data that a conversation sends to an agent besides the Parts of a Message. */
+/**
+ * Data that a conversation sends to an agent of this service in the metadata of a Message. The addressed agent is one
+ * of the two sides or the announcer (the agent that is called at the end).
+ */
 export interface ConversationEntry {
   /** Prompt of the step, as system text for a model. */
   instructions: string;
   role: 'requester' | 'target' | 'announcer';
   /** Name of the addressed agent. */
   self: string;
-  /** Name of the agent on the other side of the conversation; absent for the announcer. */
+  /** Name of the agent on the other side of the conversation; absent if the announcer is addressed. */
   peer?: string;
-  /** Number of the requested turn, from 1; absent for the announcer. */
+  /** Number of the requested turn, from 1; absent if the announcer is addressed. */
   turn?: number;
-  /** Number of turns that may follow the first answer; absent for the announcer. */
+  /** Number of turns that may follow the first answer; absent if the announcer is addressed. */
   maxTurns?: number;
-  /** Names of both sides and the outcome of the conversation; for the announcer only. */
+  /**
+   * Name of the requester. Present only if the announcer is addressed, like the next members: the name of the target
+   * and the outcome of the conversation.
+   */
   requester?: string;
   target?: string;
   outcome?: string;
-  /** Text that the agent answers to skip its turn. */
+  /** Text by which the agent can skip its turn: it answers exactly that. */
   skip: string;
   /**
-   * Texts that the addressed agent has neither received nor sent as a Message, oldest first; the whole transcript for
-   * the announcer.
+   * Texts that the addressed agent has neither received nor sent as a Message, oldest first; for the announcer the
+   * whole transcript; absent if there are none.
    */
   said?: SaidText[];
-  /** Number of older texts that `said` omits because of its limit. */
+  /** Number of older texts that `said` omits because of its size limit; absent: none. */
   omitted?: number;
 }
 
-/** Signs and reads the entries of conversations. An entry is bound to the texts of its Message. */
+/** Signs and reads the entries of conversations. The signature of an entry covers the texts of its Message. */
 export class ConversationEntries extends SignedEntries<ConversationEntry> {
   protected override readonly extension = CONVERSATION_ENTRY;
 
@@ -300,7 +319,7 @@ export class ConversationEntries extends SignedEntries<ConversationEntry> {
   }
 }
 
-/** Returns the entry that a Task stores of the Message that created it. */
+/** Returns the entry of the Message that created a Task, as the Task's metadata stores it; `undefined` without one. */
 export function keptEntry(metadata: JsonObject | undefined): ConversationEntry | undefined {
   const entry = metadata?.[CONVERSATION_ENTRY];
   return isJsonObject(entry) ? (entry as unknown as ConversationEntry) : undefined;
@@ -327,7 +346,7 @@ export interface BrainstormEntry {
   credentials?: readonly string[];
 }
 
-/** Signs and reads the entries of brainstorms. An entry is bound to the `systemPrompt` of its Message. */
+/** Signs and reads the entries of brainstorms. The signature of an entry covers the `systemPrompt` of its Message. */
 export class BrainstormEntries extends SignedEntries<BrainstormEntry> {
   protected override readonly extension = BRAINSTORM_ENTRY;
 

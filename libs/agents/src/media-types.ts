@@ -42,8 +42,8 @@ export function unreadParts(agent: Pick<AgentModes, 'inputModes'>, parts: readon
 }
 
 /**
- * Replaces the Parts that an agent cannot read by text Parts: data by its JSON, a file by a line about the file.
- * @returns the Parts, and the files that were replaced
+ * Replaces the Parts that an agent cannot read by text Parts: data by its JSON, a file by a line that names the file.
+ * @returns the Parts for the agent, and in `unread` the files that were replaced
  */
 export function fittedParts(
   agent: Pick<AgentModes, 'inputModes'>,
@@ -68,7 +68,7 @@ function isRead(agent: Pick<AgentModes, 'inputModes'>, part: Part): boolean {
   return part.text !== undefined && matchesType(mediaType, 'text/*') && readsText(agent);
 }
 
-/** Returns the default media type of a Part without one. The content of a file is unknown then. */
+/** Returns the default media type of a Part without one: that of texts, of data, or of a file with unknown content. */
 function kindOf({ text, data }: Part): string {
   if (text !== undefined) return 'text/plain';
   return data === undefined ? 'application/octet-stream' : 'application/json';

@@ -7,9 +7,9 @@ export interface NodeSpec {
   id: string;
   type: string;
   config: JsonObject;
-  /** Deadline for the node's questions in a run. */
+  /** Time in which a question of the node must be answered in a run; absent: no limit. */
   onWait?: { deadline: string };
-  /** Workflow that contains the node, in the revision in which it was saved. */
+  /** Workflow that contains the node, in the revision in which it was saved; absent if the node belongs to none. */
   of?: NodeHome;
 }
 
@@ -42,7 +42,7 @@ export interface NodeType {
   readonly configSchema?: ConfigSchema;
   /**
    * Returns the problems of a node's config, one sentence each; empty if there are none.
-   * @param use amounts of shared limits that earlier nodes of the workflow use
+   * @param use limits that the nodes of a workflow share, with what earlier nodes of the workflow use of them
    */
   findProblems(node: NodeSpec, use?: SharedUse): NodeProblem[];
   /** Creates the node's executor. The config may have become invalid since it was saved. */
@@ -96,8 +96,8 @@ export function argumentSchema(input: JsonObject): ArgumentSchema | undefined {
 }
 
 /**
- * True if the schema of an input allows any type. Models and clients expect a type, so such an input is declared as
- * text.
+ * True if the schema of an input has no keyword that constrains the value. Models and clients expect a type, so such
+ * an input is declared as text.
  */
 function saysNothing(property: JsonValue): property is JsonObject {
   return isJsonObject(property) && Object.keys(property).every((name) => ANNOTATIONS.has(name));

@@ -3,14 +3,14 @@ import type { TaskEvent } from '#libs/tasks';
 import type { Attributes, SpanKey, SpanKind } from '#libs/tracing';
 
 /**
- * Begin or end of a trace span below the span of a turn, derived from one event. `slot` identifies the open span within
- * the turn.
+ * Begin or end of a trace span below the span of a turn, derived from one event. `slot` names the place of the span
+ * within the turn: at most one span is open in each slot.
  */
 export type SpanStep = { begins: SpanBegin } | { ends: SpanEnd };
 
 /**
- * Begin of a span. If the slot has an open span with the same key, that span stays unchanged; a span with another key
- * ends.
+ * Begin of a span. If the span that is open in the slot has the same key, it stays open and nothing begins; if it has
+ * another key, it ends.
  */
 export interface SpanBegin {
   slot: string;
@@ -18,19 +18,19 @@ export interface SpanBegin {
   name: string;
   kind: SpanKind;
   attributes: Attributes;
-  /** `before`: the span begins at the time of the previous event; by default at the time of this event. */
+  /** `before`: the span begins at the time of the previous event. Absent: at the time of this event. */
   since?: 'before';
 }
 
 export interface SpanEnd {
   slot: string;
-  /** Name that replaces the initial name. */
+  /** Name of the span from its end on; absent: the name from its begin. */
   name?: string;
   attributes?: Attributes;
   error?: string;
 }
 
-/** Returns the run event note (`parley/event` metadata) of an event, if any. */
+/** Returns the note about a run event in an event's metadata (`parley/event`); `undefined` without one. */
 export function noteOf(event: TaskEvent): RunEventNote | undefined {
   if ('task' in event) return undefined;
   return runEventNote('statusUpdate' in event ? event.statusUpdate.metadata : event.artifactUpdate.metadata);

@@ -5,7 +5,7 @@ import type { CommitPosition } from '#libs/tasks';
 export interface CursorPlace {
   /** Last completely received commit of each writer (a process that writes to the log), by the writer's name. */
   position: CommitPosition;
-  /** For a writer whose next commit the client has received in part: `Frame.place` of the first missing frame. */
+  /** Number (`Frame.place`) of the first missing frame of each writer whose next commit was received in part. */
   partly: ReadonlyMap<string, number>;
   /** Time at this position: of the last received commit, or of the start without one; by the clock of the database. */
   at: Date;

@@ -14,8 +14,8 @@ import { CANCEL_REQUESTED } from './task-cancels.js';
 const CANCEL_LOOK_MS = Symbol('CANCEL_LOOK_MS');
 
 /**
- * Polls for cancel requests that other replicas stored for executions of this one: on their signal, and twice a second
- * because signals may be lost.
+ * Polls for cancel requests that other replicas have stored for Tasks that this replica executes: when they send a
+ * signal, and twice a second because signals may be lost.
  */
 @Injectable()
 export class CancelPoller {
@@ -46,7 +46,7 @@ export class CancelPoller {
     clearInterval(this.timer);
   }
 
-  /** Polls for cancel requests, one poll at a time. A call during a poll causes one more poll right after it. */
+  /** Polls for cancel requests, one poll at a time. If it is called during a poll, one more poll follows. */
   private async lookForCancels(): Promise<void> {
     this.again = true;
     if (this.looking) return;
@@ -64,26 +64,31 @@ export class CancelPoller {
 }
 
 /**
- * Function that cancels the Tasks that a Task started at agents elsewhere. It may be called repeatedly for one Task.
+ * Function that cancels the Tasks that one of this service's Tasks (`parent`) started at agents elsewhere. It may be
+ * called repeatedly for one parent.
  */
 export type RemoteEnding = (parent: TaskHeader) => Promise<void>;
 
 /** Maximum number of cancels that run at the same time. */
 const AT_ONCE = 16;
-/** Milliseconds that an attempt of the job waits for children to end. The next attempt checks the other children. */
+/**
+ * Milliseconds for which an attempt of the job waits for child Tasks to end. The next attempt checks those that have
+ * not.
+ */
 const SOON_MS = 250;
 
-/** Error that makes the job retry because some children have not ended yet. */
+/** Error that makes the job retry because some child Tasks have not ended yet. */
 class ChildrenAtWork extends Error {
   override readonly name = 'ChildrenAtWork';
 }
 
 /**
  * Cancels the child Tasks of Tasks that ended without their executor, because of a limit, an error or a missing
- * definition. The job is enqueued in the commit that ends the parent.
- * - A child that has ended stays as it is.
- * - While a child has not ended, the job is retried, up to its maximum number of attempts.
- * - The first attempt stores and starts the cancel of every child. No attempt waits for slow children.
+ * definition. It runs as a job, which is enqueued in the commit that ends the parent.
+ *
+ * - A child Task that has ended stays as it is.
+ * - While a child Task has not ended, the job is retried, up to its maximum number of attempts.
+ * - The first attempt stores and starts the cancel of every child Task. No attempt waits for slow ones.
  */
 @Injectable()
 export class ChildEndings {
@@ -123,8 +128,8 @@ export class ChildEndings {
   }
 
   /**
-   * Cancels a child Task. @returns false if the child still works when `patience` aborts; the next attempt checks it
-   * again
+   * Cancels a child Task. @returns false if it still works when `patience` aborts; the next attempt of the job checks
+   * it again
    */
   private async endChild({ taskId, tenant, owner, agent: path }: TaskHeader, patience: AbortSignal): Promise<boolean> {
     const revision = await acceptedRevision(this.store, taskId);

@@ -3,19 +3,20 @@ import { Backoff } from '#libs/service';
 import type { RenewedClaims, TaskClaim, TaskStore } from '#libs/tasks';
 import type { ExecutionRegistry } from './execution-registry.js';
 
-/** Factor of the pause after a poll: the poll's own duration times this. */
+/** Factor for the pause after a poll: the pause is so many times as long as the poll itself took. */
 const REST = 20;
 /** Maximum milliseconds of the pause after a poll. */
 const LONGEST_REST_MS = 30_000;
 
 /**
- * Paces a poll whose query becomes slow while a database snapshot is held, because it scans dead rows. The query takes
- * at most a twentieth of the time, unless it takes longer than a second and a half.
+ * Limits the time that a repeated query takes. The query becomes slow while a transaction holds an old snapshot of
+ * the database, because it then scans dead rows. It takes at most a twentieth of the time, unless one query takes
+ * longer than a second and a half.
  */
 export class PacedLook {
   private dueAt = Number.NEGATIVE_INFINITY;
 
-  /** @param leastPauseMs minimum milliseconds between two polls; 0: a poll is always due */
+  /** @param leastPauseMs minimum milliseconds between two polls; 0: a poll is due at any time */
   constructor(private readonly leastPauseMs: number) {}
 
   get isDue(): boolean {
@@ -34,17 +35,21 @@ export class PacedLook {
 }
 
 const LONGEST_PASSING_PAUSE_MS = 60_000;
-/** Longest pause in milliseconds after an error that does not pass by itself. */
+/** Longest pause, in milliseconds, after an error that does not pass by itself (a fault in the log). */
 const LONGEST_LASTING_PAUSE_MS = 60 * 60_000;
 
 /**
- * Returns the milliseconds before the next attempt to adopt a Task (back-off): doubled by each failure, up to a limit.
+ * Returns the milliseconds before the next attempt to adopt a Task (back-off): doubled by each failure, up to a
+ * limit.
+ * @param failures number of failed attempts so far
+ * @param firstMs pause after the first failure
+ * @param lasting true if the error does not pass by itself; the limit is then higher
  */
 function takeUpPause(failures: number, firstMs: number, lasting: boolean): number {
   return new Backoff(firstMs, lasting ? LONGEST_LASTING_PAUSE_MS : LONGEST_PASSING_PAUSE_MS).pauseAfter(failures - 1);
 }
 
-/** Injection token: milliseconds between comparisons of claims with executions, 5,000 by default. */
+/** Injection token: milliseconds between comparisons of this replica's claims with its executions, 5,000 by default. */
 export const CLAIM_LOOK_MS = Symbol('CLAIM_LOOK_MS');
 
 const FIRST_PAUSE_MS = 1_000;
@@ -52,7 +57,7 @@ const FIRST_PAUSE_MS = 1_000;
 const RENEWED_AT_ONCE = 500;
 const NONE: RenewedClaims = { renewed: [], lost: [] };
 
-/** Claim that this replica holds without an execution. */
+/** Claim of this replica on a Task that this replica does not execute. */
 export interface IdleClaim extends TaskClaim {
   /** Number of failed attempts to adopt the Task. */
   failures: number;
@@ -60,18 +65,23 @@ export interface IdleClaim extends TaskClaim {
 
 /**
  * Compares the claims of this replica with its executions.
- * - A claim without an execution (its statement failed, or the answer was lost) is reported, so that its Task is
- *   adopted.
- * - An execution without its claim (this process was frozen, and another replica adopted the Task) ends immediately,
- *   even if it does not write.
+ *
+ * - A claim without an execution is reported, so that its Task is adopted. It arises if a statement has claimed a
+ *   Task, and then failed or lost its answer.
+ * - An execution without its claim ends immediately, even if it does not write. It arises if this process stood
+ *   still, and another replica adopted the Task.
  */
 export class ClaimReconciler {
-  /** Tokens of claims that had no execution at the last poll. The answer to their statement may still be on its way. */
+  /**
+   * Tokens of claims that had no execution at the last comparison. Their executions may be about to begin, so they
+   * are reported only if the next comparison finds them again.
+   */
   private idle = new Set<string>();
   private readonly troubled = new Map<string, IdleClaim & { dueAt: number }>();
   private readonly paced: PacedLook;
   /**
-   * Current maximum number of claims per statement. It shrinks after a failure, to isolate the claim that causes it.
+   * Current maximum number of claims per statement. It shrinks after a failure, to isolate the claim that causes the
+   * failure.
    */
   private atOnce = RENEWED_AT_ONCE;
 
@@ -85,8 +95,9 @@ export class ClaimReconciler {
   }
 
   /**
-   * Yields the claims whose Tasks must be adopted now, in chunks. Each claim has a new token, which fences work that
-   * began with the old one. Claims that are due for a retry are yielded even if the poll for idle claims fails.
+   * Yields the claims whose Tasks must be adopted now, in chunks. Each claim gets a new token: work that began with
+   * the old one can no longer write. Claims that are due for a retry are yielded even if the query for claims without
+   * an execution fails.
    */
   async *renewDueClaims(): AsyncGenerator<IdleClaim[], void, undefined> {
     try {
@@ -96,7 +107,10 @@ export class ClaimReconciler {
     }
   }
 
-  /** Marks claims whose Tasks are being adopted. They are not due until `markSettled` or `markFailed` is called. */
+  /**
+   * Marks claims whose Tasks are being adopted. `renewDueClaims` skips them until `markSettled` or `markFailed` is
+   * called.
+   */
   markPending(claims: readonly TaskClaim[]): void {
     for (const claim of claims) this.keepClaim({ ...claim, failures: 0 }, Infinity);
   }
@@ -107,8 +121,10 @@ export class ClaimReconciler {
   }
 
   /**
-   * Schedules another attempt to adopt a Task after a pause. Pauses grow up to a minute, or up to an hour if the cause
-   * does not pass by itself (`lasting`).
+   * Schedules another attempt to adopt a Task after a pause. Pauses grow up to a minute, or up to an hour if the
+   * error does not pass by itself.
+   * @param failures number of failed attempts so far
+   * @param lasting true if the error does not pass by itself
    */
   markFailed(claim: TaskClaim, failures: number, lasting = false): void {
     const pause = takeUpPause(failures, Math.min(FIRST_PAUSE_MS, this.lookMs), lasting);
@@ -138,8 +154,8 @@ export class ClaimReconciler {
   }
 
   /**
-   * Renews claims in one statement. Claims that fail together move to the end and are retried in smaller groups, so
-   * that one bad claim does not block the others.
+   * Renews claims in one statement. If the statement fails, its claims move to the end of the queue and are retried
+   * in smaller groups, so that one bad claim does not block the others.
    */
   private async renewAtOnce(claims: readonly IdleClaim[]): Promise<RenewedClaims> {
     try {
@@ -178,7 +194,10 @@ export class ClaimReconciler {
   }
 }
 
-/** Maximum number of remembered failed Tasks, since each poll for overdue Tasks sends their ids. */
+/**
+ * Maximum number of Tasks whose failures are remembered: each poll for overdue Tasks sends the ids of those that
+ * pause.
+ */
 const MOST_REMEMBERED = 10_000;
 
 interface FailedWake {
@@ -187,7 +206,8 @@ interface FailedWake {
 }
 
 /**
- * Parked Tasks that could not be woken. Each is skipped until its pause is over, so that other overdue Tasks are found.
+ * Parked Tasks whose wake failed. Each one is skipped until its pause is over, so that polls find other overdue
+ * Tasks.
  */
 export class FailedWakes {
   /** Failures by Task id, the most recent failure last. */
@@ -202,7 +222,11 @@ export class FailedWakes {
     return [...this.wakes].flatMap(([taskId, { dueAt }]) => (dueAt > now ? taskId : []));
   }
 
-  /** Adds a failure to wake a Task. @returns the number of earlier failures */
+  /**
+   * Adds a failure to wake a Task.
+   * @param lasting true if the error does not pass by itself; the pauses are then longer
+   * @returns the number of earlier failures
+   */
   addFailure(taskId: string, lasting: boolean): number {
     const { failures } = this.wakes.get(taskId) ?? { failures: 0 };
     this.wakes.delete(taskId);
@@ -217,7 +241,11 @@ export class FailedWakes {
     this.wakes.delete(taskId);
   }
 
-  /** Forgets the Tasks that a complete poll has not found overdue and that are not pausing. */
+  /**
+   * Forgets the Tasks that are neither overdue nor pausing.
+   * @param overdue Tasks that a complete poll has found overdue
+   * @param pausing Tasks that the poll left out, since their pauses were not over
+   */
   keepAmong(overdue: readonly string[], pausing: readonly string[]): void {
     const kept = new Set([...overdue, ...pausing]);
     for (const taskId of this.wakes.keys()) if (!kept.has(taskId)) this.wakes.delete(taskId);

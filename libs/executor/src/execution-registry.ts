@@ -44,6 +44,7 @@ import { type ExecutionStart, TaskExecution } from './task-execution.js';
 
 /**
  * Ends a Task as FAILED after the database rejected the content of an event. Events that were written before remain.
+ * @param leaving signal that aborts when this process stops
  * @throws the error that prevents reading or writing
  */
 async function endBroken(
@@ -70,7 +71,7 @@ type UnboundStart = Omit<ExecutionStart, 'executor' | 'acceptance' | 'readEvents
  */
 @Injectable()
 export class ExecutionRegistry {
-  /** Claims that this process is taking at the moment. */
+  /** Claims that this process is acquiring at the moment, before their executions begin. */
   readonly begun = new BegunClaims();
   readonly files: MessageFiles;
   private readonly logger = new Logger(ExecutionRegistry.name);
@@ -120,7 +121,7 @@ export class ExecutionRegistry {
     return execution?.failure ? undefined : execution;
   }
 
-  /** Returns the claims of the running executions, as far as the store is known to have them. */
+  /** Returns the claims of the running executions that the store is known to have committed. */
   heldClaims(): TaskClaim[] {
     return this.executions
       .values()
@@ -128,7 +129,7 @@ export class ExecutionRegistry {
       .map(({ claim }) => claim);
   }
 
-  /** Interrupts the execution with this claim, because another replica has the Task by now. */
+  /** Interrupts the execution with this claim, because another replica has claimed the Task in the meantime. */
   onClaimLost({ taskId, token }: TaskClaim): void {
     const execution = this.executions.get(taskId);
     if (!execution?.holdsClaim || execution.claim.token !== token) return;
@@ -137,9 +138,12 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Creates a Task for the Message and starts its execution, detached from the caller. If the agent's premise does not
-   * hold, no Task is created: `accepted` and `settled` reject with PreconditionFailed.
-   * @throws A2AError with status 503 during shutdown or a journal stall, with status 413 if the Message is too large
+   * Creates a Task for the Message and starts its execution, which continues if the caller leaves. If the agent's
+   * revision is no longer the newest (`premise`), no Task is created: `accepted` and `settled` reject with
+   * PreconditionFailed.
+   * @param once idempotency key and fingerprint of the request; absent: the request has no key
+   * @throws A2AError with status 503 during shutdown or while the journal writes nothing, with status 413 if the
+   *   Message is too large
    */
   beginExecution(agent: ServedAgent, request: SendMessageRequest, call: CallContext, once?: Idempotency): Execution {
     this.refuseNewWork(call);
@@ -179,8 +183,9 @@ export class ExecutionRegistry {
   /**
    * Creates a Task under the caller's `Idempotency-Key`. The same request always gives the same Task, in any replica
    * (see IdempotentRequests).
-   * @param sent original request, if `request` is a changed copy of it; identifies the request
-   * @throws A2AError INVALID_PARAMS with reason `IDEMPOTENCY_CONFLICT` and status 409 for another request under the key
+   * @param sent request as the caller sent it, if `request` is a changed copy of it; repetitions are recognized by it
+   * @throws A2AError INVALID_PARAMS with reason `IDEMPOTENCY_CONFLICT` and status 409 for another request under the
+   *   key
    */
   beginOnce(
     agent: ServedAgent,
@@ -193,11 +198,13 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Records a follow-up Message to a waiting Task and executes the next turn. If a cancel of the Task was requested and
-   * never carried out, the Task is canceled instead.
-   * @param after sequence of the last event that the sender saw; the Message is rejected if the log has later events
+   * Records a Message to a waiting Task and executes the next turn. If a cancel of the Task was requested and never
+   * carried out, the Task is canceled instead.
+   * @param once idempotency key and fingerprint of the request; absent: the request has no key
+   * @param after sequence of the last event that the sender saw: the Message is rejected if the log has later events;
+   *   absent: no check
    * @throws A2AError TASK_NOT_FOUND; UNSUPPORTED_OPERATION if the Task has ended, is working or has progressed;
-   * TASK_BUSY with status 503 if another claim holds the Task without progress
+   *   TASK_BUSY with status 503 if another request or replica holds the Task for long without progress
    */
   async resumeExecution(
     agent: ServedAgent,
@@ -251,8 +258,8 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Records a follow-up Message under the caller's `Idempotency-Key`. The same request gives the turn that its first
-   * attempt started, even if that turn or the Task has ended.
+   * Records a Message to a waiting Task under the caller's `Idempotency-Key`. The same request gives the turn that
+   * its first attempt started, even if that turn or the Task has ended.
    * @throws A2AError as `resumeExecution` and `beginOnce` do
    */
   resumeOnce(
@@ -279,8 +286,9 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Resumes a turn that another process did not finish, or that was parked. The executor must be restartable. A Task
-   * that was waiting and is due becomes WORKING first; a full log rejects that (TaskLimitExceeded).
+   * Resumes a turn that another process did not finish, or that was parked. The agent's executor must have `recovery:
+   * 'restart'`. A Task in a waiting state whose time has come becomes WORKING first; if its log is full, that is
+   * rejected (TaskLimitExceeded).
    */
   recoverTurn(turn: RecoveredTurn): Execution {
     const waits = isWaitingState(turn.stored.header.state);
@@ -302,19 +310,23 @@ export class ExecutionRegistry {
 
   /**
    * Cancels a Task in any replica. Resolves with the Task once CANCELED is durable.
+   *
    * - The cancel request is stored. The replica that executes the Task ends it.
    * - A waiting Task whose executor has something to cancel is executed once more, with an aborted signal.
-   * - If another replica adopts the Task meanwhile, this keeps waiting.
+   * - If another replica adopts the Task in the meantime, this method waits for that replica.
+   *
+   * @param gone signal that aborts when the caller disconnects, which ends only the wait
    * @throws A2AError TASK_NOT_FOUND; TASK_NOT_CANCELABLE if the Task has ended, also during the cancel; status 503 if
-   * this process stops first, though the cancel request remains stored; the reason of `gone`
+   *   this process stops first, though the cancel request remains stored
+   * @throws the reason of `gone`
    */
   cancelAndWait(agent: ServedAgent, taskId: string, call: CallContext, gone?: AbortSignal): Promise<Task> {
     return this.cancels.cancelAndWait(agent, taskId, call, gone);
   }
 
   /**
-   * Cancels a Task that this process has claimed because of a cancel request, and that waited or was parked. Resolves
-   * when the Task has ended, or another replica has it.
+   * Cancels a Task that this process has claimed because of a cancel request, and that was waiting or parked.
+   * Resolves when the Task has ended, or another replica has claimed it.
    */
   endCanceled(claimed: ClaimedTask): Promise<unknown> {
     const execution = this.beginCancel(claimed);
@@ -335,7 +347,10 @@ export class ExecutionRegistry {
     this.draining = true;
   }
 
-  /** Waits for the running executions until the signal aborts, then leaves the rest to the replicas that adopt them. */
+  /**
+   * Waits for the running executions until the signal aborts, then interrupts the rest; other replicas adopt their
+   * Tasks.
+   */
   async stop(signal: AbortSignal): Promise<void> {
     this.startDraining();
     const running = Promise.allSettled(this.executions.values().map((execution) => execution.settled));
@@ -396,8 +411,8 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Resolves with the execution when its first event is durable. If that event was rejected for good, releases the
-   * claim, unless this process is stopping.
+   * Resolves with the execution when its first event is durable. If the store rejected that event and will never
+   * write it, releases the claim, unless this process is stopping.
    */
   private async acceptedOrReleased(execution: TaskExecution): Promise<Execution> {
     try {
@@ -418,7 +433,7 @@ export class ExecutionRegistry {
     }
   }
 
-  /** Claims a Task and starts its cancel; `undefined` if a replica executes the Task or it has ended. */
+  /** Claims a Task and starts its cancel; `undefined` if a replica executes the Task, or the Task has ended. */
   private async claimForCancel(
     agent: ServedAgent,
     taskId: string,
@@ -431,7 +446,7 @@ export class ExecutionRegistry {
     });
   }
 
-  /** Starts the cancel of a Task that was claimed for it. */
+  /** Starts the cancel of a Task that was claimed in order to cancel it. */
   private beginCancel({ agent, stored, token, call }: ClaimedTask): TaskExecution {
     const recording = this.recorder.continueRecording(stored, token);
     const last = stored.task.history?.findLast((message) => message.role === 'ROLE_USER') ?? userMessage('');
@@ -445,10 +460,12 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Rejects new work.
-   * - During a stall of the journal: all calls except those of runs, in this process or at other replicas.
-   * - While draining: all calls except in-process calls.
-   * - Once running executions are interrupted: all calls.
+   * Rejects new work in three phases.
+   *
+   * - While the journal writes nothing (a stall): rejects all calls except those of runs, in this process or at other
+   *   replicas.
+   * - While draining, at shutdown: rejects all calls except in-process calls.
+   * - Once running executions are interrupted: rejects all calls.
    */
   private refuseNewWork({ parent, revisionClaim }: CallContext): void {
     if (!parent && revisionClaim === undefined && this.recorder.isStalled) throw journalStalled();

@@ -38,16 +38,16 @@ export interface Execution {
   /** True if an earlier request under the same `Idempotency-Key` started the turn. */
   readonly repeated?: true;
   /**
-   * The accepted Task and its sequence; resolves when both are durable. Unless the caller is an execution of this
-   * process, rejects with status 503 after JOURNAL_STALL_LIMIT (see `acceptedInTime`).
+   * The accepted Task and its sequence; resolves when both are durable. For a caller outside this process, rejects
+   * with status 503 if that takes longer than JOURNAL_STALL_LIMIT (see `acceptedInTime`).
    */
   readonly accepted: Promise<{ task: Task; sequence: number }>;
-  /** The accepted Task and its sequence, before they are durable. */
+  /** The accepted Task and its sequence, known before they are durable. */
   readonly begunAs: { task: Task; sequence: number };
   /**
-   * Events recorded after the acceptance, before they are durable, for one reader in this process (see LiveEvents).
-   * Only for calls with a `parent`. The stream ends with a terminal or waiting state, and when this process stops
-   * working on the Task, also because the Task is parked.
+   * Events that are recorded after the acceptance, before they are durable, for one reader in this process (see
+   * LiveEvents). `undefined` for calls without a `parent`. The stream ends with a terminal or waiting state, and when
+   * this process stops working on the Task, also because the Task is parked.
    */
   readonly live: LiveEvents | undefined;
   /**
@@ -58,9 +58,9 @@ export interface Execution {
 }
 
 /**
- * Stream of an execution's events as they are recorded, before they are durable. For a caller in this process whose own
- * events go through the same journal: the journal keeps the order, so an event that the caller records because of
- * another event never becomes durable before that one.
+ * Stream of an execution's events as they are recorded, before they are durable. Its reader must be in this process,
+ * and record its own events in the same journal. The journal keeps their order, so an event that the reader records
+ * because of another event never becomes durable before that one.
  */
 export class LiveEvents implements AsyncIterable<RecordedEvent> {
   private events: RecordedEvent[] = [];
@@ -106,15 +106,15 @@ export class LiveEvents implements AsyncIterable<RecordedEvent> {
   }
 }
 
-/** Time limit for a Message to become durable. */
+/** Limit of the time in which a Message must become durable. */
 export interface AcceptanceLimit {
-  /** Maximum milliseconds (JOURNAL_STALL_LIMIT). */
+  /** Maximum milliseconds for which the journal may write nothing (JOURNAL_STALL_LIMIT). */
   readonly limitMs: number;
   /** Returns the milliseconds for which the journal has written nothing although events wait. */
   standsStillMs(): number;
 }
 
-/** A Message fails after this multiple of the limit even if the journal makes progress. */
+/** Multiple of the limit after which a Message fails even if the journal still writes. */
 const LIMITS_IN_ALL = 4;
 const NOT_CONFIRMED = 'MESSAGE_NOT_CONFIRMED';
 
@@ -144,7 +144,10 @@ export async function acceptedInTime(durable: Promise<void>, limit: AcceptanceLi
   }
 }
 
-/** Returns the error for a new Message while the journal can write nothing. No part of the Message is stored. */
+/**
+ * Returns the error for a Message that arrives while the journal can write nothing. No part of that Message is
+ * stored.
+ */
 export function journalStalled(): A2AError {
   const message = 'The database is out of reach at the moment; try again later';
   return new A2AError('INTERNAL', { message, detailReason: 'DATABASE_UNAVAILABLE', status: 503 });
@@ -179,8 +182,8 @@ export function newHeader(agent: ServedAgent, request: SendMessageRequest, call:
 }
 
 /**
- * Returns the metadata of a new Task: the agent's revision, the trace and the executor's own members. Callers see it.
- * The Task of an agent elsewhere has no revision.
+ * Returns the metadata of a new Task, which callers see: the agent's revision, the trace and the members that the
+ * executor adds. The Task of a registered agent has no revision.
  */
 export function newTaskMetadata(agent: ServedAgent, request: SendMessageRequest, call: CallContext): JsonObject {
   return {
@@ -211,7 +214,7 @@ export function recordAccepted(recording: TaskRecording, event: TaskEvent): void
 }
 
 /**
- * HTTP header that carries a revision claim: a replica that calls an agent for a run asks for the revision with which
+ * HTTP header with a revision claim: by it a replica that calls an agent for a run asks for the revision with which
  * the run was started. (A revision claim is unrelated to TaskClaim, the right to write a Task.)
  */
 export const REVISION_CLAIM = 'parley-revision';
@@ -228,9 +231,9 @@ const CONTEXT = 'parley-revision-1';
 const MAX_LENGTH = 1024;
 
 /**
- * Signs and reads revision claims: the revisions that calls between replicas ask for (HMAC-SHA-256 with the secret that
- * the replicas share). Only runs may call an agent by a revision other than its newest. A revision claim is valid for
- * one agent, one owner and a minute.
+ * Signs and reads revision claims, by which calls between replicas ask for a revision of an agent (HMAC-SHA-256 with
+ * the secret that the replicas share). Only runs may call an agent in a revision other than its newest. A revision
+ * claim is valid for one agent, one owner and one minute.
  */
 export class RevisionClaims {
   constructor(private readonly secret: Buffer) {}
@@ -242,6 +245,7 @@ export class RevisionClaims {
 
   /**
    * Returns the revision that a revision claim asks for.
+   * @param now time of the check, in milliseconds since 1970
    * @throws A2AError INVALID_REQUEST if no replica signed the claim for this call, or the claim has expired
    */
   readRevision(call: ClaimedCall, claim: string, now = Date.now()): string {
@@ -288,9 +292,7 @@ export class MessageFiles {
   }
 }
 
-/**
- * Stores the large Parts of the events of one execution as files. A Part that occurs in several events is stored once.
- */
+/** Stores the large Parts of the events of one execution as files. A Part that is in several events is stored once. */
 export class KeptEvents {
   private readonly kept = new WeakMap<Part, { raw: string | undefined; url: string | undefined; part: Part }>();
   private readonly restorers = new Set<PartRestorer>();
@@ -358,8 +360,8 @@ export class KeptEvents {
   }
 
   /**
-   * Returns the stored form of a Part; `undefined` if the Part was not stored. Compares its content too, since an
-   * executor may reuse an object for several Parts.
+   * Returns the stored form of a Part; `undefined` if the Part was not stored. The same object may have got other
+   * content since, so the content is compared, too.
    */
   private findKept(part: Part): Part | undefined {
     const kept = this.kept.get(part);
@@ -367,7 +369,7 @@ export class KeptEvents {
   }
 }
 
-/** Returns the Parts that an agent sends in an event; none for a Task's first event. */
+/** Returns the Parts that an agent sends in an event; none for a Task's first event, which has the caller's Message. */
 function saidParts(event: TaskEvent): readonly Part[] {
   if ('artifactUpdate' in event) return event.artifactUpdate.artifact.parts;
   return ('statusUpdate' in event && event.statusUpdate.status.message?.parts) || [];

@@ -8,8 +8,8 @@ import { TaskTracing } from './task-tracing.js';
 import { TaskRecovery } from './task-recovery.js';
 
 /**
- * Module that executes agents. Needs TracingModule, JobsModule and HttpModule, and a global AgentCatalog. With a global
- * PartKeeper, large Parts of Messages become files.
+ * Module that executes agents. Needs TracingModule, JobsModule and HttpModule, and a global AgentCatalog. If a global
+ * PartKeeper is provided, large Parts of Messages become files.
  */
 @Module({
   imports: [TasksModule],

@@ -23,14 +23,17 @@ import { foldEvents, foldLog, type Idempotency, type KeyedRequest, type TaskFeed
 import { type Execution, isNotConfirmed, type MessageFiles } from './execution.js';
 import { isTaskBusy } from './task-claims.js';
 
-/** Milliseconds for which a request is retried while another request holds the Task without having written. */
+/** Milliseconds for which a request is retried while another request has claimed the Task and not written yet. */
 const CONTENDED_FOR_MS = 10_000;
-/** Milliseconds between these retries of a request. */
+/** Milliseconds between the retries of such a request. */
 const CONTENDED_MS = 20;
-/** Number of copies of a Task in memory: the Task as accepted, and the Task at the end of its turn. */
+/**
+ * Number of copies of a Task in memory for a repeated request: the Task as accepted, and the Task at the end of its
+ * turn.
+ */
 const BOTH_ENDS = 2;
 
-/** Starts executions for requests under a key. ExecutionRegistry implements it. */
+/** Part of ExecutionRegistry that starts executions for requests with an idempotency key. */
 interface KeyedExecutions {
   readonly files: Pick<MessageFiles, 'concernsRequest' | 'keepFiles'>;
   beginExecution(agent: ServedAgent, request: SendMessageRequest, call: CallContext, once: Idempotency): Execution;
@@ -54,7 +57,7 @@ export class IdempotentRequests {
     private readonly executions: KeyedExecutions,
   ) {}
 
-  /** See `ExecutionRegistry.beginOnce`. */
+  /** Creates a Task under a key, as `ExecutionRegistry.beginOnce` describes. */
   async beginOnce(
     agent: ServedAgent,
     request: SendMessageRequest,
@@ -81,7 +84,7 @@ export class IdempotentRequests {
     }
   }
 
-  /** See `ExecutionRegistry.resumeOnce`. */
+  /** Records a Message to a waiting Task under a key, as `ExecutionRegistry.resumeOnce` describes. */
   async resumeOnce(
     agent: ServedAgent,
     taskId: string,
@@ -112,7 +115,7 @@ export class IdempotentRequests {
     }
   }
 
-  /** See `ExecutionRegistry.findRepeated`. */
+  /** Returns the execution that an equal request started, as `ExecutionRegistry.findRepeated` describes. */
   findRepeated(
     agent: ServedAgent,
     request: SendMessageRequest,
@@ -123,9 +126,11 @@ export class IdempotentRequests {
   }
 
   /**
-   * Returns the turn that the same request started, as an execution: the Task as accepted, the events of that turn, and
-   * the Task at the end of that turn, whatever came later. `undefined` for a new key.
-   * @throws A2AError INVALID_PARAMS with reason `IDEMPOTENCY_CONFLICT` and status 409 for another request under the key
+   * Returns the turn that an equal request under the key started, as an execution: the Task as accepted, the events
+   * of that turn, and the Task at the end of that turn, even if the Task has continued since. `undefined` if the key
+   * is new.
+   * @throws A2AError INVALID_PARAMS with reason `IDEMPOTENCY_CONFLICT` and status 409 for another request under the
+   *   key
    */
   private async findKnownTurn(
     agent: ServedAgent,
@@ -171,8 +176,8 @@ export class IdempotentRequests {
   }
 
   /**
-   * Returns the Task as of a sequence in its log. A caller can request this repeatedly with a few bytes, so a long log
-   * is read only if there is memory for the answer.
+   * Returns the Task as of a sequence in its log. A caller can request this repeatedly with small requests, so a long
+   * log is read only if there is memory for the answer.
    * @param times number of copies of the Task in memory
    */
   private async taskAt(taskId: string, sequence: number, call: CallContext, times: number): Promise<Task> {
@@ -188,8 +193,8 @@ export class IdempotentRequests {
 }
 
 /**
- * True if the request may be retried: another request may be about to write, or the database was unreachable. False for
- * a rejected Message.
+ * True if the request may succeed when it is retried: another request may be about to write, or the database was
+ * unreachable. False for a Message that was rejected.
  */
 function isContended(error: unknown): boolean {
   const isBusy = isTaskBusy(error) || (error instanceof A2AError && error.reason === 'UNSUPPORTED_OPERATION');
@@ -199,9 +204,12 @@ function isContended(error: unknown): boolean {
 const ENTRIES = [CONVERSATION_ENTRY, BRAINSTORM_ENTRY];
 
 /**
- * Returns the idempotency key of a request and a fingerprint of the request's JSON. The fingerprint ignores the order
- * of members: clients need not preserve it, and gRPC with its maps cannot. It omits the entry of a conversation or a
- * brainstorm, because a replica of another version may repeat the Message without the entry.
+ * Returns the idempotency key of a request and a fingerprint of the request's JSON. The fingerprint ignores two
+ * things:
+ *
+ * - the order of members: clients need not preserve it, and gRPC with its maps cannot
+ * - the entry of a conversation or a brainstorm: a replica of another version may repeat the Message without the
+ *   entry
  */
 function idempotencyOf(request: SendMessageRequest, key: string): Idempotency {
   const message = ENTRIES.reduce(withoutExtension, request.message);
@@ -226,6 +234,7 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 
 /**
  * Validates and returns the value of an `Idempotency-Key` header, or of another field with that meaning.
+ * @param field name of the field, for the error
  * @throws A2AError INVALID_PARAMS unless it has 1 to 255 visible ASCII characters
  */
 export function readIdempotencyKey(value: unknown, field = 'Idempotency-Key'): string {

@@ -56,9 +56,12 @@ export class LogReads {
   }
 }
 
-/** Number of failed attempts to find an agent after which a Task with a cancel request is canceled without it. */
+/**
+ * Number of failed attempts to find a Task's agent after which a Task with a cancel request is canceled without the
+ * agent.
+ */
 const TRIES_BEFORE_CANCEL = 3;
-/** Approximate bytes of one page of a long log. A page is parsed without a break. */
+/** Approximate bytes of one page of a long log. A page is parsed without giving other work a turn. */
 const PAGE_BYTES = 1024 * 1024;
 /** Maximum number of events of one page of a long log. */
 const PAGE_EVENTS = 1_000;
@@ -72,7 +75,10 @@ export interface TakeUpServices {
   address: ServiceAddress;
 }
 
-/** Resumes Tasks that this replica has claimed and no process executes, or ends them with a reason. */
+/**
+ * Handles Tasks that this replica has claimed and no process executes: resumes each, releases its claim, or ends it
+ * with a reason.
+ */
 export class TaskAdoption {
   private readonly logger = new Logger('TaskRecovery');
   private readonly reads = new LogReads();
@@ -82,8 +88,8 @@ export class TaskAdoption {
   /**
    * Adopts a Task that this replica has claimed. Resolves when the Task has an execution, has ended or was released.
    * @param failures number of failed attempts before this one
-   * @param read the Task's header and, if the log is short, its log; `undefined` if the Task is gone
-   * @throws any error on the way; nothing is decided then, and the claim remains
+   * @param read the Task's header and, if the log is short, its log; `undefined` if the Task was deleted
+   * @throws any error on the way; the Task is then unchanged, and the claim remains for another attempt
    */
   async takeUp(claim: TaskClaim, failures: number, read: TaskLog | undefined): Promise<void> {
     if (!read || !goesOn(read.header)) return this.services.store.releaseClaim(claim);
@@ -92,8 +98,8 @@ export class TaskAdoption {
   }
 
   /**
-   * Adopts a Task that this replica has claimed because the Task is due.
-   * @throws any error on the way; nothing is decided then, and the claim remains
+   * Adopts a parked Task that this replica has claimed because its time has come.
+   * @throws any error on the way; the Task is then unchanged, and the claim remains for another attempt
    */
   async takeUpDue(claim: TaskClaim, stored: StoredTask): Promise<void> {
     await this.continueTask(claim, 0, { stored, events: await this.readInTurn(stored.header), due: true });
@@ -111,7 +117,10 @@ export class TaskAdoption {
     else await this.failTask(stored, claim);
   }
 
-  /** Reads a log within the limit on concurrent bytes, since any number of Tasks may be due at the same time. */
+  /**
+   * Reads a log when the limit on bytes that are read at once has room for it, since many Tasks may be due at the
+   * same time.
+   */
   private readInTurn(header: TaskHeader): Promise<RecordedEvent[]> {
     return this.reads.runRead(header.size?.log ?? 0, () => this.readTaskLog(header));
   }
@@ -133,8 +142,8 @@ export class TaskAdoption {
   }
 
   /**
-   * Returns the agent of a Task, or a stand-in if the agent no longer exists. Returns `undefined` if the lookup fails
-   * and a cancel request has waited for several attempts, so that the Task is canceled without its agent.
+   * Returns the agent of a Task, or a placeholder if the agent no longer exists. Returns `undefined` if the lookup
+   * fails and a cancel request has waited for several attempts, so that the Task is canceled without its agent.
    * @throws the error of the lookup otherwise
    */
   private async agentOf({ header, task }: StoredTask, failures: number): Promise<ServedAgent | undefined> {
@@ -198,7 +207,7 @@ export class TaskAdoption {
 interface ReadTask {
   stored: StoredTask;
   events: readonly RecordedEvent[];
-  /** True if the Task was claimed because it is due. */
+  /** True if the Task was parked, and claimed because its time has come. */
   due: boolean;
 }
 
@@ -209,8 +218,8 @@ function toStored(header: TaskHeader, events: readonly RecordedEvent[]): StoredT
 }
 
 /**
- * True if the Task must be resumed. A Task that waits for its caller is released instead, unless it is due or has a
- * cancel request.
+ * True if the Task must be resumed. A Task in a waiting state is released instead, unless its time has come or it has
+ * a cancel request.
  */
 export function goesOn({ state, wakeAt, cancelRequested }: TaskHeader): boolean {
   if (isWaitingState(state)) return cancelRequested ?? (wakeAt !== undefined && wakeAt.getTime() <= Date.now());
@@ -239,7 +248,7 @@ function openingMessage({ event }: RecordedEvent): Message | undefined {
   return 'statusUpdate' in event ? event.received : undefined;
 }
 
-/** Maximum number of short logs that are read at once; a few queries read them together. */
+/** Maximum number of short logs that are read at once, by a few queries. */
 const SHORT_AT_ONCE = 128;
 /** Maximum number of long logs that are read at once. */
 const LONG_AT_ONCE = 8;
@@ -252,16 +261,18 @@ export interface PendingClaim extends TaskClaim {
 }
 
 /**
- * Function that adopts the Task of a claim. `read` is absent if the Task is gone, and has no events if the log is long.
- * Never rejects.
+ * Function that adopts the Task of a claim. Never rejects. `read` is `undefined` if the Task was deleted, and has no
+ * events if the log is long.
  */
 export type TakeUpClaim = (claim: PendingClaim, read: TaskLog | undefined) => Promise<void>;
 
 /**
- * Queue of claims whose Tasks are adopted, however many they are.
- * - Short logs come first, read together with their Tasks, many with one query. Long logs wait for all short ones; the
- *   shortest comes first.
- * - Concurrent reads are limited in number and bytes. The length of the queue is not: its Tasks are claimed already.
+ * Queue of claims whose Tasks are adopted.
+ *
+ * - Short logs come first. They are read together with their Tasks, many with one query. Long logs wait for all short
+ *   ones; the shortest of them comes first.
+ * - Concurrent reads are limited in number and bytes. The length of the queue is not limited, since its Tasks are
+ *   already claimed.
  */
 export class TakeUpQueue {
   private readonly short: PendingClaim[] = [];
@@ -273,7 +284,11 @@ export class TakeUpQueue {
   private stopped = false;
   private idleListeners: (() => void)[] = [];
 
-  /** @param failed called for a claim whose Task could not be read */
+  /**
+   * @param takeUp adopts the Task of a claim whose log was read
+   * @param failed called for a claim whose Task could not be read
+   * @param goesOn true for a Task that must be resumed, whose log is then needed
+   */
   constructor(
     private readonly store: Pick<TaskStore, 'readLog'>,
     private readonly takeUp: TakeUpClaim,
@@ -287,7 +302,10 @@ export class TakeUpQueue {
     this.startNext();
   }
 
-  /** Stops: no further claim is started. The replica that adopts this one's Tasks adopts the remaining claims. */
+  /**
+   * Stops: no further claim is started. The replica that adopts this replica's Tasks also adopts the remaining
+   * claims.
+   */
   stop(): void {
     this.stopped = true;
     this.short.length = 0;

@@ -7,28 +7,28 @@ import type { TaskFeed, TaskStore } from '#libs/tasks';
 import type { TaskExecution } from './task-execution.js';
 
 /**
- * Signal between replicas: a cancel request was stored. Every replica with executions then looks for requests to its
- * Tasks.
+ * Signal between replicas that a cancel request was stored. Every replica with executions then checks whether the
+ * request is for one of its Tasks.
  */
 export const CANCEL_REQUESTED: SignalTopic = { name: 'cancel_requested', shards: 1 };
 
 const BACKOFF = new Backoff(20, 1_000);
 /**
- * Milliseconds to wait for another replica to handle the cancel, before checking again whether any replica executes the
- * Task.
+ * Milliseconds to wait for another replica to handle the cancel. Then it is checked again whether any replica
+ * executes the Task.
  */
 const LOOK_AGAIN_MS = 2_000;
 
-/** Executions of a process, as ExecutionRegistry provides them. */
+/** Part of ExecutionRegistry by which Tasks are canceled. */
 interface CancelableExecutions {
   /**
    * Returns the execution of a Task in this process. If no replica executes the Task, starts an execution that only
-   * cancels it.
+   * cancels it. `undefined` if another replica executes the Task, or the Task has ended.
    */
   toCancel(agent: ServedAgent, taskId: string, call: CallContext): Promise<TaskExecution | undefined>;
   /** Signals other replicas that a cancel is stored. */
   announceCancel(): void;
-  /** Aborts when this process stops executing Tasks. */
+  /** Signal that aborts when this process stops executing Tasks. */
   readonly stopping: AbortSignal;
 }
 
@@ -42,7 +42,7 @@ export class TaskCancels {
 
   /**
    * Cancels a Task, as `ExecutionRegistry.cancelAndWait` describes.
-   * @param gone aborts when the caller disconnects; the cancel is stored and started in any case
+   * @param gone signal that aborts when the caller disconnects; the cancel is stored and started in any case
    */
   async cancelAndWait(agent: ServedAgent, taskId: string, call: CallContext, gone?: AbortSignal): Promise<Task> {
     await this.store.requestCancel(taskId);
@@ -61,8 +61,8 @@ export class TaskCancels {
   }
 
   /**
-   * Attempts to cancel a Task once. Returns the Task after the attempt; `undefined` if this process lost the Task
-   * meanwhile or no replica has handled the cancel in time.
+   * Attempts to cancel a Task once. Returns the Task after the attempt; `undefined` if this process lost the Task to
+   * another replica in the meantime, or no replica has handled the cancel in time.
    */
   private async attemptCancel(
     agent: ServedAgent,
@@ -81,8 +81,9 @@ export class TaskCancels {
   }
 
   /**
-   * Waits for the replica that executes or adopts the Task to handle the cancel, and returns the Task. `undefined` on
-   * timeout: that replica may have parked the Task before it saw the cancel, and then no replica executes the Task.
+   * Waits for the replica that executes or adopts the Task to handle the cancel, and returns the Task. Returns
+   * `undefined` on timeout: that replica may have parked the Task before it saw the cancel, so that no replica
+   * executes the Task now.
    */
   private async settledElsewhere(taskId: string, gone: AbortSignal | undefined): Promise<Task | undefined> {
     this.executions.announceCancel();

@@ -11,16 +11,20 @@ import {
 import type { Idempotency, StoredTask, TaskClaim, TaskEvent, TaskStore } from '#libs/tasks';
 
 /**
- * Milliseconds to wait for a claimed Task: within them another replica takes over, or a replica finds its idle claim.
+ * Milliseconds to wait for a Task that is claimed. In that time another replica adopts the Tasks of a dead one, or
+ * the claiming replica notices that it does not execute the Task.
  */
 const PATIENCE_MS = 15_000;
 const LOOK_MS = 100;
 const TASK_BUSY = 'TASK_BUSY';
 
 /**
- * Claims a waiting Task. If the Task has a claim already, another Message is about to resume it, or the claiming
- * replica was just lost. Waits until a new event (the first case) or the release of the claim (the second case).
- * @returns `undefined` if the Task does not wait for a Message, or has progressed meanwhile
+ * Claims a waiting Task. If the Task is already claimed, there are two cases, and in both the function waits:
+ *
+ * - Another Message is about to resume the Task: until that Message has written an event.
+ * - The claiming replica was lost or failed: until the claim is released.
+ *
+ * @returns `undefined` if the Task does not wait for a Message, or has progressed in the meantime
  * @throws A2AError INTERNAL with reason TASK_BUSY and status 503 if neither happens in time, or this process stops
  */
 export async function claimWaiting(
@@ -53,8 +57,8 @@ export async function explainClaimRefusal(store: Pick<TaskStore, 'readHeader'>, 
 }
 
 /**
- * True if the error says that the Message was not stored because another request holds its Task. That request may have
- * stored the same Message.
+ * True if the error says that a Message was not stored because another request has claimed its Task. That request may
+ * have stored the same Message.
  */
 export function isTaskBusy(error: unknown): boolean {
   return error instanceof A2AError && error.detailReason === TASK_BUSY;
@@ -67,20 +71,23 @@ function taskBusy(taskId: string): A2AError {
 }
 
 /**
- * Milliseconds after which a claim counts as idle although its statement is still open: the statement may never be
- * answered.
+ * Milliseconds after which a claim counts as one without an execution although its statement is still open: the
+ * answer to the statement may never come.
  */
 const LONGEST_MS = 60_000;
 
 /**
- * Claims that this process is taking and has not given to an execution yet, by token. For a minute such a claim is not
- * idle, however slow the statement or the reading of the log is.
+ * Claims that this process is acquiring and has not given to an execution yet, by token. For a minute such a claim
+ * does not count as one without an execution, however long the statement or the reading of the log takes.
  */
 export class BegunClaims {
-  /** Start of each claim, by `performance.now()`. */
+  /** Time at which acquiring each claim began, in milliseconds by `performance.now()`. */
   private readonly begunAt = new Map<string, number>();
 
-  /** Runs a function that claims a Task with the token, and then starts the Task's execution or releases the claim. */
+  /**
+   * Runs a function that claims a Task with the token, and then starts the Task's execution or releases the claim.
+   * The token is in this set while the function runs.
+   */
   async runClaiming<T>(token: string, claim: () => Promise<T>): Promise<T> {
     this.begunAt.set(token, performance.now());
     try {
@@ -104,18 +111,18 @@ export interface ClaimedTask {
   call: CallContext;
 }
 
-/** Follow-up Message to a waiting Task, and the claim with which the Message is written. */
+/** Message to a waiting Task, and the claim with which the Message is written. */
 export interface Resumption {
   agent: ServedAgent;
   claim: TaskClaim;
   request: SendMessageRequest;
   call: CallContext;
   once: Idempotency | undefined;
-  /** Last sequence of the log that the Message answers. */
+  /** Sequence of the last event that the sender of the Message saw; `undefined` if that is not checked. */
   after: number | undefined;
 }
 
-/** Unfinished turn of a Task that was adopted or woken. */
+/** Unfinished turn of a Task that was adopted, or parked and woken. */
 export interface RecoveredTurn extends ClaimedTask {
   userMessage: Message;
   task: Task | null;

@@ -27,9 +27,9 @@ import {
 import { type AcceptanceLimit, acceptedInTime, type Execution, KeptEvents, LiveEvents } from './execution.js';
 import type { ExecutionTrace } from './task-tracing.js';
 
-/** Maximum number of events that an executor may yield before they are durable; then it waits. */
+/** Number of yielded events that are not durable yet at which the executor has to wait. */
 const MAX_BACKLOG = 256;
-/** Maximum bytes of events that an executor may yield before they are durable; then it waits. */
+/** Bytes of yielded events that are not durable yet at which the executor has to wait. */
 const MAX_BACKLOG_BYTES = 1024 ** 2;
 
 export interface ExecutionStart {
@@ -39,19 +39,23 @@ export interface ExecutionStart {
   userMessage: Message;
   metadata: RequestContext['metadata'];
   acceptedOutputModes?: RequestContext['acceptedOutputModes'];
-  /** Task before `userMessage`. */
+  /** Task before `userMessage`; null if the Message creates the Task. */
   task: Task | null;
   recovered: number;
   traced?: ExecutionTrace;
   /**
-   * True to delay the executor until the Task is durable. Set if the Task may be rejected (by its key or its premise).
+   * True to start the executor only when the Task is durable. Set if the Task may still be rejected, by its
+   * idempotency key or by the precondition of its agent (`premise`).
    */
   hold?: boolean;
   /** True for an execution that only cancels the Task: its signal is aborted from the start. */
   canceled?: boolean;
   /** Time limit for callers outside this process until their Message is durable. */
   acceptance: AcceptanceLimit;
-  /** Log so far, if it was just read. It is dropped after its first use or with the next event. */
+  /**
+   * Log so far, if it was just read; otherwise it is read when it is needed. It is dropped after its first use or
+   * with the next event.
+   */
   log?: readonly TaskEvent[] | undefined;
   /** Reads at most `limit` events after a sequence, once everything recorded is durable. */
   readEvents(after: number, limit: number): Promise<readonly RecordedEvent[]>;
@@ -78,7 +82,7 @@ export class TaskExecution implements Execution {
   private isRefused = false;
   /** Resolves when the executor's generator has ended, with or without an error. */
   private ended: Promise<void> = Promise.resolve();
-  /** Resolves `runToEnd`. */
+  /** Function that resolves the promise of `runToEnd`. */
   private leave: () => void = () => undefined;
 
   constructor(private readonly start: ExecutionStart) {
@@ -116,12 +120,15 @@ export class TaskExecution implements Execution {
     return { taskId: this.taskId, token: this.recording.token };
   }
 
-  /** True if the store is known to have the claim of this execution, unless another replica has taken the Task. */
+  /**
+   * True if the store is known to have committed the claim of this execution, and no other replica has adopted the
+   * Task.
+   */
   get holdsClaim(): boolean {
     return this.recording.claims;
   }
 
-  /** True if the Task is parked; any replica resumes the Task at its time. */
+  /** True if the Task is parked. Any replica resumes it at its time. */
   get isParked(): boolean {
     const { settled, state } = this.recording;
     return settled && state !== undefined && isActiveState(state);
@@ -148,7 +155,8 @@ export class TaskExecution implements Execution {
   }
 
   /**
-   * The write failure, if this replica still holds the claim: the database rejected an event. `undefined` otherwise.
+   * Reason of a failed write while this replica still holds the claim: the database rejected an event. `undefined` if
+   * no write failed, or the claim is lost.
    */
   get breakage(): Error | undefined {
     return this.failure instanceof ClaimLost ? undefined : this.failure;
@@ -188,7 +196,7 @@ export class TaskExecution implements Execution {
     this.files?.endRestorers();
   }
 
-  /** Aborts the executor and its calls, because none of its events can be recorded any more. */
+  /** Aborts the executor and its calls, because none of its events can be recorded from now on. */
   private abortWork(failure: Error): void {
     this.stop();
     this.controller.abort(failure instanceof ClaimLost ? new ExecutionInterrupted(failure.message) : failure);
@@ -254,7 +262,10 @@ export class TaskExecution implements Execution {
     }
   }
 
-  /** @throws ContentTooLarge; `isRefused` is then set before the generator returns */
+  /**
+   * Records an event that the executor has yielded.
+   * @throws ContentTooLarge; `isRefused` is then true before the executor's generator returns
+   */
   private takeEvent(event: TaskEvent): void {
     try {
       this.recordEvent(event);
@@ -264,7 +275,7 @@ export class TaskExecution implements Execution {
     }
   }
 
-  /** Stops the agent after its output was too large. The end of the Task names the limit. */
+  /** Stops the agent after its output was too large, and ends the Task with a status that names the limit. */
   private endExceeded(limit: ContentTooLarge): void {
     const { agent } = this.start.call;
     TaskExecution.logger.warn({ taskId: this.taskId, agent, limit: limit.message }, 'A task exceeded a limit');
@@ -272,7 +283,10 @@ export class TaskExecution implements Execution {
     this.controller.abort(limit);
   }
 
-  /** Ends the Task, unless the executor has already done so. */
+  /**
+   * Ends the Task, unless the executor has already ended it: as CANCELED after a cancel, else as FAILED.
+   * @param sentence reason of the failure, as callers see it
+   */
   private endTask(sentence: string): void {
     if (this.recording.settled) return;
     const event = this.canceled
@@ -286,7 +300,10 @@ export class TaskExecution implements Execution {
     }
   }
 
-  /** Returns the event with a job that also ends the child Tasks, since the executor has not ended them. */
+  /**
+   * Returns the event that ends the Task, with a job that also ends the child Tasks, since the executor has not ended
+   * them.
+   */
   private lastWord(end: TaskEvent): TaskEvent {
     return this.start.executor.callsAgents ? { ...end, jobs: [endChildrenJob(this.taskId)] } : end;
   }
@@ -300,7 +317,7 @@ export class TaskExecution implements Execution {
     if (this.recording.settled) this.live.endStream();
   }
 
-  /** Returns the log of the Task. A new Task, or a log that was read for recovery, needs no query. */
+  /** Returns the log of the Task. Needs no query for a new Task, or if the log was just read. */
   private async readTaskLog(): Promise<readonly TaskEvent[]> {
     const { start, recording } = this;
     if (recording.lastSequence === 1) return [{ task: this.begunAs.task }];

@@ -30,9 +30,10 @@ const WAKING_AT_ONCE = 4;
 
 /**
  * Recovers Tasks: adopts those of dead replicas and those that this replica has claimed without executing them, and
- * wakes parked Tasks that are due. Each Task is resumed, or ended with a reason.
+ * wakes parked Tasks whose time has come. Each Task is resumed, released, or ended with a reason.
+ *
  * - Tasks of other living replicas are never touched.
- * - After a passing error, recovery is retried with growing pauses, without limit.
+ * - After a temporary error, recovery is retried with growing pauses, without limit.
  * - A Task is ended only if its agent no longer exists or cannot resume it, or a cancel was requested.
  */
 @Injectable()
@@ -41,20 +42,20 @@ export class TaskRecovery {
   private timer: NodeJS.Timeout | undefined;
   private sweeping = false;
   private again = false;
-  /** True if this sweep was caused by a dead replica's claims whose rows were locked in the sweep before. */
+  /** True if this sweep follows one that had to skip claims of a dead replica, because their rows were locked. */
   private lookedAgain = false;
   private stopped = false;
   private readonly ownClaims: ClaimReconciler;
   private readonly taking: TaskAdoption;
   private readonly queue: TakeUpQueue;
-  /** Number of Tasks adopted since the last dead replica was forgotten. */
+  /** Number of Tasks adopted since this replica last forgot a dead one. */
   private takenOver = 0;
   private lookedForOverdueAt = Number.NEGATIVE_INFINITY;
   private readonly failedWakes: FailedWakes;
   private waking: Promise<void> | undefined;
   private readonly unknownLook: PacedLook;
 
-  /** @param jobs wake parked Tasks on time; without jobs a sweep wakes them, somewhat later */
+  /** @param jobs queue whose jobs wake parked Tasks on time; absent: only sweeps wake them, somewhat later */
   constructor(
     private readonly store: TaskStore,
     recorder: TaskRecorder,
@@ -83,7 +84,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Starts the sweeps: now, every second, and when a replica leaves or is lost. Call it once this process is reachable.
+   * Starts the sweeps: now, every second, and when a replica leaves or is lost. Call this method once other replicas
+   * can reach this process.
    */
   start(): void {
     const startSweep = (): void => void this.sweepAndWait();
@@ -114,8 +116,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Resumes a parked Task that is due. It may be called any number of times, in any replica. Does nothing if the Task
-   * is not due, has an execution, or has ended.
+   * Resumes a parked Task whose time has come. It may be called any number of times, in any replica. Does nothing if
+   * the time has not come, or the Task has an execution or has ended.
    * @throws Error if this process is stopping
    */
   async wakeTask(taskId: string): Promise<void> {
@@ -128,8 +130,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Adopts claims of dead replicas, then idle claims of this replica, and queues their recovery without waiting for it.
-   * If one of the two fails, the other is still done.
+   * Adopts claims of dead replicas, then the claims of this replica that have no execution. Queues the recovery of
+   * their Tasks without waiting for it. If one of the two steps fails, the other is still done.
    */
   private async lookAtClaims(): Promise<number> {
     try {
@@ -140,8 +142,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Wakes overdue Tasks independently of the adoption of claims, so that slow logs do not delay the Tasks of dead
-   * replicas.
+   * Wakes overdue parked Tasks, separately from the adoption of claims: slow logs here must not delay the Tasks of
+   * dead replicas.
    */
   private wakeBeside(): Promise<void> {
     this.waking ??= this.wakeOverdue().finally(() => (this.waking = undefined));
@@ -158,14 +160,17 @@ export class TaskRecovery {
     return adopted;
   }
 
-  /** Returns the ids of claim holders that are no known replica. They are rare, so this poll is paced. */
+  /**
+   * Returns the ids of claim holders that are no known replica. They are rare, so their query is limited in time
+   * (PacedLook).
+   */
   private async unknownReplicas(): Promise<string[]> {
     if (!this.unknownLook.isDue) return [];
     return this.replica.unknownReplicas(await this.unknownLook.runLook(() => this.store.listClaimants()));
   }
 
   /**
-   * Releases other resources of dead replicas, such as jobs, before their Tasks are adopted.
+   * Releases what dead replicas held besides claims, such as jobs, before their Tasks are adopted.
    * @returns the replicas for which that succeeded
    */
   private async succeedReplicas(dead: readonly string[]): Promise<string[]> {
@@ -185,7 +190,7 @@ export class TaskRecovery {
 
   /**
    * Adopts Tasks of dead replicas in batches, and returns their number. Each batch checks again that the replica is
-   * dead, so a replica that revived loses nothing.
+   * dead, so a replica that was only cut off and has returned loses nothing more.
    */
   private async adoptFrom(gone: readonly string[]): Promise<number> {
     let adopted = 0;
@@ -200,8 +205,9 @@ export class TaskRecovery {
   }
 
   /**
-   * Forgets dead replicas whose Tasks and other resources were taken over. A row that a dead replica's last commit
-   * still locks was skipped; that lasts only a moment, so one more sweep follows immediately.
+   * Forgets dead replicas of which nothing is left to take over. If a row was skipped since the dead replica's last
+   * commit still locks it, which lasts only a moment, one more sweep follows immediately.
+   * @param succeeded replicas whose other resources have been released
    */
   private async forgetReplicas(dead: readonly string[], succeeded: ReadonlySet<string>): Promise<void> {
     const claimants = new Set(await this.store.listClaimants(dead));
@@ -239,7 +245,7 @@ export class TaskRecovery {
     }
   }
 
-  /** Wakes parked Tasks whose wake job has failed or is missing. At most 32 at a time; the next sweep wakes more. */
+  /** Wakes parked Tasks whose wake job has failed or is missing, at most 32 of them; the next sweep wakes more. */
   private async wakeOverdue(): Promise<void> {
     const now = performance.now();
     if (this.stopped || now - this.lookedForOverdueAt < this.lookMs) return;
@@ -268,7 +274,7 @@ export class TaskRecovery {
     }
   }
 
-  /** Sweeps now, one sweep at a time. A call during a sweep causes one more sweep right after it. */
+  /** Sweeps now, one sweep at a time. If it is called during a sweep, one more sweep follows. */
   private async sweepAndWait(): Promise<void> {
     this.again = true;
     if (this.sweeping) return;
@@ -331,7 +337,7 @@ export class TaskRecovery {
   }
 }
 
-/** True if the log itself causes the error, so that a reachable database does not fix it. */
+/** True if the error lies in the log itself, so that it does not pass when the database can be reached. */
 function isLasting(error: unknown): boolean {
   return error instanceof TaskEventRefused || error instanceof SyntaxError || error instanceof TypeError;
 }
@@ -343,7 +349,7 @@ function newestFirst(a: TaskClaim, b: TaskClaim): number {
   return a.taskId < b.taskId ? 1 : -1;
 }
 
-/** Reports replicas that have left or died, and whose Tasks were taken over, as a log line and a metric. */
+/** Reports replicas that have left or died, and whose Tasks were adopted, by a log line and a metric. */
 @Injectable()
 export class LeftReplicas {
   private readonly logger = new Logger(LeftReplicas.name);

@@ -14,9 +14,9 @@ import { type StoredTask, type TaskEvent, TaskStore } from '#libs/tasks';
 import { type Attributes, type Span, type SpanKind, Tracing, type TurnTrace } from '#libs/tracing';
 
 /**
- * Returns the trace headers to store with a new Task, or with the event that accepts a follow-up Message. The trace
- * context of the call takes precedence over the Message's metadata. If the call's trace context is unreadable, returns
- * none, so that a new trace begins.
+ * Returns the trace headers to store with a new Task, or with the event that accepts a Message to a waiting Task. The
+ * trace context of the call takes precedence over that in the Message's metadata. If the call's trace context is
+ * unreadable, returns `undefined`, so that a new trace begins.
  */
 export function keptTrace({ message }: SendMessageRequest, { trace }: CallContext): JsonObject | undefined {
   if (trace === null) return undefined;
@@ -25,7 +25,7 @@ export function keptTrace({ message }: SendMessageRequest, { trace }: CallContex
   return context && { ...traceHeaders(context) };
 }
 
-/** Returns the trace context that is stored in the first event of a turn. */
+/** Returns the trace context that is stored in the first event of a turn; `undefined` if there is none. */
 export function inboundOf(opening: TaskEvent | undefined): TraceContext | undefined {
   if (opening === undefined || 'artifactUpdate' in opening) return undefined;
   return readKept('task' in opening ? opening.task.metadata : opening.statusUpdate.metadata);
@@ -37,7 +37,9 @@ function readKept(metadata: JsonObject | undefined): TraceContext | undefined {
     : readTraceContext(metadata['traceparent'], metadata['tracestate']);
 }
 
-/** Returns the sequence at which the last turn of a log begins: the event after the last waiting state. */
+/**
+ * Returns the sequence of the event with which the last turn of a log begins: the event after the last waiting state.
+ */
 export function turnBegin(log: readonly TaskEvent[]): number {
   return log.findLastIndex((event) => 'statusUpdate' in event && isWaitingState(event.statusUpdate.status.state)) + 2;
 }
@@ -58,7 +60,7 @@ interface OpenSpan {
   attributes: Attributes;
 }
 
-/** Maximum number of spans per turn; further spans are only counted. */
+/** Maximum number of spans per turn; spans beyond it are only counted. */
 const MOST_SPANS = 5_000;
 const FAILED: ReadonlySet<TaskState> = new Set(['TASK_STATE_FAILED', 'TASK_STATE_REJECTED']);
 
@@ -97,7 +99,7 @@ export class TurnSpans {
 
   /**
    * Ends the open spans and returns all spans of the turn, the span of the turn itself first.
-   * @param link span of the previous turn
+   * @param link span of the previous turn; absent: none
    */
   finishSpans(link?: Span['link']): Span[] {
     const state = this.state;

@@ -3,7 +3,7 @@ import { type AnswerPlace, type TraceContext, type TraceHeaders, traceHeaders } 
 import type { AgentCallOptions, CallTimeouts } from '../agent-client.js';
 import type { RequestAuth } from '../request-signers.js';
 
-/** Options of a call, with the members that tie the transport to a CallAttempt. */
+/** Options of a call, with what the transport needs of its CallAttempt. */
 export interface TransportOptions extends AgentCallOptions {
   /** Signal that ends the attempt: the transport stops and closes its connection. */
   signal: AbortSignal;
@@ -11,17 +11,17 @@ export interface TransportOptions extends AgentCallOptions {
   alive: () => void;
   /** Called for each item of a stream that is not one of A2A, and is skipped. */
   onSkipped?: () => void;
-  /** Account of the answer's bytes in the memory for answers (ReceivedAnswers). */
+  /** Records how much of the memory for answers (ReceivedAnswers) the answer takes; absent: that is not limited. */
   place?: AnswerPlace;
-  /** Proof that the call carries if it names a credential. */
+  /** Proof that is sent with the call; absent if the call names no credential. */
   auth?: RequestAuth;
 }
 
 /** Transport to one agent. Each method is a single exchange: no limits, no retry, no resumption. */
 export interface AgentTransport {
-  /** True if SubscribeToTask may be called. */
+  /** True if the agent streams, so that SubscribeToTask may be called. */
   readonly streaming: boolean;
-  /** Limits that replace the defaults for this transport. */
+  /** Time limits of this transport, in place of the defaults. */
   readonly timeouts: Partial<CallTimeouts>;
   sendMessage(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse>;
   /**
@@ -38,8 +38,8 @@ export interface AgentTransport {
 export type CallCredentials = (options: AgentCallOptions) => Readonly<Record<string, string>> | undefined;
 
 /**
- * Returns the function that provides the credentials of calls to an agent. Only the URL that the caller named decides,
- * not the card; `undefined` for an agent that gets no credentials.
+ * Returns the function that provides the headers of calls to an agent; `undefined` for an agent that gets none. Only
+ * the URL that the caller named decides, not the card.
  */
 export type CredentialsOf = (agentUrl: string) => CallCredentials | undefined;
 
@@ -47,7 +47,8 @@ export type CredentialsOf = (agentUrl: string) => CallCredentials | undefined;
 const ACCEPTED_OUTPUT_MODES = ['text/plain', 'application/json'];
 
 /**
- * Adds the defaults of every transport to a request's configuration; members that the request already has stay.
+ * Returns a request whose configuration also has the defaults of every transport; members that the request already
+ * has stay.
  * @param returnImmediately requests an answer as soon as the Task exists instead of at the end of the turn
  */
 export function completedRequest(request: SendMessageRequest, returnImmediately: boolean): SendMessageRequest {
@@ -60,8 +61,9 @@ export function completedRequest(request: SendMessageRequest, returnImmediately:
 }
 
 /**
- * True if a request asks for `returnImmediately`: a new Message to an agent that does not stream. Only a Task with a
- * known id can be canceled, or followed after a crash. The id of a follow-up's Task is already known.
+ * True if a request is to ask for `returnImmediately`: it has a Message for a new Task, and the agent does not
+ * stream. Only a Task with a known id can be canceled, or followed after a crash, so the id must arrive early. For an
+ * existing Task the id is known.
  */
 export function isAnsweredAtOnce(request: SendMessageRequest, streaming: boolean): boolean {
   return !streaming && request.message.taskId === undefined;
@@ -72,12 +74,12 @@ export function callTraceHeaders({ trace }: { trace?: TraceContext }): TraceHead
   return trace && traceHeaders(trace);
 }
 
-/** Extensions of Parley, which need no activation. */
+/** Pattern of the extensions that Parley defines, which need no activation. */
 const OWN_EXTENSION = /^urn:parley:/;
 
 /**
  * Returns the `A2A-Extensions` header, which activates the extensions of a Message and of its call at the agent
- * (section 3.2.6).
+ * (section 3.2.6); `undefined` if there are none.
  */
 export function extensionsHeader(
   { message }: SendMessageRequest,
@@ -88,10 +90,13 @@ export function extensionsHeader(
   return sent.length === 0 ? undefined : { 'a2a-extensions': sent.join(', ') };
 }
 
-/** Text that a header may have, and that is one entry of a list. */
+/** Pattern of an extension's URI in a header: visible characters without a comma, which separates the URIs. */
 const VISIBLE = /^[\x21-\x2b\x2d-\x7e]{1,2048}$/;
 
-/** Returns the `Idempotency-Key` header, under which a repeated Message counts as the same Message. */
+/**
+ * Returns the `Idempotency-Key` header, under which a repeated Message counts as the same Message; `undefined`
+ * without a key.
+ */
 export function keyHeader({ idempotencyKey }: { idempotencyKey?: string }): Record<string, string> | undefined {
   return idempotencyKey === undefined ? undefined : { 'idempotency-key': idempotencyKey };
 }

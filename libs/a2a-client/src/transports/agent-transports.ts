@@ -125,7 +125,7 @@ function taskPath(taskId: string): string {
   return `/tasks/${encodeURIComponent(taskId)}`;
 }
 
-/** Rejects a plain answer that is an error despite its status. @throws AgentCallError */
+/** Rejects an answer of status 2xx whose body is an error. @throws AgentCallError */
 function refuseError(body: string): void {
   const error = errorOf(jsonObjectOf(body));
   if (error !== undefined) throw error;
@@ -149,11 +149,11 @@ export interface AddressedAgent {
 export interface AgentTransportsOptions {
   /** Signers for calls that name a credential; absent: such calls go out unsigned. */
   signers?: RequestSigners;
-  /** Opens files of this service to remote agents. */
+  /** Signs the URLs of this service's files that are sent to remote agents; absent: Messages keep their URLs. */
   files?: OutgoingFiles;
   /** Limits of agents' answers; the defaults unless set otherwise. */
   content?: ContentLimits;
-  /** Milliseconds for which the detected dialect of an agent is remembered; default one minute. */
+  /** Milliseconds for which the dialect that an agent was found to speak is remembered; default one minute. */
   dialectMaxAge?: number;
 }
 
@@ -203,7 +203,7 @@ export class AgentTransports {
 
   /**
    * Creates the transport for an agent without a card: JSON-RPC at its URL, without streaming.
-   * @param first dialect to start with if none is remembered
+   * @param first dialect to try first if none is remembered for the URL
    */
   ofUrl(agent: AddressedAgent, first: SpokenDialect): AgentTransport {
     const { url, credentials } = agent;
@@ -278,7 +278,7 @@ function chosenInterface(card: SdkAgentCard): SdkAgentInterface {
 /** Maximum number of interfaces of a card that an error names. */
 const MOST_OFFERS = 5;
 
-/** Describes the interfaces of a card, as the end of a sentence. */
+/** Lists the bindings and versions that a card offers, as the end of an error's sentence. */
 function describeOffers({ supportedInterfaces: offers }: SdkAgentCard): string {
   const named = offers.slice(0, MOST_OFFERS).map((it) => `${it.protocolBinding || 'no binding'} ${it.protocolVersion}`);
   return named.length === 0 ? '' : `, but ${briefText(named.join(', '), 200)}`;
@@ -294,7 +294,7 @@ function asOf03(card: SdkAgentCard, { url, tenant, protocolBinding }: SdkAgentIn
   return sdkCalledCard(card, { url, tenant, protocolBinding, protocolVersion: '0.3' });
 }
 
-/** Returns the first interface of 1.0, else of any 1.x. */
+/** Returns the first interface of 1.0, else the first of any 1.x; `undefined` if there is none. */
 function findPreferredInterface(interfaces: SdkAgentInterface[]): SdkAgentInterface | undefined {
   const current = interfaces.filter((it) => /^1(\.|$)/.test(it.protocolVersion));
   return current.find((it) => it.protocolVersion === '1.0') ?? current[0];

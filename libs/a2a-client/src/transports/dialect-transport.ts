@@ -51,8 +51,8 @@ export class SpokenDialects {
 }
 
 /**
- * Creates the dialect for an agent whose card names no version: A2A 1.0 that older agents understand. Its requests ask
- * the agent to block by the older member `blocking`; answers of the pre-1.0 dialect are converted to 1.0.
+ * Creates the dialect for an agent whose card names no version: A2A 1.0 in a form that older agents understand. Its
+ * requests also have the older member `blocking`, and answers of the pre-1.0 dialect are converted to 1.0.
  * @param onPre10Task called when the agent has answered with a Task of the pre-1.0 dialect
  */
 function undeclaredDialect(onPre10Task: () => void): JsonRpcDialect {
@@ -71,7 +71,7 @@ function undeclaredDialect(onPre10Task: () => void): JsonRpcDialect {
 
 /**
  * Creates the pre-1.0 dialect: `a2a.sendMessage`, which answers with a Task.
- * @param isBare omits ids and metadata, which the dialect does not define
+ * @param isBare true to omit ids and metadata, which the dialect does not define
  */
 function pre10Dialect(isBare: boolean): JsonRpcDialect {
   return {
@@ -98,7 +98,10 @@ function blockingConfiguration({ returnImmediately: _immediately, ...configurati
   return { ...configuration, blocking: true };
 }
 
-/** Returns a request without files. @throws AgentCallError `refused` for a Message with a file; nothing is sent */
+/**
+ * Returns a request after a check that its Message has no file, which the pre-1.0 dialect cannot send.
+ * @throws AgentCallError `refused` for a Message with a file; nothing is sent
+ */
 function withoutFiles(request: SendMessageRequest): SendMessageRequest {
   const place = request.message.parts.findIndex(isFilePart);
   const file = request.message.parts[place];
@@ -107,21 +110,21 @@ function withoutFiles(request: SendMessageRequest): SendMessageRequest {
   throw new AgentCallError('refused', text);
 }
 
-/** An agent that may speak A2A 1.0 or the pre-1.0 dialect. */
+/** Agent whose card does not say whether it speaks A2A 1.0 or the pre-1.0 dialect. */
 export interface UndeclaredAgent {
   /** URL that the calls of this agent go to. */
   endpoint: string;
-  /** Dialect to start with if none is remembered. */
+  /** Dialect to try first if none is remembered for the endpoint. */
   first: SpokenDialect;
   /** Creates the transport of one dialect to the endpoint. */
   openDialect: (dialect: JsonRpcDialect) => JsonRpcTransport;
 }
 
-/** State of one request over its attempts. */
+/** State of one request, which its attempts share. */
 interface Sending {
   /** Dialect of the newest attempt. */
   dialect: SpokenDialect;
-  /** True if the agent may have executed the request: an attempt was sent and not answered. */
+  /** True if the agent may have executed the request: an attempt was sent, and no answer to it arrived. */
   isUncertain: boolean;
 }
 
@@ -231,7 +234,10 @@ function nextDialect(refused: SpokenDialect, refusal: AgentCallError): SpokenDia
   return refused === '1.0' && refusal.matchesErrorText(SHAPE) ? 'pre-1.0' : undefined;
 }
 
-/** Names of members that the pre-1.0 dialect writes differently. */
+/**
+ * Pattern that finds, in an error text, members that the pre-1.0 dialect writes otherwise: the dialect may be the
+ * cause.
+ */
 const SHAPE = /\b(role|parts?)\b/i;
 
 /** True if the agent has answered with an error of its protocol or of HTTP. */
@@ -243,7 +249,7 @@ function isUnknownMethod({ code }: AgentCallError): boolean {
   return code === A2A_ERRORS.METHOD_NOT_FOUND.code;
 }
 
-/** Returns the newest rejection that is not about an unknown method, else the first rejection. */
+/** Returns the newest rejection that is not about an unknown method; if all are, the first rejection. */
 function mostInformativeRefusal(refusals: ReadonlyMap<SpokenDialect, AgentCallError>): unknown {
   const all = [...refusals.values()];
   return all.findLast((it) => !isUnknownMethod(it)) ?? all[0];

@@ -7,18 +7,23 @@ export interface FileReader {
   readonly owner: string;
 }
 
-/** Opens files of this service to remote agents by signed URLs, since remote agents have no key. */
+/** Lets remote agents read files of this service by signed URLs, since remote agents have no key of this service. */
 export abstract class OutgoingFiles {
   /**
-   * Replaces the URLs of the reader's own files with signed URLs, which need no key. Other Parts stay unchanged:
-   * callers cannot open files of others. Waits while the database is unreachable.
+   * Returns the Parts with signed URLs, which need no key, in place of the URLs of the reader's own files. Other
+   * Parts stay unchanged: a caller cannot pass on files of others. Waits while the database is unreachable.
+   * @param reader tenant and owner for whom the call is made
    * @param forMs milliseconds for which the signed URLs are valid
+   * @param signal ends the wait for the database
    */
   abstract openFiles(parts: readonly Part[], reader: FileReader, forMs: number, signal: AbortSignal): Promise<Part[]>;
 }
 
 const QUARTER_HOUR_MS = 15 * 60_000;
-/** Maximum and default time limit of a call, in milliseconds, for the validity of signed URLs. */
+/**
+ * Maximum and default time limit of a call, in milliseconds: signed URLs are valid for that limit and a quarter of an
+ * hour.
+ */
 const LONGEST_MS = 24 * 60 * 60_000;
 
 /**

@@ -130,8 +130,9 @@ const ASKING = { ...UNVERSIONED, 'a2a-version': '1.0' };
 const STREAMING = { ...ASKING, accept: 'text/event-stream' };
 
 /**
- * Reads the result of a JSON-RPC response. @throws AgentCallError if the response is an error, InvalidProtocolValue if
- * it does not answer this request
+ * Reads the result of a JSON-RPC response; `undefined` if the response has none.
+ * @throws AgentCallError if the response is an error
+ * @throws InvalidProtocolValue if the response does not answer the request `id`
  */
 function readRpcResult(body: string, id: number): JsonValue | undefined {
   const response = jsonObjectOf(body);

@@ -4,12 +4,12 @@ import { toAgentCallError } from '../call-failure.js';
 import type { RequestAuth, RequestSigners, SigningRequest } from '../request-signers.js';
 import type { AgentTransport, TransportOptions } from './agent-transport.js';
 
-/** Members of an agent on which the proofs of its calls depend. */
+/** Facts about an agent that decide the proofs of calls to it. */
 export type SignedAgent = Pick<SigningRequest, 'agentUrl' | 'endpoint' | 'security'>;
 
 /**
- * Transport that adds a proof to calls that name a credential; other calls pass unchanged. A call rejected with 401,
- * which did nothing, is repeated once if another proof is possible. Secrets are removed from errors.
+ * Transport that adds a proof to calls that name a credential; other calls pass unchanged. After a 401, which means
+ * that the call did nothing, the call is repeated once if another proof is possible. Secrets are removed from errors.
  */
 export class SigningTransport implements AgentTransport {
   constructor(
@@ -101,7 +101,11 @@ export class SigningTransport implements AgentTransport {
     return { ...this.agent, agentUrl, credential, tenant: scope?.tenant ?? '', signal };
   }
 
-  /** Returns a new proof for repeating the call. @throws the failure if it is final */
+  /**
+   * Returns a new proof with which a call that the agent has rejected is repeated.
+   * @param again true if the call may be repeated; false if it has been already
+   * @throws the failure if no repetition can help
+   */
   async #renewOrFail(
     wanted: SigningRequest,
     auth: RequestAuth,

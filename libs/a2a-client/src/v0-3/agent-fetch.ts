@@ -8,12 +8,18 @@ import { sseEvents } from '../sse-events.js';
 import { callTraceHeaders, type TransportOptions } from '../transports/agent-transport.js';
 import { readableAnswer, readableFrame } from './legacy-frames.js';
 
-/** Maximum `content-length`, in bytes, of an answer that is passed on without calling `alive` or counting its bytes. */
+/**
+ * Maximum `content-length`, in bytes, of an answer that is passed on without calling `alive` or recording its bytes
+ * in `place`.
+ */
 const UNWATCHED_BYTES = 64 * 1024;
 /** Disabled time limits of the outbound client: the limits of the CallAttempt apply. */
 const NO_LIMITS = { firstByteMs: 0, idleMs: 0 };
 
-/** Callbacks, account and signal that accompany the pieces of an answer as they are read. */
+/**
+ * Members of a call that reading a response needs: `alive` and `onSkipped` are called as it arrives, `place` records
+ * the memory that it takes, and `signal` ends the reading.
+ */
 type ResponseWatch = Partial<Pick<TransportOptions, 'alive' | 'onSkipped' | 'place' | 'signal'>>;
 
 /** Options of calls, by signal: the SDK passes only the signal to `fetch`. */
@@ -22,15 +28,15 @@ const CALLS = new WeakMap<
   Pick<TransportOptions, 'alive' | 'auth' | 'fence' | 'onSkipped' | 'place' | 'signal' | 'trace'>
 >();
 
-/** Binds the options of a call to its signal, where `agentFetch` finds them: the SDK passes only the signal on. */
+/** Stores the options of a call under its signal, for `agentFetch`: the SDK passes only the signal on to `fetch`. */
 export function bindCall({ signal, alive, auth, fence, onSkipped, place, trace }: TransportOptions): void {
   const given = { ...(onSkipped && { onSkipped }), ...(place && { place }), ...(trace && { trace }) };
   CALLS.set(signal, { signal, alive, auth, fence, ...given });
 }
 
 /**
- * Returns a `fetch` for the SDK that resolves only for successful responses (2xx). Any other outcome is an
- * AgentCallError: 5xx, 4xx with the agent's error, and network failures before the headers or in the middle of a body.
+ * Returns a `fetch` for the SDK that resolves only for successful responses (2xx). Any other outcome rejects with an
+ * AgentCallError: a 5xx, a 4xx (with the agent's error), or a network failure, also in the middle of a body.
  */
 export function agentFetch(
   send: AgentFetch,
@@ -74,7 +80,10 @@ function watchResponse(response: Response, call: ResponseWatch): Response {
   return new Response(body, responseInit(response));
 }
 
-/** Checks that the JSON of a response can be parsed. Events of a stream are checked and passed on one by one. */
+/**
+ * Returns a response after a check that its JSON can be parsed; checks the events of a stream one by one as they
+ * arrive.
+ */
 async function parsableResponse(response: Response, mostMembers: number, call: ResponseWatch): Promise<Response> {
   if (!response.body) return response;
   if (!isStream(response)) {
@@ -105,7 +114,10 @@ async function* framesOf(
   }
 }
 
-/** Reads the error in an event of a stream over REST; the SDK reads only one of its forms. */
+/**
+ * Reads the error in an event of a stream over REST, in all of its forms, of which the SDK reads only one;
+ * `undefined` if the event is no error.
+ */
 function restFailure(type: string, frame: string): AgentCallError | undefined {
   const body = tryParseObject(frame);
   if (body === undefined || 'jsonrpc' in body) return undefined;
@@ -121,7 +133,7 @@ function isStream({ headers }: Response): boolean {
   return headers.get('content-type')?.startsWith('text/event-stream') ?? false;
 }
 
-/** Returns the head of a replaced response, without its `content-length`. */
+/** Returns status and headers for a response with another body: without `content-length`. */
 function responseInit({ status, statusText, headers }: Response): ResponseInit {
   const kept = new Headers(headers);
   kept.delete('content-length');

@@ -37,7 +37,7 @@ function readableStatus(status: JsonObject, isRest: boolean): JsonObject {
   };
 }
 
-/** Returns a state that the SDK accepts over REST. Some agents write JSON-RPC's state names over REST, too. */
+/** Returns a state that the SDK accepts over REST. Some agents write the names of states as over JSON-RPC. */
 function knownState(state: JsonValue | undefined): JsonValue {
   if (typeof state === 'number') return state < 0 || state > 8 ? 0 : state;
   if (typeof state !== 'string') return 0;
@@ -99,7 +99,7 @@ export function readableAnswer(sent: string): string {
   return JSON.stringify('status' in answer ? readableLegacyValue(answer, true) : readableItem(answer));
 }
 
-/** Prepares a JSON-RPC response; `undefined` for a result of a kind unknown to 0.3. */
+/** Prepares a JSON-RPC response for the SDK; `undefined` if its result is of a kind that 0.3 does not have. */
 function readableResponse(response: JsonObject): string | undefined {
   const { result } = response;
   const id = isTextOfNumber(response.id) ? Number(response.id) : response.id;
@@ -120,7 +120,7 @@ function readableItem(item: JsonObject): JsonObject {
   return { artifactUpdate: { ...update, metadata } };
 }
 
-/** True for an id that is the text of a number: the SDK numbers its requests and rejects such an answer. */
+/** True for an id that is a number written as text: the SDK numbers its requests, and would reject such an answer. */
 function isTextOfNumber(id: JsonValue | undefined): boolean {
   return typeof id === 'string' && /^\d{1,15}$/.test(id);
 }

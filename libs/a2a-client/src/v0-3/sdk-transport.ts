@@ -44,8 +44,8 @@ export class LegacyClients {
 }
 
 /**
- * Keeps one transport per endpoint. Transports number their JSON-RPC requests, so an agent sees increasing ids over all
- * calls.
+ * Keeps one transport per endpoint. Each transport numbers its JSON-RPC requests, so an agent sees increasing ids
+ * over all calls.
  */
 class KeptTransports implements TransportFactory {
   readonly #kept = new LRUCache<string, Transport>({ max: 1_000 });
