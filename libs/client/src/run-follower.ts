@@ -138,7 +138,10 @@ export class RunFollower {
     }
   }
 
-  /** Yields the events after the number `since` that exist by now. @throws also if the connection breaks */
+  /**
+   * Yields the events after the number `since` that exist by now, over one connection.
+   * @throws ParleyError for an unknown run; the error of a connection that breaks; the signal's reason
+   */
   async *readKnown(since: number, signal?: AbortSignal): AsyncGenerator<RunEvent, void, void> {
     const body = eventBody(await this.#calls.requestResponse(this.#path, { query: { since, live: false }, signal }));
     for await (const { data } of eventFrames(body)) yield JSON.parse(data) as RunEvent;

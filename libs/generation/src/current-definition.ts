@@ -11,8 +11,8 @@ import {
 } from './kept-credentials.js';
 
 /**
- * Maximum number of JSON values that all answers to one request may compare to find the removed node that a node with a
- * new id replaces. Beyond it, a node with a new id counts as new.
+ * Maximum number of JSON values that are compared in one request, over all its answers, to find the removed node that a
+ * node with a new id replaces. Beyond it, a node with a new id counts as new.
  */
 const MOST_COMPARED = 200_000;
 

@@ -85,7 +85,7 @@ export const GENERATION_EXAMPLES: readonly GenerationExample[] = [
   },
 ];
 
-/** Maximum number of workflow names in a prompt; also of models, of agents and of tools. */
+/** Maximum number of names of each kind in a prompt: workflows, models, agents, tools. */
 const MOST_NAMES = 100;
 /** Maximum number of MCP servers that are asked for their tools. */
 const MOST_SERVERS = 20;

@@ -9,12 +9,12 @@ const LISTS = ['agents', 'tools'];
 /** Members of a config whose values may name credentials at any depth. */
 const INNER: ReadonlySet<string> = new Set([...LISTS, 'llmConfig', 'body']);
 
-/** Returns those members of a value itself that name credentials. */
+/** Returns the members of a value that name credentials; members at deeper levels are not searched. */
 function namesIn(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? pickMembers(value, (key) => NAMING.has(key)) : {};
 }
 
-/** True if a value itself names a credential. */
+/** True if a member of the value names a credential; members at deeper levels are not searched. */
 function hasNames(value: JsonValue | undefined): boolean {
   return Object.keys(namesIn(value)).length > 0;
 }
@@ -68,7 +68,7 @@ const LONGEST_AGENT = 200;
 interface LostCredential {
   /** Path in the config; `''` for the config itself. */
   member: string;
-  /** Second part of the warning that begins with "the credential". */
+  /** Text of the warning after the words "the credential". */
   detail: string;
 }
 

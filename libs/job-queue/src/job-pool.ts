@@ -115,7 +115,7 @@ function readPayload(handler: JobHandler<unknown>, payload: unknown): unknown {
 }
 
 const RETRY_MS = 500;
-/** Seconds after which a worker has certainly learned which job it took. */
+/** Seconds after which a worker surely has the answer to its statement that took a job, and so knows that job. */
 const KNOWN_SECONDS = 5;
 
 /**
@@ -211,15 +211,18 @@ export const JOB_SESSIONS = Object.values(JOB_SLOTS).reduce((sum, slots) => sum 
  */
 const POLL_MS = 2_000;
 /**
- * Milliseconds between a broken session and the release of jobs that are not running. A worker learns sooner which job
- * it took.
+ * Milliseconds from the loss of a session to the release of jobs that this worker took without learning of it; longer
+ * than KNOWN_SECONDS.
  */
 const LOOK_FOR_UNHELD_MS = 6_000;
 /** Milliseconds that an aborted handler may take to return. */
 const LETTING_GO_MS = 1_000;
-/** Milliseconds for which a cron entry is caught up if no replica ran when it was due. */
+/** Milliseconds for which a missed cron entry is enqueued later, if no replica ran when it was due. */
 const CRON_BACKFILL_MS = 3_600_000;
-/** Milliseconds of the longest timer of Node.js: the queue never aborts handlers, only this process does. */
+/**
+ * Milliseconds of the longest timer of Node.js. As a time limit it means that the queue never aborts handlers; only
+ * this process does.
+ */
 const NEVER_MS = 2 ** 31 - 1;
 
 export interface JobPoolStart {

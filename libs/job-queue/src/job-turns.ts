@@ -2,7 +2,10 @@ import type { Pool, PoolClient, QueryConfig } from 'pg';
 
 /** Number of due jobs from which on callers take turns. Fewer due jobs are taken by priority, then by time. */
 const CROWD = 32;
-/** Number of pairs of caller and priority that one claim skips on its way to the next caller with a due job. */
+/**
+ * Maximum number of pairs of caller and priority without a due job that one claim skips on its way to the next caller
+ * with a due job.
+ */
 const PASSED = 64;
 /** Number of lookups per claim, for the case that other workers take the jobs that a lookup has found. */
 const LOOKS = 3;
@@ -37,7 +40,7 @@ interface Claim {
   id: unknown;
   /** Place after which the next turn comes; null if callers take no turns. */
   turn: TurnPlace | null;
-  /** True if the lookup saw due jobs that no worker had taken. */
+  /** True if the lookup saw due jobs that no worker had taken yet. */
   is_left: boolean;
 }
 

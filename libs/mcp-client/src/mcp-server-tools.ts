@@ -30,14 +30,16 @@ export interface FoundServer {
   away?: string;
   /** Error that `away` describes. */
   cause?: unknown;
-  /** Tools that the server lists and that cannot be offered. */
+  /** Tools that the server lists and that cannot be offered; absent if it did not answer. */
   skipped?: SkippedTool[];
 }
 
 interface McpLookupOptions {
   /** True if the server is asked now, even if a list of its tools is cached. */
   refresh?: boolean;
-  /** Time limit in milliseconds, after which the server counts as unreachable. */
+  /**
+   * Milliseconds without an answer after which the server counts as unreachable; absent: the limits of a session apply.
+   */
   withinMs?: number;
 }
 

@@ -89,7 +89,9 @@ export function splitToolName(name: string): { server: string; tool: string } {
 
 /** Maximum size of a tool's result, in bytes of JSON. */
 const MAX_RESULT = 256 * 1024;
-/** Bytes of a result that are reserved for the brackets of its list and for the note about an omitted block. */
+/**
+ * Bytes that are kept free in the list of a result's blocks, for its brackets and for a note about an omitted block.
+ */
 const ROOM_OF_A_BLOCK = 200;
 /** Maximum nesting depth of a result. Deeper values would overflow recursive code. */
 const DEEPEST = 500;
@@ -222,7 +224,10 @@ function truncatedIf(isCut: boolean): { truncated?: true } {
  */
 export function matchesGlob(glob: string, text: string): boolean {
   let [inGlob, inText] = [0, 0];
-  /** Position to resume from if the glob after its last `*` does not match. The `*` then takes one more character. */
+  /**
+   * Position of the glob's last `*`, and of the text up to which it matches. If the rest does not match, the comparison
+   * resumes there, and the `*` matches one more character.
+   */
   let star: { glob: number; text: number } | undefined;
   while (inText < text.length) {
     const wanted = glob[inGlob];

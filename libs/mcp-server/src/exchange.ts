@@ -33,8 +33,8 @@ export interface AskingTask extends StoredTask {
 /** Context of one HTTP request of an MCP client: the caller, and the agent that the request was sent to. */
 export class McpExchange {
   /**
-   * Error with status 503 that the JSON-RPC answer reports. The HTTP response gets the status too, unless it is a
-   * stream.
+   * Error with status 503 that the JSON-RPC answer reports; `undefined` if there is none. The HTTP response gets the
+   * status too, unless it is a stream.
    */
   failed: { status: number; error: unknown } | undefined;
 
@@ -88,10 +88,10 @@ export class McpExchange {
   /**
    * Answers the open questions of a Task, and returns once the answer is recorded. The Task then continues by itself.
    *
-   * - While the Task works, the answer is held back until the Task waits again.
+   * - While the Task works, the answer is not sent until the Task waits again.
    * - Replies to questions that are no longer open are ignored.
    *
-   * @param patience aborts when the answer is no longer held back; default: when the client leaves
+   * @param patience signal that aborts when the wait for the Task must end; by default when the client leaves
    * @throws McpError if the Task still works when `patience` aborts, the client leaves, or the process shuts down
    */
   async answerTask(

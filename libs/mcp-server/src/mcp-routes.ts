@@ -162,7 +162,7 @@ export interface McpRoutesOptions extends McpBackend {
   issuer?: string;
 }
 
-/** Handle for the shutdown of the routes. */
+/** Routes of MCP, which must be ended at shutdown. */
 export interface McpRoutes {
   /** Ends every open request. Runs continue on other replicas. */
   endStreams(): void;
@@ -196,11 +196,11 @@ export function registerMcpRoutes(fastify: FastifyInstance, options: McpRoutesOp
 
 /** Request whose response has not ended. */
 interface OpenRequest {
-  /** Aborts when the client has left. On shutdown, aborts only if `isEndless`. */
+  /** Controller that aborts when the client has left. On shutdown, it aborts only if `isEndless`. */
   gone: AbortController;
-  /** Aborts when the client has left, and on shutdown. */
+  /** Controller that aborts when the client has left, and on shutdown. */
   over: AbortController;
-  /** True for `subscriptions/listen`, whose stream has no end of its own. */
+  /** True for `subscriptions/listen`, whose stream never ends by itself. */
   isEndless: boolean;
 }
 

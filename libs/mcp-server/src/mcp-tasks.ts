@@ -96,10 +96,10 @@ function blockOf({ raw, url, data, mediaType, filename }: Part, uri: string): Co
   return { type: 'resource', resource: { uri, blob: raw, mimeType } };
 }
 
-/** Polling interval in milliseconds that clients are recommended. */
+/** Polling interval in milliseconds that is recommended to clients. */
 const POLL_MS = 1_000;
 
-/** Milliseconds for which `tasks/update` holds back an answer while the Task works. */
+/** Milliseconds for which `tasks/update` waits for a Task that works before it can take an answer. */
 const PATIENCE_MS = 10_000;
 
 type McpTaskStatus = 'working' | 'input_required' | 'completed' | 'cancelled';

@@ -110,7 +110,7 @@ type ResponseItems = ReturnType<McpExchange['backend']['handler']['sendStreaming
 export class WorkflowCall {
   private readonly asked = new Set<string>();
   private position: EventPosition | undefined;
-  /** Ends the reading of events. An abort does not cancel the Task. */
+  /** Signal that ends the reading of events. An abort does not cancel the Task. */
   private readonly signal: AbortSignal;
 
   constructor(

@@ -44,7 +44,7 @@ export type ModelMessage =
   | AssistantMessage
   | { role: 'tool'; results: ToolResult[] };
 
-/** Earlier answer of a model, as a message of the conversation. */
+/** Earlier answer of a model, as a message of the conversation with a model. */
 export interface AssistantMessage {
   role: 'assistant';
   parts: Part[];
@@ -97,7 +97,9 @@ export interface ModelEnd {
   usage?: ModelUsage;
   /** Data that this provider wants back with the answer in later calls, such as reasoning and its signatures. */
   kept?: JsonValue;
-  /** Deviation of the end from the protocol, as a part of a sentence about the model. */
+  /**
+   * Deviation of the end from the protocol, as the second part of a sentence about the model; absent if there is none.
+   */
   note?: string;
 }
 

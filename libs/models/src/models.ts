@@ -270,7 +270,7 @@ export class StoredModels extends Models {
     return signer ? this.configured.signedBy(signer, name) : this.configured.findModel(name);
   }
 
-  /** Returns the signer that replaces that of the model; `undefined` if no credentials are named. */
+  /** Returns the signer in place of the model's own signer; `undefined` if the lookup names no credentials. */
   private signerOf({ tenant, credentials = [] }: WantedModel, provider: ModelProvider): ModelSigner | undefined {
     if (credentials.length === 0) return undefined;
     return new FirstUsableSigner(this.signers, { tenant, credentials }, provider);
@@ -281,16 +281,13 @@ function defaultUrl(provider: ModelSettings['provider']): string {
   return provider === 'openai-compatible' ? '' : PROVIDER_URLS[provider];
 }
 
-/** Default of `heldMs`, in milliseconds. */
+/** Default of `CoalescingOptions.heldMs`, in milliseconds. */
 const HELD_MS = 80;
 
 /** Starts a timer that resolves `over` after `ms` milliseconds; `endPause` stops it. */
 type Pause = (ms: number) => { over: Promise<void>; endPause(): void };
 
-/**
- * Text since the previous piece, and the event that followed the text. A piece without an event may be followed by more
- * text.
- */
+/** Text since the previous piece, and the event that followed the text. If `event` is absent, more text may follow. */
 export interface Piece<E> {
   text: string;
   event?: E;

@@ -48,8 +48,8 @@ function fillText(value: string, text: string, budget: TextBudget): string {
 }
 
 /**
- * Variables that expressions may use in a run. For a node that is called directly, only `inputs` has a value: the data
- * of its Message.
+ * Variables that expressions may use in a run. If a node is called directly, not by a run, only `inputs` has a value:
+ * the data of its Message.
  */
 const NAMES = ['inputs', 'nodes', 'item', 'index', 'iteration', 'run', 'trigger', 'usage', 'error', 'now'];
 const VOCABULARY = Object.fromEntries(NAMES.map((name) => [name, {}]));

@@ -21,8 +21,8 @@ const PROGRESS_MS = 250;
 const MOST_PROGRESS = 1_000;
 
 /**
- * Chooses what is reported of the texts that a remote agent sends while it works: of several within a quarter of a
- * second the first, and the newest as soon as another follows.
+ * Chooses which texts of a remote agent at work are reported. Of several within PROGRESS_MS only the first is reported,
+ * and a text that equals the last reported one is not. At most MOST_PROGRESS are reported.
  */
 export class WorkingTexts {
   private said = '';

@@ -47,7 +47,7 @@ import { ANYTHING, type NodeEvent, NodeExecutor, NodeFailure, type NodeWork } fr
 const DEFAULT_TIMEOUT_SECONDS = 30;
 /** Maximum of `timeout` in seconds, which is the maximum delay of a timer of Node.js. */
 export const LONGEST_TIMEOUT_SECONDS = Math.floor((2 ** 31 - 1) / 1_000);
-/** Milliseconds that are granted after a cancel, until the remote Task is known and canceled too. */
+/** Milliseconds that a cancel of the Task waits until the remote Task is known and canceled too. */
 const CANCEL_MS = 6_000;
 /** Metadata key of the ids of the remote Task. */
 const REMOTE_KEY = 'parley/remote';
@@ -145,7 +145,10 @@ class ExternalExecutor extends NodeExecutor {
     });
   }
 
-  /** Returns the request to send: that of the caller, without what is for this service, under ids of the agent. */
+  /**
+   * Returns the request to send: that of the caller, without metadata for this service, and with the Task and context
+   * ids of the agent.
+   */
   #toRequest(context: RequestContext, remote: RemoteTask | undefined): SendMessageRequest {
     const { userMessage: asked, metadata } = context;
     const members = { ...callersMembers(asked), messageId: messageIdOf(context), ...remote };
@@ -214,13 +217,13 @@ interface RemoteTask {
 /** Remote Task that the log of this Task names. */
 interface KnownRemote {
   remote: RemoteTask;
-  /** True if this turn recorded the remote Task before a crash. */
+  /** True if an earlier execution of this turn recorded the remote Task, before a crash. */
   ofThisTurn: boolean;
 }
 
 /**
- * Runs the call, and yields an event that records the remote Task as soon as it is known, and events with what the agent
- * says while it works: of several within a quarter of a second the first, and the newest as soon as another follows.
+ * Runs the call, and yields an event that records the remote Task as soon as it is known, and events with the texts of
+ * the agent at work that WorkingTexts chooses.
  * @param isRecorded true if an earlier execution of this turn recorded the remote Task
  */
 async function* followCall(

@@ -28,7 +28,10 @@ import { ConfigProblems, configSchema, DATA, PROMPT } from './node-config.js';
  */
 export class NodeFailure extends Error {
   override readonly name = 'NodeFailure';
-  /** Failure note for the run (`retry.on`); absent for a failure without a kind. */
+  /**
+   * Kind of the failure, as `retry.on` of a run names it, and the requested pause; `undefined` for a failure without a
+   * kind.
+   */
   readonly note: FailureNote | undefined;
 
   constructor(message: string, options: { cause?: unknown; note?: FailureNote | undefined } = {}) {
@@ -58,7 +61,10 @@ export type NodeWork = AsyncGenerator<NodeEvent, Part[] | NodeOutput | undefined
  *   restart` must yield the same events each time, unless it sets `goesOn`.
  */
 export abstract class NodeExecutor extends AgentExecutor {
-  /** True if `performWork` itself goes on after the events that are recorded, so that none is skipped. */
+  /**
+   * True if `performWork` reads the recorded events itself and yields only later ones, so that none of its events is
+   * skipped.
+   */
   protected readonly goesOn: boolean = false;
 
   constructor(protected readonly node: NodeSpec) {

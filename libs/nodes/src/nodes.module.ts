@@ -165,7 +165,10 @@ export function placeholderService<T extends object>(): T {
   return {} as T;
 }
 
-/** Stands for the MCP servers of the place where a definition will run, which are unknown. Every lookup fails. */
+/**
+ * Placeholder for the MCP servers of the service that will run a definition, which are unknown when `parley check`
+ * checks it. Every lookup fails.
+ */
 class AbsentServers extends McpTools {
   override findMcpTools(): never {
     throw new McpServerError('there are no MCP servers here');

@@ -27,7 +27,7 @@ import { DATA, PROMPT } from './node-config.js';
 import { NodeFailure } from './node-executor.js';
 import type { Tool, ToolContext } from './tools/tool-registry.js';
 
-/** Key of the offered modules on `globalThis`. */
+/** Key on `globalThis` of the modules that this program offers to plugins. */
 const OFFERED = Symbol.for('parley-a2a/modules');
 const SCHEME = 'parley-offered:';
 

@@ -46,7 +46,8 @@ export function keptContent(json: JsonObject | null): CardContent {
 }
 
 /**
- * Returns the members about credentials verbatim. Callers also read those of A2A 0.3, which the canonical form omits.
+ * Returns the members of a card about credentials, verbatim. Callers also read the members of A2A 0.3, which the
+ * canonical form omits.
  */
 function credentialWords({ security, securitySchemes }: JsonObject): JsonObject {
   return { ...(security !== undefined && { security }), ...(securitySchemes !== undefined && { securitySchemes }) };

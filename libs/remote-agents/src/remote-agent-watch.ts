@@ -19,7 +19,9 @@ export interface RemoteAgentWatchOptions {
   isOwn: (agentUrl: string) => boolean;
 }
 
-/** Milliseconds after which the use of an unchanged card is recorded again. */
+/**
+ * Milliseconds after which the use of an unchanged card is recorded again, so that its pin does not count as unused.
+ */
 const SEEN_MS = 600_000;
 const MAX_ROUNDS = 50;
 const MAX_NAME = 200;

@@ -6,7 +6,7 @@ import type { Fact, FactHandler, FactName, FactPayloads } from '#libs/agent-sdk'
 export const MOST_UNFINISHED_CALLS = 1_000;
 
 /**
- * Calls a handler of facts that a plugin registered.
+ * Calls one handler that a plugin registered for facts.
  *
  * - The handler gets a copy of each fact, so its changes are visible to no other handler.
  * - Exceptions and rejections of the handler are logged.
@@ -48,7 +48,7 @@ class FactSubscriber {
 
 /** Maximum number of facts that wait for their listeners; further facts are dropped. */
 export const MOST_WAITING_FACTS = 10_000;
-/** Maximum milliseconds for which listeners are called in one cycle of the event loop. */
+/** Milliseconds of one cycle of the event loop after which the remaining listeners are called in the next cycle. */
 const TURN_MS = 5;
 
 /**

@@ -75,13 +75,16 @@ const SECRETS = ['headers', 'req.headers', 'res.headers', 'request.headers'].fla
   SECRET_HEADERS.map((name) => (name.startsWith('[') ? `${parent}${name}` : `${parent}.${name}`)),
 );
 
-/** Removes the query, since it may contain credentials. */
+/** Removes the query from a logged request, since it may contain credentials. */
 function withoutQuery(request: { url?: string; query?: unknown }): object {
   const { query: _query, ...rest } = request;
   return { ...rest, url: request.url?.split('?', 1)[0] };
 }
 
-/** Opens the stream of JSON lines to standard error. Standard output has only the line that reports readiness. */
+/**
+ * Opens the stream of JSON log lines to standard error. On standard output the service writes only the line that
+ * reports readiness.
+ */
 function openLogStream() {
   return pino.destination({ dest: STDERR, sync: true });
 }

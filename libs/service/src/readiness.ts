@@ -7,7 +7,7 @@ export type ReadinessCheck = () => unknown;
 
 const CHECK_TIMEOUT_MS = 2_000;
 
-/** Decides whether a load balancer should send requests to this replica. */
+/** Collects the checks that decide whether a load balancer should send requests to this replica. */
 @Injectable()
 export class Readiness {
   private readonly checks = new Map<string, ReadinessCheck>();
@@ -19,7 +19,7 @@ export class Readiness {
 
   /**
    * Adds a readiness check. A check fails if it throws, rejects, takes longer than two seconds, returns `false`, or
-   * returns a public sentence that states the reason.
+   * returns a sentence. The sentence states the reason, and callers may read it.
    */
   add(name: string, check: ReadinessCheck): void {
     this.checks.set(name, check);
@@ -32,7 +32,7 @@ export class Readiness {
     this.remarks.set(name, remark);
   }
 
-  /** Returns the current remarks by name; `undefined` if nothing is wrong. */
+  /** Returns the current remarks by name; a remark is `undefined` if nothing is wrong. */
   collectRemarks(): [name: string, remark: string | undefined][] {
     return [...this.remarks].map(([name, remark]) => [name, remark()]);
   }

@@ -21,7 +21,8 @@ export type ShutdownPhase = (typeof SHUTDOWN_PHASES)[number];
 
 interface ShutdownContext {
   /**
-   * Signal that aborts when the grace time (`SHUTDOWN_GRACE`) has passed: steps must release the rest of their work.
+   * Signal that aborts when the grace time (`SHUTDOWN_GRACE`) has passed. Steps must then release the rest of their
+   * work to other replicas.
    */
   signal: AbortSignal;
 }
@@ -32,7 +33,7 @@ export type ShutdownStep = (context: ShutdownContext) => unknown;
 const LETTING_GO_MS = 3_000;
 /** Minimum milliseconds of a phase after the grace time, if earlier phases have used LETTING_GO_MS up. */
 const LEAST_MS = 400;
-/** Shutdowns by the configuration of the process that they end. */
+/** Shutdown of each service in this OS process, by the service's configuration. */
 const SHUTDOWNS = new WeakMap<AppConfig, Shutdown>();
 const FIRST_AFTER_LISTENING = SHUTDOWN_PHASES.indexOf('sessions');
 
@@ -47,7 +48,7 @@ export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdow
   private readonly steps = new Map<ShutdownPhase, ShutdownStep[]>();
   private readonly begun = new AbortController();
   private readonly grace = new AbortController();
-  /** Time at which the grace time was over (`performance.now()`). */
+  /** Time at which the grace time was over (`performance.now()`); 0 before. */
   private graceEndedAt = 0;
   private readonly logger = new Logger(Shutdown.name);
 
@@ -124,7 +125,10 @@ export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdow
     return Math.max(this.graceEndedAt + LETTING_GO_MS - performance.now(), LEAST_MS);
   }
 
-  /** Rejects once a step has outlived the grace time for too long, or `finished` aborts after the grace time. */
+  /**
+   * Rejects if the grace time is over and the time of `lettingGoMs` too, or once `finished` aborts after the grace
+   * time.
+   */
   private async lettingGoOver(phase: ShutdownPhase, finished: AbortSignal): Promise<void> {
     await whenAborted(this.grace.signal);
     await withinTime(whenAborted(finished), this.lettingGoMs(phase));

@@ -39,10 +39,10 @@ const SCOPE_NAME = 'parley';
 /** Attribute that names the kind of a failure. */
 const ERROR_TYPE = 'error.type';
 
-/** Number of `STATUS_CODE_ERROR`. */
+/** Number of `STATUS_CODE_ERROR` in OTLP. */
 const FAILED_STATUS = 2;
 
-/** Numbers of `SpanKind`. */
+/** Number of each `SpanKind` in OTLP. */
 const SPAN_KINDS: Readonly<Record<SpanKind, number>> = { internal: 1, server: 2, client: 3 };
 
 /**

@@ -6,8 +6,10 @@ import type { OtlpBody, Span } from './otlp-body.js';
 export type SendSpans = (body: Uint8Array<ArrayBuffer>) => Promise<number>;
 
 /**
- * Outcome of spans: `exported`; `refused` by the receiver for good; `dropped` after the last attempt, or because too
- * many spans wait.
+ * Outcome of spans:
+ * - `exported`: the receiver accepted them.
+ * - `refused`: the receiver refused them, and would refuse them again.
+ * - `dropped`: the last attempt failed, or too many spans waited.
  */
 export type SpanOutcome = 'exported' | 'refused' | 'dropped';
 
@@ -103,7 +105,7 @@ export class SpanExporter {
     }
   }
 
-  /** Logs the first failure until an export succeeds. */
+  /** Logs a failure, unless one was logged since the last export that succeeded. @param why data for the log line */
   private warnOnce(why: object): undefined {
     if (!this.complained)
       this.logger.warn(why, 'Spans could not be exported; they are dropped until the exporter recovers');

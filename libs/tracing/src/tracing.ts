@@ -51,7 +51,8 @@ function randomOf(traceId: string): number {
 const UUID_LENGTH = 36;
 
 /**
- * Returns `randomOf(ownTraceId(taskId))`. Every Message needs it, so a UUID is parsed in place: hyphen, twelve digits.
+ * Returns the random digits of the trace id that is derived from a Task's id, as `randomOf(ownTraceId(taskId))` does.
+ * Every Message needs them, so a UUID is parsed in place: two digits before its last hyphen, and twelve after it.
  */
 function ownRandomOf(taskId: string): number {
   if (taskId.length !== UUID_LENGTH) return randomOf(ownTraceId(taskId));

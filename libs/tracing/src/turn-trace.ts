@@ -65,7 +65,10 @@ export class OwnTrace implements TurnTrace {
   }
 }
 
-/** Keys that are unique in the whole Task. Model steps and tool calls are numbered per turn. */
+/**
+ * First members of the keys that are unique in the whole Task. Other keys, of model steps and tool calls, are numbered
+ * per turn.
+ */
 const LASTING: ReadonlySet<unknown> = new Set(['turn', 'call']);
 
 /**

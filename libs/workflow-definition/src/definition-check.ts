@@ -121,7 +121,10 @@ class ChildLookup {
   }
 }
 
-/** Number of nodes and edges together. A check yields to the event loop after it has read a larger definition. */
+/**
+ * Number of nodes and edges up to which a definition counts as small. After a larger definition a check yields to the
+ * event loop.
+ */
 const FEW_PARTS = 500;
 
 /** Finds the problems of a definition that only the service can find, such as unknown agents. */
@@ -165,7 +168,7 @@ export function findOwnProblems(
   return problems.toSorted(errorsFirst);
 }
 
-/** Yields to the event loop if a definition is large. Call it after reading the definition. */
+/** Yields to the event loop once if a definition is large (FEW_PARTS). Call it after each definition that was read. */
 export async function turnIfLarge({ nodes, edges }: WorkflowDefinition): Promise<void> {
   if (nodes.length + edges.length > FEW_PARTS) await turn();
 }
@@ -179,10 +182,13 @@ export function isError({ severity }: WorkflowProblem): boolean {
   return severity === 'error';
 }
 
-/** Revision of each definition in `createSentWorkflows`. */
+/** Revision that `createSentWorkflows` gives to each definition. */
 const SENT = 'sent';
 
-/** Codes of the problems that only the service can decide, with the text of the warning that replaces each. */
+/**
+ * Codes of problems that only a service can decide, each with the text of the warning that replaces the problem outside
+ * of a service.
+ */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   UNKNOWN_WORKFLOW: 'no file contains it; only the service knows if it exists',
   UNKNOWN_REVISION: 'only the service knows if this revision exists',

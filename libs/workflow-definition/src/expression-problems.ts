@@ -29,7 +29,7 @@ import type { WorkflowDefinition } from './workflow.js';
  * compiled.
  */
 const MOST_EXPRESSIONS = 1_000;
-/** Maximum number of characters of these expressions together. */
+/** Maximum number of characters of all expressions in a definition together. */
 const MOST_CHARACTERS = 64 * 1024;
 /** Maximum number of problems that are returned. */
 const MOST_PROBLEMS = 100;
@@ -110,8 +110,8 @@ function findPlaceProblems(
 }
 
 /**
- * True for a single word other than `true` and `false`: it cannot be a condition, because no variable of an edge is a
- * boolean.
+ * True for a single word other than `true` and `false`. Such a text cannot be a condition, because no variable that an
+ * edge may use is a boolean.
  */
 function isWord(text: string): boolean {
   return /^\s*\w+\s*$/.test(text) && !/^\s*(true|false)\s*$/.test(text);
@@ -138,7 +138,7 @@ function countExpressions({ path, node, edge, content }: ExpressionPlace, use: S
 /** Maximum number of problems that are returned. */
 const MOST_PROBLEMS_AT_PLACE = 100;
 
-/** Variable that an expression may use. */
+/** Variable that an expression may use, for the completion of an editor. */
 export interface ExpressionVariable {
   name: string;
   /** Members that may follow the name, such as the ids of nodes; absent if any name may follow. */

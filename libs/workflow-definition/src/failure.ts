@@ -26,7 +26,7 @@ export type FailureKind =
   | 'deadline' // the run's deadline has passed
   | 'max-iterations'; // a loop has reached its limit and failed
 
-/** Failure of a node, or of a run that failed without a failed node. */
+/** Failure of a node or of a run. `node` is absent if the run failed without a failed node. */
 export interface WorkflowFailure {
   kind: FailureKind;
   /** Text that may be shown to callers: it quotes agents, never internals. */

@@ -166,7 +166,7 @@ function tryBuildGraph(definition: WorkflowDefinition): WorkflowGraph | Workflow
   }
 }
 
-/** Returns the text of a fault as a run reports it, with the prefix `build DAG: `. */
+/** Returns the text of a graph's fault as a run reports it, with the prefix `build DAG: `. */
 function prefixBuildFault(text: string): string {
   return `build DAG: ${text}`;
 }

@@ -197,7 +197,8 @@ export class GraphUnit {
   }
 
   /**
-   * Number of live (taken) incoming edges after which the unit runs; `undefined` if it waits for all incoming edges.
+   * Number of live (taken) incoming edges that suffice for the unit to run; `undefined` if it waits until all incoming
+   * edges are resolved.
    */
   get needed(): number | undefined {
     const { join = 'all' } = this.node;
@@ -205,7 +206,7 @@ export class GraphUnit {
     return join === 'any' ? 1 : join.n;
   }
 
-  /** True if, once this unit runs, the units that lead only to this unit are canceled (`join.cancelRest`). */
+  /** True if the start of this unit cancels the units that lead only to it (`join.cancelRest`). */
   get cancelsRest(): boolean {
     const { join } = this.node;
     return typeof join === 'object' && join.cancelRest === true;

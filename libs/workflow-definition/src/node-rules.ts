@@ -168,7 +168,10 @@ function selfCallProblems(workflow: string, { id, type, config }: WorkflowNode):
   }));
 }
 
-/** Normalizes a reference to an agent of this service to a path below `/a2a`. */
+/**
+ * Normalizes a reference to an agent of this service to a path below `/a2a`: removes `/a2a/` at its start and a slash
+ * at its end.
+ */
 function readAgentPath(reference: string): string {
   return reference.replace(/^\/?(a2a\/)?/, '').replace(/\/$/, '');
 }

@@ -10,14 +10,14 @@ const TEXT_KEYS: Readonly<Record<string, string>> = { conversation: 'message', b
 /** Config member whose texts are templates at any depth, by node type; `data` for all other types. */
 const VALUE_KEYS: Readonly<Record<string, string>> = { tool: 'args', set: 'values', workflow: 'inputs', wait: 'for' };
 
-/** Returns the name of the config member with the text that a node of this type is sent. */
+/** Returns the name of the config member that contains the text of the Message to a node of this type. */
 export function templateKey(type: string): string {
   return TEXT_KEYS[type] ?? 'prompt';
 }
 
 /**
- * Returns the name of the config member with templated JSON. Node types that are sent a Message receive that JSON
- * beside the text.
+ * Returns the name of the config member whose JSON contains templates. Node types that are sent a Message receive that
+ * JSON beside the text.
  */
 export function valueKey(type: string): string {
   return VALUE_KEYS[type] ?? 'data';
@@ -59,7 +59,7 @@ export function textsIn(value: JsonValue, path: string): { path: string; text: s
   return Object.entries(value).flatMap(([key, item]) => textsIn(item, `${path}.${textStart(key, 64)}`));
 }
 
-/** Node types that do not need a text, or that only pass on what they are sent. */
+/** Node types that need no text, or that only pass on the Message that they are sent. */
 const UNORDERED_TYPES: ReadonlySet<string> = new Set(['input', 'output', 'set', 'wait', 'human', 'workflow', 'tool']);
 
 /** True if a node of this type is sent `Execute node <id>` when there is no other content. */

@@ -53,8 +53,8 @@ export function inputsOf(message: Message, definition: WorkflowDefinition): Json
 }
 
 /**
- * True for a data object whose members are inputs of a run. Without `input` nodes that is an object whose members are
- * all named like nodes, or are those of a brainstorm's turn.
+ * True for a data object whose members are inputs of a run. In a workflow without `input` nodes its members must all
+ * have ids of nodes as names, or be those of a brainstorm's turn (TURN_MEMBERS).
  */
 function namesInputs(part: Part, { nodes }: WorkflowDefinition): part is Part & { data: JsonObject } {
   const { data } = part;

@@ -71,7 +71,7 @@ export function objectShape<M extends ShapeMembers>(
   return { apiName, ...(title !== undefined && { title }), members, ignored };
 }
 
-/** Declares a required member whose value has to pass `test`; otherwise the fault has the text `detail`. */
+/** Declares a required member. A value that does not pass `test` is a fault with the text `detail`. */
 export function valueMember<T>(
   schema: JsonObject,
   api: ApiKeywords,

@@ -38,7 +38,7 @@ import { PostgresWorkflowStore } from './storage/postgres-workflow-store.js';
 import { WorkflowStore } from './storage/workflow-store.js';
 
 /**
- * Provides the executors of runs, including runs of `workflow` nodes. Needs the modules of the `ground` layer and a
+ * Provides the executors of runs, including runs of `workflow` nodes. Needs the modules of the ground layer and a
  * global AgentDirectory.
  */
 @Module({

@@ -3,7 +3,7 @@ import { tooManyMembers } from '#libs/http-server';
 import { addCount } from '#libs/service';
 
 const [LINE_FEED, CARRIAGE_RETURN, COLON, LETTER_I] = [0x0a, 0x0d, 0x3a, 0x69];
-/** Maximum number of bytes of a line with the id of an event. The SDK keeps the id in memory to resume the stream. */
+/** Maximum number of bytes of an `id` line of an event. The MCP SDK keeps the id in memory to resume the stream. */
 const LONGEST_ID_LINE = 4_096;
 
 /**
@@ -11,7 +11,7 @@ const LONGEST_ID_LINE = 4_096;
  * Comments do not count toward an event.
  */
 class EventEnds {
-  /** Number of bytes of the unfinished event, without line ends. */
+  /** Number of bytes of the event that has not ended yet, without line ends. */
   pending = 0;
   /** True once a line with an id had more than LONGEST_ID_LINE bytes. */
   hasLongId = false;
@@ -44,7 +44,7 @@ class EventEnds {
     return hasEnd;
   }
 
-  /** Adds bytes to the unfinished line. `first` is the first of the added bytes. */
+  /** Adds bytes to the unfinished line. @param first the first of the added bytes; `undefined` if `bytes` is 0 */
   private growLine(first: number | undefined, bytes: number): void {
     if (first === undefined || bytes <= 0) return;
     if (this.length === 0) this.first = first;
@@ -69,7 +69,8 @@ class EventEnds {
 export const MOST_RECEIVED = 64 * 1024 * 1024;
 const SHARE = MOST_RECEIVED / 2;
 /**
- * Number of bytes that an answer may hold even beyond the limits, so that long answers never cause a short one to fail.
+ * Number of bytes that each answer may hold even if MOST_RECEIVED is used up, so that long answers never cause a short
+ * one to fail.
  */
 const ALWAYS = 64 * 1024;
 
@@ -182,7 +183,7 @@ export interface BodyBounds {
    * Maximum number of members and elements of JSON in the whole body, as empty lists take far more memory than bytes.
    */
   members: number;
-  /** Called with the reason when the body fails because of a limit. */
+  /** Called with the reason when this service cuts the body because of a limit. */
   cut?: (reason: AgentCallError) => void;
 }
 

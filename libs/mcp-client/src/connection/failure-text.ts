@@ -22,8 +22,8 @@ export function failureText(error: unknown): string {
 }
 
 /**
- * True if the session is still usable after the error: an error that the server answered, a timeout of one request, or
- * a list of tools that exceeds a limit.
+ * True if the session is still usable after the error: the server answered with an error, one request timed out, or a
+ * list of tools exceeds a limit.
  */
 export function isAnswer(error: unknown): boolean {
   return typeof codeOf(error) === 'number' || isTimeout(error) || error instanceof ToolListRefused;

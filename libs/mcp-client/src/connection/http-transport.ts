@@ -142,7 +142,9 @@ function withoutNullMeta(value: unknown): unknown {
 
 type ServerFetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** Stored credential for the calls of one server, and the secrets that were sent. */
+/**
+ * Stored credential for the calls of one server, and the secrets that calls have sent, which are removed from answers.
+ */
 export interface ServerProof {
   signers: RequestSigners;
   wanted: Omit<SigningRequest, 'signal'>;
@@ -182,7 +184,8 @@ export function serverFetch(send: OutboundFetch, bounds: AnswerBounds, proof?: S
 /** Maximum number of secrets that a connection remembers. Each answer is searched for all of them. */
 const MOST_SECRETS = 128;
 /**
- * Maximum number of characters of a sent request that is parsed for its method, such as `initialize` or `tools/list`.
+ * Maximum number of characters of a sent request that is parsed to learn its method, such as `initialize` or
+ * `tools/list`; a longer one can only be a tool call.
  */
 const LONGEST_KNOWN_REQUEST = 64 * 1024;
 /** Limits of the answer to `initialize` or `server/discover`, which stays in memory for the whole session. */
@@ -274,7 +277,10 @@ function boundResponse(response: Response, bounds: AnswerBounds): Response {
   return Object.defineProperty(passed, 'url', { value: response.url });
 }
 
-/** Marks an error that this service made in place of an answer. JSON-RPC reserves the code for implementations. */
+/**
+ * Code and data of an error that this service makes in place of a server's answer (see `cutReason`). JSON-RPC reserves
+ * the code for implementations.
+ */
 const CUT = { code: -32_000, data: { cut: true } };
 
 /**

@@ -6,7 +6,7 @@ import { type ListedTools, type McpToolDefinition, ToolListing } from '../pins/t
 import { isAnswer, isLostSession, isTimeout } from './failure-text.js';
 import type { McpSession, SessionCall } from './mcp-session.js';
 
-/** Milliseconds during which a list of tools counts as fresh. */
+/** Milliseconds for which a read list of tools is used again (fresh). */
 const FRESH_MS = 30_000;
 /** Approximate maximum of bytes of memory for the cached lists of all servers. A list without room is read again. */
 const MOST_BYTES = 32 * 1024 * 1024;
@@ -39,9 +39,9 @@ interface Listing {
   list: Promise<ListedTools>;
   /** Number of callers that wait for the list. */
   readers: number;
-  /** Aborts the read. */
+  /** Controller that aborts the read. */
   given: AbortController;
-  /** True if the tools may have changed since the read began, so that the list is not cached. */
+  /** True if the server has reported a change of its tools since the read began, so that the list is not cached. */
   outdated: boolean;
 }
 
@@ -114,7 +114,7 @@ async function awaitListing({ list }: Listing): Promise<void> {
   await list.catch(() => undefined);
 }
 
-/** Removes secrets from an answer or an error, as a server may quote what it received. */
+/** Removes secrets from an answer or an error, as a server may quote the request that it received. */
 async function withoutSecrets<T extends JsonValue>(answer: Promise<T>, secrets: ReadonlySet<string>): Promise<T> {
   try {
     const result = await answer;

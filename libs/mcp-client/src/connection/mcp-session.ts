@@ -14,7 +14,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import type { McpToolDefinition } from '../pins/tool-listing.js';
 import { cutReason } from './http-transport.js';
 
-/** Member of a stand-in result that carries the result as the server sent it, past the schemas of the SDK. */
+/** Name of the member of a stand-in (see `withUncheckedResults`) that contains the result as the server sent it. */
 const AS_SENT = 'parley/asSent';
 
 /** Maximum number of answers per minute to requests that a server sends. Further requests get no answer. */
@@ -24,7 +24,7 @@ const MINUTE_MS = 60_000;
 /** Sent request whose answer has not arrived. */
 interface PendingRequest {
   method: string;
-  /** Aborts the reading of the answer. */
+  /** Controller that aborts the reading of the answer. */
   given: AbortController;
 }
 
@@ -217,7 +217,7 @@ export class McpSession {
     return this.client.getProtocolEra() === 'legacy' ? { kind: 'legacy' } : undefined;
   }
 
-  /** True if the server assigned a session id, which it may forget. */
+  /** True if the server assigned a session id. Such a server may forget the session. */
   get isKept(): boolean {
     return this.transport.sessionId !== undefined;
   }

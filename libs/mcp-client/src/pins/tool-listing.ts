@@ -193,7 +193,7 @@ const SHOWN_TOOLS = 20;
 /** Logs the tools of a server that cannot be offered. The same tools are logged once. */
 export class SkippedLog {
   private readonly logger = new Logger('McpTools');
-  /** Text that was logged last, by tenant and server. */
+  /** Newest logged text, by tenant and server. */
   private readonly logged = new LRUCache<string, string>({ max: MOST_SERVERS });
 
   reportSkipped(tenant: string, server: string, skipped: readonly SkippedTool[]): void {

@@ -9,7 +9,7 @@ import { McpServerRow } from './mcp-server-table.js';
 /** MCP server that may be called: from the operator's file (`file`), or stored by a tenant (`api`). */
 export interface McpServer extends McpServerEntry {
   source: 'file' | 'api';
-  /** Time when the server was stored. This and `updatedAt` are absent for servers of the file. */
+  /** Time when the server was stored. `createdAt` and `updatedAt` are absent for servers of the operator's file. */
   createdAt?: Date;
   updatedAt?: Date;
 }

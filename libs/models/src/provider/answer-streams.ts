@@ -70,7 +70,7 @@ async function* passFitEvents(body: AsyncIterable<Uint8Array>, mostMembers: numb
   }
 }
 
-/** Members of one piece of a streamed tool call. A missing member is an empty string. */
+/** Members of one piece of a streamed tool call. A member that the piece lacks is an empty string. */
 interface CallPiece {
   id: string;
   name: string;
@@ -150,7 +150,7 @@ function pieceText(value: JsonValue | undefined): string {
 
 /** Data of the event that ends a stream of chat completions. */
 const DONE = '[DONE]';
-/** `finish_reason` that `repairedStreams` adds to a text that ended with `[DONE]` and without a `finish_reason`. */
+/** Value of `finish_reason` that `repairedStreams` adds if a text ends with `[DONE]` and without a `finish_reason`. */
 export const DONE_REASON = DONE;
 
 /**

@@ -121,7 +121,10 @@ function isNamed(error: unknown, name: string): boolean {
 
 const HIDDEN = '[…]';
 const KEY_LIKE = /\b(?:sk|pk|key|AIza)[-_]?[^\s'"`(),:;]{8,}|[^\s'"`(),:;]{40,}/gi;
-/** Long words in a message about a refused key, which may be the key or its prefix. */
+/**
+ * Pattern of words in a message about a refused key that may be the key or its prefix: they are long, or begin like a
+ * key.
+ */
 const MAY_BE_KEY = /[^\s'"`(),:;]{16,}|\b(?:sk|pk|key)[-_][^\s'"`(),:;]*/gi;
 
 function redactSecrets(message: string, secrets: readonly string[], ofKey: boolean): string {

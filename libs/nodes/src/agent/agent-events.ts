@@ -33,7 +33,10 @@ export interface ModelResponse {
   step: number;
   usage: ModelUsage;
   toolCalls?: AskedCall[];
-  /** Deviation of the answer from the protocol, as a part of a sentence about the model. */
+  /**
+   * Deviation of the answer from the protocol of the provider, as the second part of a sentence about the model; absent
+   * if there is none.
+   */
   note?: string;
 }
 
@@ -43,7 +46,7 @@ export interface ModelFailure {
   step: number;
   status?: number;
   message: string;
-  /** Model that is called next (`fallbacks`), if any. */
+  /** Name of the model that is called next (`fallbacks`); absent if none is. */
   next?: string;
 }
 
@@ -51,7 +54,7 @@ export interface ModelFailure {
 export interface ToolOutcome {
   result?: JsonValue;
   error?: string;
-  /** Text that the model reads in place of an `error` that names a credential. */
+  /** Text that the model reads in place of `error`; present if `error` names a credential, which no model may read. */
   errorForModel?: string;
   /** True if the result was truncated. */
   truncated?: true;
@@ -83,8 +86,8 @@ export interface CalledNote extends AgentTask {
   /** State of the Task when the call ended or the agent asked; absent while the call is in progress. */
   state?: TaskState;
   /**
-   * True if the call failed before a final state of the Task was seen, so that the Task may still wait. No later call
-   * answers the Task; it is canceled when the turn ends.
+   * True if the call failed before a final state of the Task was seen: the Task may still wait. No later call of the
+   * tool answers such a Task; it is canceled when the turn ends.
    */
   left?: true;
   /** Number of tokens that the called agent has reported for this call so far. */

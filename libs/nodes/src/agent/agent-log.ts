@@ -110,7 +110,10 @@ export interface LoggedToolCall extends AskedCall {
   made: number;
   /** Answer to the approval question, if any. */
   approved?: 'yes' | 'no';
-  /** Answer to the question if the call shall be repeated; absent again once it is repeated. */
+  /**
+   * Answer to the question whether the call shall be repeated; absent before the answer, and again once the call is
+   * repeated.
+   */
   repeated?: 'yes' | 'no';
   /** Latest record about the Task of the called agent. */
   called?: CalledNote;
@@ -148,13 +151,13 @@ export class AgentLog {
   readonly said: ModelMessage[] = [];
   /** Number of the last model call, from 1; 0 before the first. */
   step = 0;
-  /** Invalid answers that the model was asked to correct. */
+  /** Invalid answers of this Task that the model was asked to correct. */
   readonly mended: Part[][] = [];
   /** Number of tokens that the model has used. */
   readonly usage: ModelUsage = { inputTokens: 0, outputTokens: 0 };
-  /** Model call that has no answer yet, or that follows a failed model. */
+  /** Model call that has no answer yet; after a failure, the call of the next model (`fallbacks`). */
   open: OpenStep | undefined;
-  /** Answer of the model without tool calls, if it is the latest. */
+  /** Latest answer of the model, if it requests no tool calls; `undefined` otherwise. */
   answer: Part[] | undefined;
   /** Failure after which no further model is called. */
   failure: { message: string; note: FailureNote | undefined } | undefined;
@@ -183,7 +186,7 @@ export class AgentLog {
     return this.usage.inputTokens + this.usage.outputTokens + this.calledTokens;
   }
 
-  /** First requested tool call without a result. */
+  /** First requested tool call that has no result yet; `undefined` if all have one. */
   get call(): LoggedToolCall | undefined {
     return this.calls.find(({ id }) => !this.results.has(id));
   }

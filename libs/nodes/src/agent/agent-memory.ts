@@ -8,9 +8,12 @@ import type { AgentNodeSettings } from './agent-settings.js';
 
 /** Number of Tasks that one query reads. */
 const PAGE = 10;
-/** Maximum number of earlier Tasks that are considered. */
+/** Maximum number of earlier Tasks that are considered for the memory. */
 const MOST_TURNS = 200;
-/** Maximum number of bytes of logs that one query reads. A turn with a larger log ends the memory. */
+/**
+ * Maximum number of bytes of logs that one query reads. A turn with a larger log, and all earlier turns, are not
+ * remembered.
+ */
 const MOST_BYTES = 4 * 1024 ** 2;
 
 /** Settings of the memory of an agent. */
@@ -146,7 +149,7 @@ export class AgentMemory {
   }
 }
 
-/** Error that ends a query whose logs have too many bytes. */
+/** Error that ends a query whose logs exceed MOST_BYTES. */
 class TooMuch extends Error {}
 
 /** Converts turns to memory. @param turns turns, newest first */

@@ -4,7 +4,7 @@ import { type AgentToolConfig, agentToolConfigs, isAgentEntry } from './agent-to
 
 /** Values of `onUncertain`: what to do about a tool call that was interrupted, so that its outcome is unknown. */
 export const UNCERTAIN = ['ask', 'fail', 'repeat'] as const;
-/** Values of `history`: `context` remembers earlier turns of the same context, `none` remembers nothing. */
+/** Values of `history`: `context` gives the model the earlier turns of the same context, `none` gives it none. */
 export const HISTORIES = ['context', 'none'] as const;
 
 export const DEFAULT_STEPS = 10;
@@ -19,7 +19,7 @@ export interface AgentNodeSettings {
   models: readonly [string | undefined, ...string[]];
   systemPrompt?: string;
   temperature?: number;
-  /** Maximum number of tokens of one answer. */
+  /** Maximum number of tokens of one answer; absent: the default of the provider. */
   maxTokens?: number;
   /** Built-in tools by name, tools of MCP servers as `server/glob`. */
   tools: readonly string[];
@@ -35,7 +35,7 @@ export interface AgentNodeSettings {
   /** Tools, named as in `tools`, whose calls a person must approve. */
   approve: readonly string[];
   onUncertain: (typeof UNCERTAIN)[number];
-  /** Number of used tokens after which no further model is called. */
+  /** Number of used tokens (`AgentLog.tokens`) after which no further model is called; absent: no limit. */
   budget?: number;
 }
 

@@ -56,7 +56,7 @@ function talkSchema(reference: string): JsonObject {
   };
 }
 
-/** Fault of `talk`: the member, and the rule that it violates. */
+/** Fault of a `talk` setting: the member, and the rule that it violates. */
 type TalkFault = readonly [member: string, rule: string];
 
 /**

@@ -16,7 +16,7 @@ import type { AgentToolConfig } from './agent-tool-config.js';
 const LONGEST = 64;
 /** Number of characters of the digest that makes a name unique. */
 const DIGEST = 8;
-/** Maximum number of digests that fit in a name, so of rounds to make names unique. */
+/** Maximum number of rounds to make names unique: each round may append a digest, and a name has room for so many. */
 const ROUNDS = Math.ceil(LONGEST / (DIGEST + 1));
 
 /**

@@ -67,7 +67,7 @@ export interface AgentNodeTurn {
   recallEarlier(): Promise<Remembered>;
 }
 
-/** Returns the caller that the tools of a turn are called for. */
+/** Returns the caller on whose behalf the tools of a turn are called. */
 export function callerOf({ call, signal }: RequestContext): ToolCaller {
   return { ...call.scope, signal };
 }
@@ -130,7 +130,7 @@ class AnswerInPieces {
   readonly calls: ModelToolCall[] = [];
   /** Parts that have arrived and are not reported yet. */
   private parts: Part[] = [];
-  /** Text that has arrived after `parts`; later text is appended to it. */
+  /** Text that has arrived after the last of `parts`, if any; later text is appended to it. */
   private text: string | undefined;
   private isReported = false;
 
@@ -150,7 +150,7 @@ class AnswerInPieces {
     this.parts.push(part);
   }
 
-  /** Yields the Parts that have arrived. Nothing is reported of a structured answer before it is complete. */
+  /** Yields the Parts that have arrived. A structured answer is not reported before it is complete. */
   *reportPieces(): Generator<NodeEvent> {
     if (!this.turn.structure) yield* this.emitPiece({});
   }
@@ -299,9 +299,9 @@ function askedCalls(turn: AgentNodeTurn, calls: readonly ModelToolCall[], step: 
   });
 }
 
-/** Number of times that a repeatable call is made before a person is asked. */
+/** Number of times that an interrupted, repeatable call is made before a person is asked. */
 const TWICE = 2;
-/** Maximum number of characters of the arguments in the text of a question. */
+/** Maximum number of characters that the text of an approval question quotes from the arguments. */
 const SHOWN = 2_000;
 
 /**

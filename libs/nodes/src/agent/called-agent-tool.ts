@@ -44,7 +44,7 @@ import { type AgentToolConfig, shownReference } from './agent-tool-config.js';
 import { type AgentToolCalls, argumentFault, type SelfRecordingTool, truncateResult } from './agent-tools.js';
 import { MESSAGE_SCHEMA, type OfferedAgent } from './offered-agent.js';
 
-/** Number of events that one query reads. */
+/** Number of events of a log that one query reads. */
 const PAGE = 100;
 
 /** Returns the number of tokens that the log of a local Task records; 0 if there is no such Task. */

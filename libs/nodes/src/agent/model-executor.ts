@@ -45,7 +45,7 @@ export interface AgentNodeServices {
   agents?: AgentToolServices;
 }
 
-/** Milliseconds that are granted for canceling called agents after a cancel. */
+/** Milliseconds that a cancel of the Task waits for the cancels of its called agents. */
 const CANCEL_MS = 10_000;
 
 /**

@@ -51,7 +51,8 @@ export interface AgentDescriptionSources {
 
 /**
  * Describes an agent for a model: a local agent by its definition, a remote agent by its current card, else by its
- * pinned card. If neither is available, nothing about the agent is known here, and a call then reports the error.
+ * pinned card. If neither is available, the description says nothing about the agent, and a call of the agent then
+ * reports the error.
  * @throws the reason of the signal
  */
 export async function offeredAgent(

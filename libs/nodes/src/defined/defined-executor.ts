@@ -25,9 +25,9 @@ interface AnswerPiece {
  * execution gives a different text, the different text replaces the reported one.
  */
 class AnswerInTurn {
-  /** Text of this execution so far, as long as it equals the start of the reported text. */
+  /** Text of this execution so far, while it equals the beginning of the reported text. */
   private said = '';
-  /** True once this execution has given more than, or something other than, the reported text. */
+  /** True once the text of this execution exceeds the reported text, or differs from it. */
   private isBeyond: boolean;
   /** True if an answer has been reported, so that the next piece continues it. */
   private exists: boolean;

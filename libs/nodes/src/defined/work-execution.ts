@@ -83,7 +83,7 @@ export interface ExecutionServices {
   log: WorkLog;
   sealer: Sealer;
   outbox: Outbox<WorkItem>;
-  /** Aborts when the outbox is no longer read. */
+  /** Signal that aborts when the executor no longer reads the outbox. */
   signal: AbortSignal;
 }
 

@@ -64,7 +64,7 @@ export interface LoggedPoint extends RecordedPoint {
   answers: Message[];
 }
 
-/** Answer of the work as it was reported: its text, and its value if it has one. */
+/** Answer that earlier executions of the work have reported: its text, and its value if it has one. */
 export interface ReportedAnswer {
   text: string;
   /** Value as canonical JSON. */

@@ -49,7 +49,7 @@ export interface PointServices {
 /** Milliseconds after which the claim on the Task must be confirmed again before a step runs. */
 const CLAIM_HELD_MS = 1_000;
 
-/** Key of the step whose function is running. */
+/** Key of the step whose function is running, to detect a step or question inside of a step. */
 const inStep = new AsyncLocalStorage<string>();
 
 /**
@@ -58,7 +58,7 @@ const inStep = new AsyncLocalStorage<string>();
  */
 export class WorkPoints {
   private next = 0;
-  /** Fault after which no step or question is permitted. It counts even if the work catches it. */
+  /** Fault after which no step or question is permitted. It fails the Task even if the work catches the error. */
   fault: RunFault | undefined;
   private readonly open = new Set<Promise<unknown>>();
   /** Time when the database last confirmed that this execution holds the claim on the Task. */

@@ -178,7 +178,7 @@ const MOST_LOOKED_AT = 65_536;
 const MOST_STEPS = 2_000_000;
 
 /**
- * Agent that follows a script (contract, "Scripted agent").
+ * Agent that follows a script (docs/SCRIPTS.md).
  * - After a crash it continues after the last step whose event was recorded.
  * - The same Message gives the same steps and the same Artifact ids.
  * - If the first step for a new Message is `throw`, the Message is rejected and nothing is written. A later `throw`
@@ -188,7 +188,7 @@ export class ScriptedAgent extends AgentExecutor {
   override readonly recovery = 'restart';
   override readonly declares: AgentDeclaration | undefined;
   readonly #script: Script;
-  /** Number of characters of a text that the rules read. */
+  /** Number of characters at the start of a text that the rules read. */
   readonly #window: number;
 
   /** Parses the script. @throws InvalidScript */
@@ -281,7 +281,7 @@ function turnOf({ task }: RequestContext): number {
   return 1 + (task?.history ?? []).filter(({ role }) => role === 'ROLE_USER').length;
 }
 
-/** Values of a Message that conditions are checked against. */
+/** Values of a Message with which the conditions of rules are compared. */
 interface ConditionSubject {
   messageId: string;
   text: string;

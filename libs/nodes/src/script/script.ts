@@ -33,7 +33,7 @@ const COMPILED = new LRUCache<string, RE2JS>({
   memoMethod: (pattern) => RE2JS.compile(pattern),
 });
 
-/** Step of a scripted agent, with exactly one key (contract, "Scripted agent"). */
+/** Step of a scripted agent, with exactly one key (docs/SCRIPTS.md). */
 export type ScriptStep =
   | { status: 'working'; text?: string }
   | { artifact: Partial<Artifact> & { parts: Part[]; append?: boolean; lastChunk?: boolean } }

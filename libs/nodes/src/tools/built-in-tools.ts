@@ -152,7 +152,7 @@ export class CurrentTime implements Tool {
 
 /** Number of bytes at the start of an HTML page in which the page declares its character set. */
 const HEAD_BYTES = 1_024;
-/** Byte order marks. */
+/** Byte order marks, each with the label of its character set. */
 const MARKS: readonly [label: string, bytes: readonly number[]][] = [
   ['utf-8', [0xef, 0xbb, 0xbf]],
   ['utf-16le', [0xff, 0xfe]],

@@ -5,7 +5,7 @@ import { NodeFailure } from '../node-executor.js';
 
 /** Context of one call of a tool. */
 export interface ToolContext {
-  /** Aborts when the Task of the call is canceled, or the process stops. */
+  /** Signal that aborts when the Task of the call is canceled, or the process stops. */
   signal: AbortSignal;
 }
 

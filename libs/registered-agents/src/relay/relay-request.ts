@@ -7,7 +7,7 @@ import { type AgentPolicy, passedHeaders } from '../agents/agent-policy.js';
 import type { RelayLimits } from './relay-limits.js';
 import type { RelayTasks, StoredTurn, TurnOptions } from './relay-tasks.js';
 
-/** What relays need of the service. */
+/** Services that a relay uses. */
 export interface RelayServices {
   directory: AgentDirectory;
   tasks: RelayTasks;

@@ -17,7 +17,7 @@ import {
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 
-/** What was emitted of an Artifact: digests of its Parts, and of everything else. */
+/** Digests of an Artifact as it was emitted: of its Parts, and of everything else. */
 interface EmittedArtifact {
   shape: string;
   parts: string[];

@@ -46,7 +46,7 @@ const MAX_BYTES = 1024 * 1024;
 /** Maximum nesting depth of the JSON of a card. */
 const DEEPEST_CARD = 500;
 
-/** Reads the current card of an agent for a person who may call the agent. A preview changes no pin. */
+/** Reads the current card of an agent for a person who considers calling the agent. A preview changes no pin. */
 @Injectable()
 export class CardPreviews {
   private readonly http: OutboundClient;

@@ -8,14 +8,17 @@ import type { TracingConfig } from './tracing-config.js';
 export type NodeDispatch = 'local' | 'http';
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 
-/** Address and name of the model behind `agent` nodes. Without a base URL the built-in `echo` model answers. */
+/**
+ * Address and name of the operator's model, which `agent` nodes use by default. Without a base URL the built-in `echo`
+ * model answers.
+ */
 export interface LlmConfig {
   readonly baseUrl?: string;
   readonly apiKey?: string;
   readonly model?: string;
   /** Name of the model that generates workflows (`GENERATE_MODEL`); defaults to `model`. */
   readonly generateModel?: string;
-  /** Media types of Parts that the model accepts besides text and data. */
+  /** Media types of files that the model accepts, besides text and JSON data. */
   readonly inputModes: readonly string[];
 }
 
@@ -71,11 +74,14 @@ export class AppConfig {
   readonly signalsUrl?: string;
   /** Absolute path of the folder for local data (`DATA_DIR`). */
   readonly dataDir!: string;
-  /** Public base URL of the service, without a trailing slash. */
+  /** Public base URL of the service (`PUBLIC_URL`), without a trailing slash; absent if it is not configured. */
   readonly publicUrl?: string;
   /** IP addresses or CIDR ranges of proxies whose `X-Forwarded-` headers are trusted. */
   readonly trustedProxies!: readonly string[];
-  /** Base URL for calls among replicas, without a trailing slash. Absent: loopback on the bound port. */
+  /**
+   * Base URL at which other replicas and this process call this service, without a trailing slash. Absent: loopback on
+   * the bound port.
+   */
   readonly internalUrl?: string;
   /** Additional hosts whose requests are served: `host`, `host:port`, `*.host` or `*`, in lower case. */
   readonly allowedHosts!: readonly string[];
@@ -105,7 +111,7 @@ export class AppConfig {
   /** Milliseconds within which a request must arrive completely. */
   readonly requestTimeoutMs!: number;
   readonly shutdownGraceMs!: number;
-  /** Milliseconds for which ended Tasks are kept; absent: no limit. */
+  /** Milliseconds for which Tasks are kept after their end; absent: no limit. */
   readonly taskRetentionMs?: number;
   readonly logLevel!: LogLevel;
   /** True if `/metrics`, which is public, has labels with the names of the workflows of all tenants. */

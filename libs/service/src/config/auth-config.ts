@@ -44,7 +44,10 @@ export interface AuthConfig {
 
 type Given = Readonly<Record<string, string | undefined>>;
 
-/** Minimum characters of an API key, so that it resists guessing: only a plain digest of the key is stored. */
+/**
+ * Minimum characters of an API key. It must resist guessing by its length alone, since the stored digest of the key is
+ * unsalted and fast.
+ */
 const MIN_KEY_LENGTH = 16;
 const MAX_KEY_LENGTH = 512;
 const MAX_TOLERANCE_MS = 300_000;
@@ -191,7 +194,7 @@ const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_0
  * replica.
  */
 const DEFAULT_CONCURRENCY = 1_000;
-/** Default limit of open streams of one caller, chosen likewise. */
+/** Default limit of open streams of one caller, far above what one client needs, and below what overloads a replica. */
 const DEFAULT_STREAMS = 1_000;
 const MOST = 1_000_000_000;
 /** Minimum of SUBSCRIPTION_LIMIT: a page of the console opens a few subscriptions. */

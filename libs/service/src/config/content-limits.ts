@@ -8,9 +8,9 @@ import { parseBytes } from './quantities.js';
 export interface ContentLimits {
   /** Maximum characters that the templates of one node, or of one step of a script, render. */
   readonly renderedText: number;
-  /** Maximum size of one Artifact, all its chunks together. */
+  /** Maximum bytes of one Artifact, all its chunks together. */
   readonly artifact: number;
-  /** Maximum size of one Task's log. A run is one Task, so the answers of its nodes count too. */
+  /** Maximum bytes of one Task's log. A run is one Task, so the answers of its nodes count too. */
   readonly task: number;
   /** Maximum number of object members and list elements in one JSON text. */
   readonly jsonMembers: number;
@@ -23,7 +23,7 @@ export interface ContentLimits {
 }
 
 const MEGABYTE = 1024 ** 2;
-/** Maximum characters of a string in this runtime. */
+/** Maximum characters of a limit: about the longest string that V8 can hold. */
 const LONGEST_TEXT = 512 * MEGABYTE;
 const MOST = 100_000_000;
 

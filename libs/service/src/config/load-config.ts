@@ -319,8 +319,8 @@ function isAddressOrRange(text: string): boolean {
 }
 
 /**
- * True for letters, digits, hyphens and underscores between dots. A text of digits and dots alone is a mistyped
- * address.
+ * True for a host name: letters, digits, hyphens and underscores between dots. False for a text of digits and dots
+ * alone, which is a mistyped address.
  */
 function isHostName(text: string): boolean {
   return (

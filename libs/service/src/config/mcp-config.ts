@@ -13,7 +13,7 @@ export interface McpCommand {
 /** Server that speaks MCP over HTTP. */
 export interface McpEndpoint {
   readonly url: string;
-  /** Name of the stored credential, resolved in the calling tenant. */
+  /** Name of the credential that calls use, as stored in the tenant of the caller; absent: none. */
   readonly auth?: string;
 }
 

@@ -12,13 +12,11 @@ export interface MemoryConfig {
   readonly eventBytes: number;
   /** Maximum bytes of the events that one statement of the journal writes. */
   readonly journalBatchBytes: number;
-  /**
-   * Maximum bytes of large responses that are read, built and sent concurrently, counted by the Task logs behind them.
-   */
+  /** Maximum bytes of the Task logs behind all large responses that are read, built and sent at the same time. */
   readonly answerBytes: number;
   /**
-   * Maximum number of concurrent nodes in one level of a run tree; the maxima of a caller and of the process derive
-   * from it (NodeRoom).
+   * Maximum number of nodes that execute at the same time in one level of a run tree (a run, the runs that it calls,
+   * and so on). NodeRoom derives the maxima of a caller and of the process from it.
    */
   readonly nodesAtWork: number;
   /**

@@ -41,7 +41,7 @@ const endpoint = z
   .refine(isEndpoint, 'must be an http:// or https:// URL without query and user name')
   .transform((text) => text.replace(/(?<!\/)\/+$/, ''));
 
-/** Header list of percent-encoded `name=value` pairs, as OpenTelemetry defines it. */
+/** Schema of a header list: percent-encoded `name=value` pairs between commas, as OpenTelemetry defines it. */
 const headers = z
   .string()
   .transform((text) => text.split(',').flatMap((pair) => pair.trim() || []))

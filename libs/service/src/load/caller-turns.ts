@@ -11,7 +11,7 @@ export function addCount(counts: Map<string, number>, key: string, by: number): 
   return count;
 }
 
-/** Caller that work is done for. */
+/** Caller for whom work is executed. */
 export interface CallerIdentity {
   tenant: string;
   owner: string;
@@ -54,7 +54,7 @@ export class CallerTurns {
 
   /**
    * Executes the work in the caller's turn.
-   * @param gone cancels the work while it waits
+   * @param gone signal that cancels the work while it waits for its turn
    * @throws NoTurnInTime; the signal's reason; the error of the work
    */
   async runInTurn<T>(caller: CallerIdentity, work: () => Promise<T>, gone?: AbortSignal): Promise<T> {

@@ -27,7 +27,7 @@ export function watchLoopLoad(): () => boolean {
   };
 }
 
-/** Minimum bytes of a request body that is costly to read. */
+/** Minimum bytes of a request body that counts as costly to parse. */
 export const COSTLY_BODY = 16 * 1024;
 
 /** Milliseconds of the event loop that a caller may owe before its requests wait. */
@@ -76,7 +76,7 @@ export class LoopShares {
   /** The last different caller before `newest`, and the time of its newest request. */
   private readonly other = { who: '', at: -Infinity };
   private sweptAt = -Infinity;
-  /** Number of accounts that are costly. */
+  /** Number of callers whose accounts are costly (`isCostly`). */
   private costly = 0;
   private readonly delayed;
 
@@ -92,7 +92,7 @@ export class LoopShares {
     );
   }
 
-  /** Records a request of a caller, which counts as active for a second. */
+  /** Records a request of a caller. The caller then counts as active for a second. */
   noteRequest(who: string): void {
     const { newest, other } = this;
     if (newest.who !== who) {

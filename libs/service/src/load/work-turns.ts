@@ -9,8 +9,8 @@ const RETRY_MS = 100;
 /** Turns of one caller's work: the times at which the work may use the event loop. */
 export interface WorkTurn {
   /**
-   * Resolves in the caller's turn; after an abort it resolves with the next turn. Charges the caller for the
-   * synchronous work that follows.
+   * Resolves in the caller's turn. An abort does not end the wait early. Charges the caller for the synchronous work
+   * that follows.
    */
   awaitTurn(signal: AbortSignal): Promise<void>;
   /** Charges the caller for milliseconds of the event loop used outside of a turn. */
@@ -37,7 +37,8 @@ export class WorkTurns {
   constructor(private readonly shares: LoopShares) {}
 
   /**
-   * Returns the turns of a caller. @param who its account (`InFlight.accountOf`); `undefined` for an anonymous caller
+   * Returns the turns of a caller. @param who account of the caller (`InFlight.accountOf`); `undefined` for an
+   * anonymous caller
    */
   createTurn(who: string | undefined): WorkTurn {
     if (who === undefined) return FREE;
@@ -62,7 +63,7 @@ export class WorkTurns {
     if (!isTaken) setTimeout(() => this.takeTurn(who), RETRY_MS).unref();
   }
 
-  /** Starts the oldest work. Aborted work takes no place. */
+  /** Starts the oldest waiting work of a caller. Aborted work does not count towards AT_ONCE. */
   private startOldest(who: string): void {
     const line = this.lines.get(who) ?? [];
     for (let begun = 0; begun < AT_ONCE && line.length > 0;) {

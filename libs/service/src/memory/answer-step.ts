@@ -5,11 +5,14 @@ export interface RoomWaitEnds {
   /** Maximum wait in milliseconds; absent: no limit. */
   ms?: number | undefined;
   signal: AbortSignal;
-  /** Creates the error of a wait that was too long. */
+  /** Creates the error that the wait throws after `ms`. */
   tooLong: () => Error;
 }
 
-/** Waits until room is granted. @throws the error of `tooLong`; the signal's reason */
+/**
+ * Waits until room is granted, which resolves `promise`. At another end of the wait, rejects `promise` and throws.
+ * @throws the error of `tooLong`; the signal's reason
+ */
 export async function untilGranted(
   { promise, reject }: PromiseWithResolvers<void>,
   { ms, signal, tooLong }: RoomWaitEnds,
@@ -26,9 +29,9 @@ export async function untilGranted(
   }
 }
 
-/** Fraction of a step that one caller may hold. */
+/** Fraction of a step's room that one caller may hold. */
 const OF_A_CALLER = 1 / 2;
-/** Fraction of a step that the callers of one tenant may hold together. */
+/** Fraction of a step's room that the callers of one tenant may hold together. */
 const OF_A_TENANT = 3 / 4;
 /** Milliseconds between two checks of a step's answers while an answer waits for room. */
 const LOOK_MS = 250;

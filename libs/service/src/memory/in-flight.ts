@@ -14,7 +14,8 @@ export type InFlightRefusal = 'caller' | 'tenant' | 'service';
 /** Maximum bytes of a small request. Small requests have room that large ones must leave. */
 export const SMALL_REQUEST = 64 * 1024;
 /**
- * Fraction of a limit that bytes on their way (`moving`) may take: a Task makes many times the bytes of its request.
+ * Fraction of a limit that bytes on their way (`moving`) may take. The rest is for executing Tasks, which use many
+ * times the bytes of their requests.
  */
 const ON_ITS_WAY = 1 / 8;
 
@@ -27,7 +28,7 @@ const TENANT_SHARE = 3 / 4;
  */
 const FOR_SMALL = 3;
 
-/** Fraction of a limit above which a run starts no more nodes. */
+/** Fraction of a limit above which `isFull` is true by default, so that a run starts no more nodes. */
 const FOR_WORK = 1 / 2;
 
 /**
@@ -40,7 +41,7 @@ interface Counted {
 }
 
 interface CountedCaller extends Counted {
-  /** Sum of the caller's tenant; `undefined` for the empty tenant. */
+  /** Counted bytes of the caller's tenant; `undefined` for the tenant `''`. */
   tenant: Counted | undefined;
 }
 
@@ -108,7 +109,7 @@ export class InFlight {
   }
 
   /**
-   * Adds bytes of accepted work; negative numbers subtract. Never refuses.
+   * Adds bytes of accepted work to an account; negative numbers subtract. Never refuses.
    * @param moving bytes on their way
    * @param kept bytes that stay in memory while a Task executes
    */
@@ -136,7 +137,9 @@ export class InFlight {
     return caller;
   }
 
-  /** Notes bytes of a refused request that were read and dropped: they were in memory for a moment. */
+  /**
+   * Adds bytes of a refused request that were read and dropped to `largeBytes`, since they were in memory for a moment.
+   */
   noteDropped(bytes: number): void {
     this.large += bytes;
   }

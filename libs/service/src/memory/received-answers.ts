@@ -20,11 +20,11 @@ const SIZES = [MEGABYTE, 8 * MEGABYTE, Infinity];
 const PRIVILEGED = MEGABYTE + 8 * MEGABYTE + 80 * MEGABYTE;
 /** Fraction of the heap for large answers. */
 const PART_OF_HEAP = 1 / 8;
-/** Fractions of that memory for the steps. */
+/** Fractions of the memory for large answers that the steps have. */
 const PARTS = [1 / 4, 1 / 4, 1 / 2];
 /** Maximum total wait for room of one call's answer, in milliseconds. */
 const LONGEST_WAIT_MS = 60_000;
-/** Milliseconds within which an answer must make progress while another answer waits for its room. */
+/** Milliseconds within which an answer must make progress (LITTLE) while another answer waits for its room. */
 const SILENT_MS = 20_000;
 /** Minimum bytes that count as progress within SILENT_MS. */
 const LITTLE = 16 * KILOBYTE;
@@ -61,12 +61,12 @@ export interface ReceivedAnswersOptions {
   silentMs?: number;
   /** True while a caller, or all callers together, have too much in memory to read more of the largest answers. */
   isFull?: (whose: CallerIdentity) => boolean;
-  /** Returns a caller's turns on the event loop, for answers that bring much; absent: such answers take no turns. */
+  /** Returns a caller's turns on the event loop, one for each 16 KiB of an answer; absent: answers take no turns. */
   turnOf?: (whose: CallerIdentity) => WorkTurn;
 }
 
 /**
- * Memory of this process for answers of remote agents and models that are being read.
+ * Memory of this process for answers of remote agents and models while they are being read.
  *
  * - An answer has 64 KiB without a request. A larger answer holds its bytes, in units of 64 KiB, in the step of its
  *   size: up to 1 MiB, up to 8 MiB, or beyond. Large answers therefore take no room from small ones. An answer that
@@ -115,7 +115,7 @@ interface AnswerPlaceOptions {
   readonly turn: WorkTurn;
 }
 
-/** Bytes of one call's answer that are currently in memory. */
+/** Place of one call's answer: the bytes of the answer that are currently in memory, and the room that they hold. */
 export class AnswerPlace implements Disposable, StepMember {
   readonly whose: CallerIdentity;
   readonly order: number;

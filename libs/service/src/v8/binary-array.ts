@@ -2,7 +2,7 @@
 const OIDS = { boolean: 16, integer: 23, text: 25, json: 114, timestamp: 1184 } as const;
 
 const HEADER_BYTES = 20;
-/** PostgreSQL counts time in microseconds from 2000-01-01. */
+/** Milliseconds from 1970-01-01, JavaScript's epoch, to 2000-01-01, from which PostgreSQL counts microseconds. */
 const EPOCH_OFFSET_MS = 946_684_800_000;
 const TWO_TO_32 = 2 ** 32;
 const NULL_LENGTH = -1;
@@ -109,8 +109,9 @@ export class BinaryArray {
   }
 
   /**
-   * Copies the previous text, since rows of a batch have much in common; bytes are copied without a call into the
-   * runtime.
+   * Adds the previous text once more, as a copy of its bytes: rows of a batch often repeat a text, and copying avoids a
+   * call into the runtime. @param start offset in the buffer at which the copy is written
+   * @returns the number of bytes
    */
   private repeatText(start: number): number {
     const { buffer, lastStart, lastLength } = this;

@@ -89,7 +89,10 @@ function slotOf(key: string): number {
   return hash & (SLOTS - 1);
 }
 
-/** Set of values without keys, for values that live as long as a request. It has no particular order. */
+/**
+ * Set of values that live as long as a request, without the cost of `Set` (see ShortLivedMap). It has no particular
+ * order.
+ */
 export class ShortLivedSet<T> implements Iterable<ShortLivedItem<T>> {
   private readonly all: ShortLivedItem<T>[] = [];
 

@@ -34,7 +34,7 @@ export interface RemoteLook {
   asked: string;
   /** Number of polls so far. */
   looks: number;
-  /** True if the agent's time slot for this poll has been reserved. */
+  /** True if this poll has its time slot among the polls of the agent's origin, which `RemoteLooks` keeps apart. */
   reserved?: boolean;
   attempt: number;
   taskId: string;

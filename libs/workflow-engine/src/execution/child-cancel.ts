@@ -5,9 +5,9 @@ import type { Job } from '#libs/jobs';
 export const CANCEL_CHILD = 'runs.cancel-child';
 
 const FIRST_PAUSE_MS = 2_000;
-/** Time during which the cancel is retried at an unreachable agent, in milliseconds. */
+/** Milliseconds for which the cancel is retried at an unreachable agent. */
 const PATIENCE_MS = 600_000;
-/** Maximum number of attempts of the job. The growing pauses leave time for fewer. */
+/** Maximum number of attempts of the job, never reached: PATIENCE_MS ends the retries before. */
 const MOST_ATTEMPTS = 20;
 /** Priority after the jobs for which callers wait, because a run may leave hundreds of cancels. */
 const PRIORITY = 5;
@@ -30,7 +30,7 @@ export interface ChildCancel {
   revision?: string;
   scope: { tenant: string; owner: string };
   credential?: string;
-  /** Protocol that the agent is known to speak; absent if unknown. */
+  /** `founding` if the agent is known to speak the pre-1.0 dialect of A2A; absent if its protocol is unknown. */
   protocol?: 'founding';
   /** Time after which the cancel is given up (ISO 8601). */
   until: string;

@@ -98,7 +98,9 @@ function parseOutput(text: string, mostMembers: number): JsonValue | undefined {
   return tryParseFitJson(text);
 }
 
-/** Outcome of a call to a node's agent, in the terms of the run. */
+/**
+ * Ending of a node's attempt, as the run treats it: what the outcome of the call (`CallOutcome`) means for the node.
+ */
 export type ChildEnding =
   | { kind: 'completed'; status: string; artifacts: Artifact[] }
   // With `refused`, the agent rejected an answer and still waits.
@@ -109,7 +111,7 @@ export type ChildEnding =
 
 interface FailedEnding {
   kind: 'failed';
-  /** State of the Task as a word; absent if the agent gave no answer. */
+  /** State of the agent's Task as a word (see `formatState`); absent if the agent gave no answer. */
   status?: string;
   error: string;
   failure: FailureKind;
@@ -210,7 +212,10 @@ function readWholeAnswer(answer: CalledTask): Artifact[] {
   return artifacts.length === 1 && said.length > 0 ? artifacts.map((it) => ({ ...it, parts: said })) : artifacts;
 }
 
-/** Node types whose Artifacts are not named by the engine: the first Artifact is the output. */
+/**
+ * Node types whose Artifacts have names that their agents chose, so that the first Artifact is the output. Other types
+ * name their output by the node's id.
+ */
 const NAMED_BY_OTHERS = new Set(['external', 'script', 'workflow']);
 
 /**
@@ -367,8 +372,8 @@ function describeInternalFailure(
 }
 
 /**
- * True if a local agent no longer accepts the answer to its question. False in a plain definition, where the late
- * answer fails the node.
+ * True if a local agent no longer accepts the answer to its question. False in a plain definition
+ * (`WorkflowGraph.isPlain`), where the late answer fails the node.
  */
 function isAnswerTooLate({ type, answer }: NodeInstance, { cause }: CallFailure, graph: WorkflowGraph): boolean {
   if (answer === undefined || type === 'external' || graph.isPlain) return false;

@@ -137,8 +137,8 @@ export function nodeContext(
 }
 
 /**
- * Returns the suffix that gives a run its own contexts at remote agents, although it shares its A2A context with other
- * runs: for a rerun, and for a run that was called for one entry of a list. `undefined` for any other run.
+ * Returns a suffix for the keys of contexts at remote agents, for a run that must not share them with the other runs of
+ * its A2A context: a rerun, or a run that was called for one entry of a list. `undefined` for any other run.
  */
 function partOf({ context, isRerun }: ContextRun): string | undefined {
   if (isRerun) return context.taskId;
@@ -158,7 +158,7 @@ const LONGEST_TIMER = 2 ** 31 - 1;
 /** Metadata key of a Message to a node: the id of the Message that the caller sent to the run. */
 const CALLER_MESSAGE_KEY = 'parley/caller-message-id';
 
-/** Facts about a run that its calls carry. */
+/** Data of a run that the Messages of its calls contain. */
 export interface DispatchingRun {
   contextId: string;
   revision: string;
@@ -168,7 +168,7 @@ export interface DispatchingRun {
   callers?: RunState['callers'];
 }
 
-/** A Task of a node's agent that waits for an answer. */
+/** Task of a node's agent that waits for an answer. */
 export interface WaitingTask {
   taskId: string;
   contextId: string | undefined;

@@ -63,7 +63,8 @@ type CallLimit = Required<Pick<PlannedCall, 'limit' | 'onPause' | 'onRestart'>>;
 const LATE_MS = 1_000;
 
 /**
- * Suspends and delays the timeouts of nodes' attempts beyond what the log says (`NodeClock`):
+ * Suspends and delays the timeouts of nodes' attempts in this execution, in addition to `NodeClock`, which derives them
+ * from the log:
  * - The answer to a call of an earlier execution is looked up before the timeout counts.
  * - A call that could not leave, or whose answer waited for room in memory, restarts its own timeout.
  */
@@ -86,8 +87,8 @@ export class CallTimes {
   }
 
   /**
-   * Ends the suspension: the timeout counts as the log says, unless the call left late.
-   * @param after delay of the call in milliseconds
+   * Ends the suspension: the timeout counts as `NodeClock` derives it from the log, unless the call left late
+   * (LATE_MS). @param after delay of the call in milliseconds
    */
   releaseTimeout(node: NodeInstance, after = 0): void {
     if (after < LATE_MS) this.countsFrom.delete(node);
@@ -173,7 +174,7 @@ export class RunCalls {
     this.times = new CallTimes([...this.announced, ...state.frontier.undispatchedNodes]);
   }
 
-  /** Nodes whose announced call is still to be made, in the order of the definition. */
+  /** Nodes whose call is announced in the log and not made yet in this execution, in the order of the definition. */
   get unmade(): NodeInstance[] {
     return this.run.graph.asDefined(this.announced);
   }
@@ -199,7 +200,10 @@ export class RunCalls {
     return { url, messageId, ...(waiting && { taskId: node.taskId }), ...(parts && { answeredBy: 'deadline', parts }) };
   }
 
-  /** Makes announced calls, or reconnects to the calls of an earlier execution. Does not wait for answers. */
+  /**
+   * Makes announced calls: sends their Messages, or follows the Tasks that an earlier execution has called already.
+   * Does not wait for answers.
+   */
   async launchCalls(nodes: readonly NodeInstance[]): Promise<void> {
     const planned: { node: NodeInstance; call: PlannedCall }[] = [];
     const pace = this.run.newPace();
@@ -478,7 +482,7 @@ export class RunCalls {
   }
 }
 
-/** Returns the ending of a call whose answer could not be processed. */
+/** Returns the failure of a call whose answer this process could not process because of an internal error. */
 function unreadEnding({ answer: { taskId, state } }: AgentCall): ChildEnding {
   const isLeft = taskId !== undefined && !(state && isTerminalState(state));
   return { kind: 'failed', error: 'internal error', failure: 'internal', ...(isLeft && { isLeft }) };

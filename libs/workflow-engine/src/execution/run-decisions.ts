@@ -138,7 +138,7 @@ export class RunDecisions {
     if (payload) yield stepEvent(this.run.reference, partsLeftOut.createNote(node, payload));
   }
 
-  /** Maximum number of characters of a result that repeats results of other nodes. */
+  /** Maximum number of characters of a result that the engine builds from results of other nodes. */
   private get room(): number {
     const { artifact, task } = this.run.content;
     return Math.min(artifact, task / ECHOES_IN_A_TASK);
@@ -250,7 +250,7 @@ function neededSuccesses({ total }: EachRun, { onFailure, minSuccess = 0 }: Each
   return Math.ceil((total * Number.parseFloat(minSuccess)) / 100 - 1e-9);
 }
 
-/** Returns the Parts of an entry's result that its element in the resulting list lacks. */
+/** Returns the Parts of an entry's result that are not in its element of the resulting list (`entryElement`). */
 function unsaidByElement({ instance, artifacts }: NodeInstance): Part[] {
   const [first] = artifacts;
   const data = firstData(first?.parts ?? []);

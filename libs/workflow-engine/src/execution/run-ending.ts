@@ -211,7 +211,8 @@ export function canceledEvents(reference: TaskReference, state: RunState, childr
  * Returns the events by which a run begins to wait: the questions of its waiting nodes, one event each.
  * - The last event changes the status, which asks the question of the first waiting node. It is AUTH_REQUIRED if that
  *   node waits for authentication.
- * - Except in a plain run, the other questions are not repeated once they were asked.
+ * - Questions that were asked before are not repeated, except by the run of a plain definition
+ *   (`WorkflowGraph.isPlain`).
  * @param isRoot true if no caller inside the service answers, so that the questions go to the inbox
  * @param wakeAt time at which the run continues without an answer, in milliseconds of the epoch
  */

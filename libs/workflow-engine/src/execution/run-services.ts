@@ -26,7 +26,7 @@ import { RunState } from '../state/run-state.js';
 import type { RunClock } from '../state/timers.js';
 import type { WorkBudget } from '../work/work-budget.js';
 
-/** Outcome of a cancel at a node's agent that was known only after the run had ended. */
+/** Outcome of a cancel at a node's agent that became known only after the run had ended. */
 export interface LaterOutcome {
   runId: string;
   node: string;
@@ -70,7 +70,7 @@ export abstract class RunChildStore {
   abstract movedOn(runId: string): Promise<MovedOnChild[]>;
 }
 
-/** Original run whose results a rerun reuses. */
+/** Original run whose results a rerun reuses, with its definition and log. */
 export interface RerunOrigin {
   workflow: WorkflowRevision;
   /** Whole log of the run. */
@@ -115,8 +115,8 @@ export class NodeMetrics {
 const HEAP_PER_INSTANCE = 2 * 1024;
 
 /**
- * Estimates the heap bytes of run states, rather too high. Each logged value is weighed once, because it does not
- * change. So weighing a run again costs its new values and a visit of each instance.
+ * Estimates the heap bytes of run states; an estimate may be too high, hardly too low. Values from the log never
+ * change, so each is weighed once: weighing a run again costs its new values and a visit of each instance.
  */
 class RunWeights {
   private readonly known = new WeakMap<object, number>();

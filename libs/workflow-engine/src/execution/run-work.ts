@@ -91,7 +91,7 @@ export class EventLoopYield {
   }
 }
 
-/** A step of a run that yields no event: it only waits until the run may evaluate expressions again. */
+/** Step of a run without events: it only waits until the run may evaluate expressions again (StepBudget). */
 export class EvaluationTurn implements AsyncIterable<never> {
   constructor(
     private readonly steps: RunWork['steps'],

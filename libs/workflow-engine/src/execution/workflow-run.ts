@@ -49,8 +49,8 @@ import type { RerunOrigin, RunServices, RunStart } from './run-services.js';
 import { EvaluationTurn, EventLoopYield, RunRoom, runWorkPlace } from './run-work.js';
 
 /**
- * Returns the context for the calls of `onExit` nodes while a run is canceled. The cancel does not abort these calls;
- * the loss of the run's claim to another replica does.
+ * Returns the context for the calls of `onExit` nodes while a run is canceled. Its signal does not abort because of the
+ * cancel, only when another replica has claimed the run.
  */
 function createExitContext(context: RequestContext): RequestContext {
   const assertClaimIgnoringCancel = async (): Promise<void> => {

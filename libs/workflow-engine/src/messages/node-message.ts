@@ -32,7 +32,7 @@ import type { NodeInstance } from '../state/node-instance.js';
 import type { NodeContent } from './left-out-parts.js';
 import { type FillingSource, NodeFilling } from './run-expressions.js';
 
-/** Result of a node as the next node receives it: one text, and further Parts. */
+/** Result of a node in the form that the next node receives: one text, and further Parts. */
 interface SaidContent {
   text: string;
   /** Content beyond `text`, in order: data, files, further texts, and the Parts of further Artifacts. */
@@ -42,8 +42,8 @@ interface SaidContent {
 /** Node types whose Message has a single text, without Parts from other nodes. */
 const TEXT_ALONE = new Set(['conversation', 'brainstorm', 'tool']);
 /**
- * Number of times, with a margin, that a Task stores a Message which its agent repeats: as the Message, as an Artifact
- * and in the final status.
+ * Number of copies of a Message that the Task of an agent which repeats it may store: the Message itself, an Artifact
+ * and the final status, and one more as a margin.
  */
 export const ECHOES_IN_A_TASK = 4;
 /**
@@ -124,7 +124,7 @@ export interface MessageSource {
   nodes: Pick<ReadonlyMap<string, NodeInstance>, 'get'>;
   /** Text of the caller's Message; absent if the workflow has `input` nodes, which receive that text. */
   text?: string;
-  /** Text Parts of which `text` is made, as the caller sent them. */
+  /** Text Parts of the caller's Message, which `text` joins. */
   said?: readonly Part[];
   /**
    * Content of the Message that began the run, beside its text. It is for `input` nodes, or for the first nodes if the
@@ -143,7 +143,7 @@ export interface MessageSource {
    * the reference stays as written.
    */
   leavesOut?(id: string): boolean;
-  /** CEL expressions and variables for `${…}` in texts; absent in language 1. */
+  /** CEL expressions and variables for `${…}` in texts; absent unless the workflow has `language: 2`. */
   language?: FillingSource['language'];
 }
 

@@ -102,7 +102,7 @@ export interface Viewpoint {
   readonly iteration?: number;
 }
 
-/** The variables `error` and `now`, which depend on the decision that is made. */
+/** Values of the variables `error` and `now` for one decision. */
 export interface Moment {
   /** Failure that the expression handles; null if there was none. */
   error?: WorkflowFailure | null;
@@ -203,7 +203,10 @@ export class RunEvaluation {
     this.expressions = RunExpressions.forDefinition(state.definition, isRepeated);
   }
 
-  /** Reason why no run of the definition can continue; `undefined` if all expressions compile. */
+  /**
+   * Reason why no run of the definition can continue: the first expression that does not compile; `undefined` if all
+   * compile.
+   */
   get fault(): string | undefined {
     return this.expressions.fault;
   }

@@ -55,8 +55,8 @@ export interface StepCounter {
 }
 
 /**
- * Distributes evaluation steps among the expressions of one decision. They are evaluated without a pause, so all
- * together get about as many steps as a single expression. The same decision always gets the same steps.
+ * Distributes evaluation steps among the expressions of one decision, which are evaluated without a pause. All together
+ * get about as many steps as a single expression may use. The same decision always gets the same number of steps.
  */
 export class DecisionBudgets {
   private left = MOST_STEPS;
@@ -73,7 +73,9 @@ export class DecisionBudgets {
     return new EvaluationBudget(Math.max(this.left, LEAST_STEPS));
   }
 
-  /** Calls `evaluate` and counts the steps that it used from a budget. Errors of `evaluate` are rethrown. */
+  /**
+   * Calls `evaluate`, and counts the evaluation steps that it took from `budget`. Errors of `evaluate` are rethrown.
+   */
   evaluateWithin<T>(budget: EvaluationBudget, evaluate: () => T): T {
     const [before, began] = [budget.spent, performance.now()];
     try {
@@ -133,8 +135,8 @@ export class RunExpressions {
   }
 
   /**
-   * Returns a template of a node, by node id and path in the node; `undefined` in language 1, whose texts have no
-   * expressions.
+   * Returns a template of a node, by node id and path in the node; `undefined` unless the workflow has `language: 2`,
+   * since its texts have no expressions then.
    */
   findNodeTemplate(id: string, member: string): Template | undefined {
     return this.templates.get(id)?.get(member);

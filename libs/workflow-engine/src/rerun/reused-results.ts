@@ -31,8 +31,8 @@ export function parseInstance(name: string): InstanceName | undefined {
 }
 
 /**
- * Set of the instances that a rerun runs again: the named ones, and everything after them. A node in a loop that is
- * named without an iteration stands for the whole loop, from its first iteration on.
+ * Set of the instances that a rerun runs again: those that the request names, and all nodes after them. A node in a
+ * loop that is named without an iteration stands for the whole loop, from its first iteration on.
  */
 export class RerunSelection {
   private readonly named: readonly NamedInstance[];
@@ -159,7 +159,9 @@ interface ReusedSource {
   anew: RerunSelection;
   /** The rerun, as far as its log is folded. */
   run: Pick<RunState, 'graph' | 'instances'>;
-  /** Both runs, if their definitions or inputs differ, to find the nodes that the difference does not affect. */
+  /**
+   * Both runs, to find the nodes that a difference does not affect; absent if their definitions and inputs are equal.
+   */
   compared?: { before: ComparedRun; now: ComparedRun };
 }
 

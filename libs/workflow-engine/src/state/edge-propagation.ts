@@ -4,16 +4,16 @@ import type { EdgeState, FailurePropagation, IterationScope, UnitState } from '.
 
 /** Receives the effects that resolved edges have on units. */
 export interface PropagationListener {
-  /** A unit may run. Called once for a loop; for a node possibly again, until the node runs. */
+  /** Called when a unit may run: once for a loop; for a node possibly several times, until the node runs. */
   onReady(run: UnitState): void;
-  /** A node that was ready must wait again. */
+  /** Called when a node that was ready must wait again. */
   onUnready(run: UnitState): void;
   onSkipped(run: UnitState, because: SkipReason): void;
-  /** The result of a running unit is no longer needed. */
+  /** Called when the result of a running unit is no longer needed. */
   onWithdrawn(run: UnitState): void;
-  /** All units of an iteration, or of the whole workflow, have ended. */
+  /** Called when all units of an iteration, or of the whole workflow, have ended. */
   onIterationOver(scope: IterationScope): void;
-  /** A failure has reached the end of the run unhandled. */
+  /** Called when a failure has reached the end of the run and no edge has handled it. */
   onUnhandled(damage: FailurePropagation): void;
 }
 
@@ -24,7 +24,7 @@ export interface PropagationListener {
 export class EdgePropagation {
   /** Number of resolved edges, as a measure of the cost. */
   visits = 0;
-  /** Units with a newly resolved incoming edge, and the failure that broke the edge. */
+  /** Units with a newly resolved incoming edge, and the failure that broke that edge, if any. */
   private readonly touched: { run: UnitState; damage?: FailurePropagation }[] = [];
   /** Failures that have reached the end of the run. They are reported after all edges are resolved. */
   private readonly ends: FailurePropagation[] = [];
@@ -123,7 +123,7 @@ export class EdgePropagation {
   }
 
   /**
-   * Fails the last node of a loop because the loop itself fails.
+   * Fails the last node of a loop because the loop itself fails, for example by `on_max: "fail"`.
    * @returns true if an edge out of the loop handles the failure
    */
   private failLast(

@@ -14,7 +14,7 @@ export type EndingOutcome = 'completed' | 'failed' | 'canceled';
 export type RunOutcome = EndingOutcome | 'input-required' | 'parked';
 
 /**
- * A decision that an expression or the engine makes. `RunDecisions` makes it; its events are recorded before the run
+ * Decision of an expression or of the engine. `RunDecisions` evaluates it; its events are recorded before the run
  * continues.
  */
 export type Decision =
@@ -99,7 +99,7 @@ export class NodeSets {
   /** Active instances whose results are no longer needed. */
   readonly withdrawn = new Set<NodeInstance>();
   private readonly startable: Heap<NodeInstance>;
-  /** The startable instances as last listed, in order; absent if an instance was added since. */
+  /** Startable instances in order, as last listed; absent if an instance was added since. */
   private inOrder: readonly NodeInstance[] | undefined;
   private readonly unannounced = new Set<NodeInstance>();
   private readonly unreported = new Map<SkipReason, Set<string>>();
@@ -259,7 +259,8 @@ export class Lists {
   }
 
   /**
-   * Drops the items and the Artifacts of the entries once the node has ended: the node's own Artifact has the results.
+   * Drops the items and the Artifacts of the entries from memory once the node has ended: the Artifact of the node has
+   * the results.
    */
   finishList(list: NodeInstance): void {
     this.closed.delete(list);
@@ -307,14 +308,14 @@ export class Lists {
  * next steps from it.
  * - `RunProgress` updates it while the log is folded.
  * - The cost of a read is proportional to its result.
- * - Lists are in the order of the definition.
+ * - Nodes are returned in the order of the definition.
  */
 export class Frontier {
   /** Outcome of the run, once it is recorded. */
   ending?: EndingOutcome;
   /** True if the run's deadline has passed. */
   isExpired = false;
-  /** True if nodes were canceled although their results were needed, which only a cancel of the run does. */
+  /** True if nodes were canceled although their results were needed. Only a cancel of the run does that. */
   isCancelBegun = false;
   readonly sets: NodeSets;
   readonly clock: NodeClock;

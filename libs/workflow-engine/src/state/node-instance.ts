@@ -56,7 +56,7 @@ export interface NodeInstance {
   readonly list?: NodeInstance;
   /** Progress of the list, for a node that processes one. That node itself is never sent a Message; its entries are. */
   readonly each?: EachRun;
-  /** Set by `NodeSets.setStatus` alone. */
+  /** Status of the instance; only `NodeSets.setStatus` sets it. */
   readonly status: NodeStatus;
   /** Number of starts, retries included; 0 while the node is pending. */
   attempts: number;
@@ -79,7 +79,10 @@ export interface NodeInstance {
   answered?: { question: Part[]; wantsAuth: boolean };
   artifacts: Artifact[];
   error?: string;
-  /** Failure of the last failed attempt; absent in old logs, which have only a text. */
+  /**
+   * Failure of the last failed attempt; absent if no attempt has failed, and in logs of older versions, which have only
+   * a text.
+   */
   failure?: WorkflowFailure;
   /** Question of the agent, while the node is `input-required`. */
   question?: Part[];
@@ -140,7 +143,8 @@ export interface EachRun {
 /** The first unhandled failure of a run. `node` is absent if no node caused the failure. */
 export interface RunError {
   /**
-   * Kind of the failure. It is absent in logs from before failures had kinds, and if the run was ended from outside.
+   * Kind of the failure; absent in logs of older versions, in which failures had no kinds, and if something other than
+   * the run ended its Task.
    */
   kind?: FailureKind;
   node?: string;

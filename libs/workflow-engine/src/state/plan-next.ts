@@ -59,9 +59,9 @@ function planDueWork(frontier: Frontier, now: number): Pick<Plan, 'decide' | 'fi
   };
 }
 
-/** Timers after which a node starts. */
+/** Kinds of timers after which a node or an iteration starts. */
 const STARTS: ReadonlySet<Timer['kind']> = new Set(['retry', 'loop']);
-/** Timers after which a run continues without an answer. */
+/** Kinds of timers after which a run continues without an answer to its questions. */
 const GOES_ON: ReadonlySet<Timer['kind']> = new Set([...STARTS, 'wait']);
 const NOTHING = { decide: [], answer: [], fire: [], start: [] };
 

@@ -151,7 +151,10 @@ export class RunState implements RunFacts {
     return this.progress.scopes.isLeftOut(node);
   }
 
-  /** True if an instance was reached over an edge, or if that is no longer known. */
+  /**
+   * True if an instance was reached over an edge. Also true for iterations that are no longer stored, for which it is
+   * unknown.
+   */
   isReachedOver({ index }: GraphEdge, to: NodeInstance): boolean {
     return (this.progress.scopes.findEdgeState(index, to) ?? 'live') === 'live';
   }

@@ -280,8 +280,8 @@ export const nodeCompleted = new NodeStep<{ status: string; artifacts?: Artifact
 );
 
 /**
- * Failure of a node. `error` is the cause; `message` describes it for the run. Logs from before failures had kinds lack
- * `failure`.
+ * Failure of a node. `error` is the cause; `message` describes it for the run. `failure` is absent in logs of older
+ * versions, in which failures had no kinds.
  */
 export const nodeError = new NodeStep<{ error: string; message: string; failure?: WorkflowFailure } & Taken>(
   'node.error',
@@ -317,7 +317,7 @@ export const inputRequired = new NodeStep<{ question: string; taskId?: string; s
   },
 );
 
-/** Payload of `workflow.failed`. Logs from before failures had kinds lack `failure`. */
+/** Payload of `workflow.failed`. `failure` is absent in logs of older versions, in which failures had no kinds. */
 export interface FailedPayload {
   error: string;
   node?: string;

@@ -9,7 +9,10 @@ export type EdgeState = 'undecided' | 'live' | 'off' | 'broken';
 /** An unhandled failure as it propagates along the edges. */
 export interface FailurePropagation {
   readonly error: RunError;
-  /** True if the failure reached a unit that runs regardless of it, or one that is no longer needed. */
+  /**
+   * True if the failure reached a unit that runs regardless of it, or one whose result is no longer needed. It then
+   * ends there, and not at the end of the run.
+   */
   isAbsorbed: boolean;
   /** True if the failure reached the end of the run. */
   isUnhandled: boolean;
@@ -27,7 +30,7 @@ export class UnitState {
   outcome?: 'completed' | 'failed' | 'skipped' | 'canceled';
   /** The unhandled failure because of which the unit failed or was skipped. */
   damage?: FailurePropagation;
-  /** The failure that was first to break an incoming edge. */
+  /** First failure that broke an incoming edge of the unit. */
   firstDamage?: FailurePropagation;
   /** Instance of the node; absent for a loop. */
   node?: NodeInstance;

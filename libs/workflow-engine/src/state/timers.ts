@@ -118,7 +118,7 @@ class Timers {
   private readonly byOwner = new Map<NodeInstance | undefined, (Timer & { order: number })[]>();
   private made = 0;
 
-  /** Time of the earliest timer. */
+  /** Time of the earliest timer, in milliseconds of the epoch; `undefined` without timers. */
   get next(): number | undefined {
     return this.heap.first?.at;
   }
@@ -242,7 +242,10 @@ export function parseTimestamp(text: string): number {
 export interface RunClock {
   /** Returns the current time in milliseconds of the epoch. */
   now(): number;
-  /** Calls `callback` at a time, in milliseconds of the epoch; soon if the time has passed. */
+  /**
+   * Calls `callback` at a time in milliseconds of the epoch, or soon if the time has passed. @returns a function that
+   * cancels the call
+   */
   scheduleAt(time: number, callback: () => void): () => void;
 }
 

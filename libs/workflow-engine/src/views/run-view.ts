@@ -33,8 +33,8 @@ import { RunState, runStatus } from '../state/run-state.js';
 import { a2aSending, AUTH_REQUIRED, nodeCompleted, nodeReused } from '../state/run-steps.js';
 
 /**
- * Returns a failure for the API, where a failure always has a kind: `failed` if the log names no kind. The log names
- * none if it was written before failures had kinds, or if the run was ended from outside.
+ * Returns a failure for the API, where a failure always has a kind: `failed` if the log names no kind (see
+ * `RunError.kind`).
  */
 export function shownFailure(error: RunError): WorkflowFailure {
   return { kind: 'failed', ...error };
@@ -241,7 +241,7 @@ export interface RunSource {
   events: readonly TaskEvent[];
   /** Base URL of this service without `/a2a`. */
   baseUrl: string;
-  /** Task ids of children that the log does not name yet. */
+  /** Tasks of children whose ids the log of the run does not have yet. */
   children?: readonly { nodeId: string; attempt: number; taskId: string }[];
   /** Outcomes of cancels that were retried after the end of the run. */
   later?: readonly LaterOutcome[];
@@ -338,7 +338,7 @@ function artifactsOf(source: RunSource, { status, artifacts, ...node }: NodeInst
 
 /**
  * Returns the Parts of the Message that called an instance; none if it was sent no Message. They are rebuilt from the
- * state of the run at the call, or from its current state if the run is plain.
+ * state of the run at the call, or from its current state if the definition is plain (`WorkflowGraph.isPlain`).
  */
 function inputOf(source: RunSource, node: WorkflowNode, now: RunState, found: NodeInstance): { input?: Part[] } {
   const { header, definition, events } = source;

@@ -107,7 +107,7 @@ export interface WorkPlace {
   readonly level: number;
 }
 
-/** Level of a run tree: its runs at one depth, with the number of their running nodes. */
+/** Level of a run tree: its runs at one nesting depth, with the number of their running nodes. */
 interface TreeLevel {
   nodes: number;
   /** Runs that wait for room, the next one first. */
@@ -148,7 +148,10 @@ export class NodeRoom {
   private nodes = 0;
   private timer: NodeJS.Timeout | undefined;
   private readonly starts: TurnStarts;
-  /** Trees that may have a waiting level without running nodes. */
+  /**
+   * Run trees that may have a level which waits although none of its nodes runs; such a level always gets room for one
+   * node.
+   */
   private readonly changed = new Set<Tree>();
 
   /** @param isFull true if the memory used by a caller, or by the process, leaves no room for further work */
@@ -334,7 +337,7 @@ export class NodeShare {
     this.room.forgetRun(this);
   }
 
-  /** Accepts room for one node. */
+  /** Notes that NodeRoom has granted room for one node. */
   grantNode(): void {
     this.granted += 1;
     this.wanted -= 1;

@@ -135,12 +135,12 @@ export interface StepClock {
 }
 
 /**
- * Minimum cost of a millisecond of evaluation, in seconds' worth of steps: evaluation takes at most a tenth of the time
- * on any machine.
+ * Minimum cost of a millisecond of evaluation, as a fraction of the steps that refill in one second. A caller therefore
+ * evaluates for at most a tenth of the time, even on a slow machine.
  */
 const SHARE_OF_TIME = 1 / 100;
 
-/** A caller whose balance is above this share of a second's worth never waits for other callers. */
+/** Fraction of the steps that refill in one second. A caller with a higher balance never waits for other callers. */
 const LIGHT = 0.9;
 
 /**
@@ -265,7 +265,10 @@ export class StepBudget {
     return { account, bucket, trees: new Map(), waiting: new Set(), had: 0 };
   }
 
-  /** Removes a caller without runs once its bucket is full: used steps also count for its next run. */
+  /**
+   * Removes a caller without runs, but only once its bucket is full: until then the steps that it used count against
+   * its next run.
+   */
   private forgetIdle(caller: StepCaller): void {
     if (caller.trees.size > 0) return;
     const now = this.clock.now();

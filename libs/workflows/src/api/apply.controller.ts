@@ -38,7 +38,7 @@ const MOST_WORKFLOWS = 500;
 const MARK = /^[\w.:/-]{1,200}$/;
 const REVISION = /^[1-9]\d{0,17}$/;
 
-/** A workflow to apply, with the revision that the caller expects. */
+/** Workflow to apply, with the revision that the caller expects to replace. */
 class SentWorkflow {
   @ApiProperty({ type: WorkflowBody })
   @IsDefined({ message: 'must be a definition' })
@@ -187,7 +187,7 @@ export class WorkflowApply {
   }
 }
 
-/** Problems of tools, by the definition that was sent. */
+/** Problems of the tools that `agent` nodes name, by the definition that was sent. */
 type ToolProblems = ReadonlyMap<SentWorkflow['definition'], readonly WorkflowProblem[]>;
 
 /** Applies the workflows of one request, within its transaction. */
@@ -196,8 +196,7 @@ class OneApply {
   private readonly refused = new Set<string>();
   private readonly foreign: ProblemEntry[] = [];
   /**
-   * Names of the workflows that were last applied under the mark of the request; absent if any workflow may be
-   * replaced.
+   * Names of the workflows last applied under the request's mark, the only replaceable ones; absent: all are (`adopt`).
    */
   private own?: ReadonlySet<string>;
 
@@ -251,8 +250,8 @@ class OneApply {
   }
 
   /**
-   * Records a workflow that must not be replaced (`NOT_ADOPTED`). The remaining workflows are still checked; then the
-   * transaction is rolled back.
+   * Records a workflow that must not be replaced, since it was not applied under the mark of the request
+   * (`NOT_ADOPTED`). The other workflows are still checked; then the transaction is rolled back.
    */
   private reportForeign(body: SentWorkflow['definition'], revision: string): void {
     const index = this.body.workflows.findIndex(({ definition }) => definition === body);
@@ -324,7 +323,10 @@ function requireRevision(name: string, expected: string | null | undefined, curr
   throw new ProblemError(412, `the workflow "${name}" ${is}, and ${was} was expected: others have changed it`);
 }
 
-/** True if the text is a valid workflow name. PostgreSQL rejects some other texts, for example with NUL. */
+/**
+ * True if the text is a valid workflow name, so that the database can be asked for it: PostgreSQL rejects some other
+ * texts, for example with NUL.
+ */
 function canBeKept(name: string): boolean {
   return WORKFLOW_NAME.test(name);
 }

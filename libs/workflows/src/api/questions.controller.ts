@@ -76,7 +76,7 @@ class InboxQuery {
   @QueryPageToken((text) => positionOf(text) !== undefined, pageTokenAfterQuestion(EXAMPLE_POSITION))
   pageToken?: string;
 
-  /** Last question of the previous page. */
+  /** Last question of the previous page; `undefined` for the first page. */
   get after(): QuestionPosition | undefined {
     return this.pageToken ? positionOf(this.pageToken) : undefined;
   }
@@ -105,7 +105,7 @@ class InboxPage {
   @ApiProperty({ description: 'Empty on the last page.', example: '' }) nextPageToken!: string;
 }
 
-/** Returns the token of the page that begins after a question. */
+/** Returns the page token that continues the inbox after this question. */
 function pageTokenAfterQuestion({ since, taskId, key }: QuestionPosition): string {
   return Buffer.from(`${since.getTime()}.${taskId} ${key}`).toString('base64url');
 }

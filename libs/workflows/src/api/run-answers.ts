@@ -22,7 +22,7 @@ import { RUN, Runs } from './runs.js';
 /** Time that an answer waits for a run that is executing although a node asks, in milliseconds. */
 const PATIENCE_MS = 10_000;
 
-/** Pause before an answer waits for the events of a busy run, in milliseconds. */
+/** Pause in milliseconds before an answer, which a busy run has not accepted, waits for the next event of that run. */
 const CONTENDED_MS = 20;
 
 interface AskingRun {
@@ -92,7 +92,7 @@ export class RunAnswers {
     }
   }
 
-  /** Waits until the run waits for an answer again, because another answer or a due timer has resumed it. */
+  /** Waits until the run waits for an answer again; another answer or a due timer has resumed it meanwhile. */
   private async untilItWaits({ header }: StoredTask, signal: AbortSignal): Promise<void> {
     // A replica that has just claimed the run may not have recorded an event yet.
     await delay(CONTENDED_MS);

@@ -41,7 +41,7 @@ export class RunList {
     return { runs: found, nextPageToken };
   }
 
-  /** Returns the filter for the runs of a run's `workflow` nodes. */
+  /** Returns the filter for the runs that the `workflow` nodes of the run `parent` have started. */
   private async amongChildren(
     parent: string,
     { workflow }: RunQuery,
@@ -78,8 +78,8 @@ export class RunList {
   }
 
   /**
-   * Returns the failure of a run. A run records its failure in the event before its last one; a run that was ended from
-   * outside has only a text.
+   * Returns the failure of a run. A run records its failure in the event before its last one. If something other than
+   * the run ended its Task, there is only a text.
    */
   private async readFailure({ header: { taskId, lastSequence }, task }: StoredTask): Promise<WorkflowFailure> {
     const [reported] = await this.tasks.readEvents(taskId, Math.max(0, lastSequence - 2), 1);

@@ -64,7 +64,7 @@ export class RunBody {
   inputs?: JsonObject;
 
   /**
-   * Reads a body leniently: anything but an object with an object `inputs` counts as no inputs.
+   * Reads a body leniently: a body that is not an object, or whose `inputs` is not an object, counts as no inputs.
    * @throws ProblemError 400 only for JSON that cannot be stored unchanged
    */
   static readLeniently(body: unknown): RunBody {

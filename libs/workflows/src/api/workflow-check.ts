@@ -19,7 +19,7 @@ import {
 import type { WorkflowStore } from '../storage/workflow-store.js';
 import { definitionOf, type WorkflowBody } from './workflow-body.js';
 
-/** Lookup of the MCP servers whose tools a definition may name. */
+/** Lookup of the MCP servers whose tools `agent` nodes may name. */
 export abstract class ToolServers {
   /** True if a tenant may call a server of this name. */
   abstract has(tenant: string, name: string): Promise<boolean>;
@@ -128,7 +128,7 @@ function listLocalAgents({ tools }: JsonObject, place: string): ToolPlace[] {
   return named.filter(({ name }) => !/^https?:/i.test(name));
 }
 
-/** Pattern of an agent's path below `/a2a`, in a member where the name of an MCP tool is expected. */
+/** Pattern of an agent's path below `/a2a`. Used for a member in which the name of an MCP tool is expected. */
 const AGENT_LIKE = /^(workflows|nodes)\//;
 
 function listAgentLikeTools(config: JsonObject, place: string): ToolPlace[] {

@@ -20,7 +20,7 @@ import {
 import { CancelOutcomes, RerunOrigins } from '../storage/postgres-run-stores.js';
 import type { WorkflowInterface } from '../storage/workflow-store.js';
 
-/** A value, and its estimated size in bytes of the heap. */
+/** Value to cache, and its estimated size in bytes of the heap. */
 interface Weighed<T> {
   value: T;
   weight: number;

@@ -118,7 +118,7 @@ export class AgentPage {
     this.after = pageToken ? decodeAgentToken(pageToken) : undefined;
   }
 
-  /** Workflow in which the previous page ended, if any. */
+  /** Name of the workflow in which the previous page ended, if it ended in one. */
   get begunWorkflow(): string | undefined {
     return this.after?.workflow;
   }

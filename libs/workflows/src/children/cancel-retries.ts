@@ -35,7 +35,7 @@ const CANCELS_AT_ONCE = 64;
 
 /** A remote Task to cancel. */
 interface CancelPlace {
-  /** Name of the cancel: two cancels of the same name are never in progress at once. */
+  /** Name of the cancel. Two cancels with the same name are never in progress at the same time. */
   name: string;
   url: string;
   whose: InFlightOwner;
@@ -85,7 +85,9 @@ class OpenCancels {
   }
 }
 
-/** Time that a job waits for the agent, in milliseconds. A later answer is found by the next attempt of the job. */
+/**
+ * Milliseconds that a job waits for the agent's answer. The next attempt of the job finds an answer that comes later.
+ */
 const SOON_MS = 250;
 
 /** Failure of an attempt of the job: the agent could not be reached. The job is retried. */
@@ -139,8 +141,8 @@ export class CancelRetries {
   }
 
   /**
-   * Cancels the Task at its agent, and records the outcome here: when the agent answers, the attempt of the job that
-   * called this function may be over.
+   * Cancels the Task at its agent, and records the outcome. The calling job leaves that to this function, because the
+   * job's attempt may be over when the agent answers.
    * @returns false if the cancel must be retried
    */
   private async cancelChild(cancel: ChildCancel, url: string): Promise<boolean> {
@@ -180,7 +182,10 @@ function createCallIdentity({
 
 const RUN_PATH = /^workflows\/([^/]+)$/;
 
-/** Cancels the remote Tasks of a run that was ended from outside, with jobs that `CancelRetries` runs. */
+/**
+ * Cancels the remote Tasks of a run whose Task something other than the run has ended. It enqueues jobs that
+ * `CancelRetries` runs.
+ */
 @Injectable()
 export class RemoteChildren {
   constructor(

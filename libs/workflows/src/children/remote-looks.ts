@@ -27,10 +27,13 @@ export abstract class RemoteLookStore {
   /** Returns the stored state of the polled question and its run. */
   abstract readPlace(look: RemoteLook): Promise<LookPlace>;
 
-  /** Enqueues the next poll of the running job. */
+  /** Enqueues the next poll, if the running job has not been replaced. @returns false if it has */
   abstract continueWith(next: NextLook): Promise<boolean>;
 
-  /** Reserves the next time slot for a poll of an agent. The slots of an agent are `spacing` milliseconds apart. */
+  /**
+   * Reserves the next time slot for a poll of an agent. The slots of an agent are `spacing` milliseconds apart.
+   * @returns the milliseconds until the slot
+   */
   abstract reserveTurn(agent: string, spacing: number): Promise<number>;
 
   /** Stores that the remote Task no longer asks the question, unless another job has replaced the job of this poll. */
@@ -151,7 +154,7 @@ export class RemoteLooks {
     }
   }
 
-  /** Queries a Task, and returns true if it still asks the question; `undefined` if the agent gives no answer. */
+  /** Queries a remote Task. Returns true if it still asks the question; `undefined` if the agent gives no answer. */
   private async asksTheSame(look: RemoteLook): Promise<boolean | undefined> {
     const { runId, node, attempt, taskId, agentUrl, scope, credential } = look;
     const options = {

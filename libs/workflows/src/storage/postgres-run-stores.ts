@@ -260,7 +260,10 @@ const KEEP_MOVED_ON = `
     AND EXISTS (SELECT FROM task WHERE task_id = $1)
   ON CONFLICT DO NOTHING`;
 
-/** Tolerance between the clocks of a Task's id and of a revision, in milliseconds. */
+/**
+ * Tolerance in milliseconds between two clocks: that of the process whose time is in a Task's id, and that of the
+ * database, whose time a revision has.
+ */
 const CLOCKS_DIFFER_MS = 60_000;
 
 /**
@@ -311,7 +314,7 @@ const PURGE = `
     AND NOT EXISTS (SELECT FROM run_revision AS used WHERE (used.tenant, used.name, used.revision) = (saved.tenant, saved.name, saved.revision))
     AND NOT EXISTS (SELECT FROM kept WHERE kept.tenant = saved.tenant AND kept.name = saved.name AND kept.oldest < replaced.at + interval '1 minute')`;
 
-/** Deletes the notes of `KEEP_FOR` for runs that were not created within an hour. */
+/** Deletes the rows that `KEEP_FOR` wrote for runs that were not created within an hour. */
 const FORGET_UNMADE = `
   DELETE FROM run_revision AS used WHERE noted_at < now() - interval '1 hour'
     AND NOT EXISTS (SELECT FROM task WHERE task.task_id = used.run_id)`;

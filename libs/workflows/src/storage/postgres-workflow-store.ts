@@ -38,7 +38,7 @@ import {
   WorkflowStore,
 } from './workflow-store.js';
 
-/** A cached revision, with the version of its database row. */
+/** Cached revision, with the version of its database row (`xmin`). */
 interface Kept {
   revision: WorkflowRevision;
   version: string;
@@ -157,7 +157,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
   private tenant = '';
   private cache = new RevisionCache();
   private summaries: WorkflowSummaries;
-  /** Database session of a transaction; absent: any session of the pool. */
+  /** Database session of a transaction (`runAtomically`); absent: statements use any session of the pool. */
   private transaction: Sessions | undefined;
 
   constructor(private readonly database: Database) {
@@ -436,7 +436,9 @@ const MOST_LISTED_BYTES = 4 * 1024 * 1024;
 const READ_AT_ONCE = 32;
 const REVISION_NUMBER = /^[1-9]\d{0,17}$/;
 
-/** Returns the workflows from the first on whose definitions together fit into `most` bytes; at least one. */
+/**
+ * Returns as many workflows, from the first one on, as have definitions of at most `most` bytes together; at least one.
+ */
 function headsWithin(heads: readonly SizedHead[], most: number): SizedHead[] {
   let bytes = 0;
   return heads.filter((head, index) => {

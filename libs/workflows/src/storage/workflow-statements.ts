@@ -156,7 +156,9 @@ export const LOCK = `
  */
 export const LOCK_TENANT = `SELECT pg_advisory_xact_lock(hashtextextended('workflows of ' || $1, 0))`;
 
-/** Selects the usage of a tenant's other workflows, and the size of the named one in bytes. $1 tenant, $2 name. */
+/**
+ * Selects the number and total bytes of a tenant's other workflows, and the bytes of the named one. $1 tenant, $2 name.
+ */
 export const HELD = `
   SELECT count(*) FILTER (WHERE name <> $2)::integer AS others,
          coalesce(sum(${BYTES}) FILTER (WHERE name <> $2), 0)::float8 AS "otherBytes",
@@ -229,7 +231,10 @@ const MOST_DESCRIPTION_BYTES = 8 * 1024 * 1024;
 /** Maximum bytes of all inputs and outputs in a response. */
 const MOST_INTERFACE_BYTES = 16 * 1024 * 1024;
 
-/** Interface of a workflow that no longer fits into a response: its inputs and outputs are left out. */
+/**
+ * Interface in place of that of a workflow whose inputs and outputs no longer fit into a response
+ * (MOST_INTERFACE_BYTES).
+ */
 const UNTOLD: WorkflowInterface = { input: { type: 'object', properties: {} }, artifacts: [] };
 
 /**

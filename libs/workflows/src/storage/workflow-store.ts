@@ -135,11 +135,12 @@ export abstract class WorkflowStore {
   abstract runAtomically<T>(names: readonly string[], work: (store: WorkflowStore) => Promise<T>): Promise<T>;
   /** Returns the names of existing workflows that were last applied under a mark. */
   abstract listMarked(mark: string): Promise<string[]>;
-  /** Sets the mark under which a workflow was last applied. */
+  /** Sets the mark under which a workflow was last applied; replaces the previous mark. */
   abstract markWorkflow(name: string, mark: string): Promise<void>;
   /**
    * Keeps a revision as long as a run that begins with it, although newer revisions may exist. Call it before the run
-   * is created; if the run is not created within an hour, the revision is no longer kept.
+   * is created; if the run is not created within an hour, the revision is no longer kept. @returns false if the
+   * revision does not exist
    */
   abstract keepFor(runId: string, name: string, revision: string): Promise<boolean>;
   /**
@@ -195,8 +196,8 @@ export const MOST_WORKFLOWS = 2_000;
 export const MOST_TENANT_BYTES = 16 * 1024 * 1024;
 
 /**
- * Usage of a tenant before a save: number and bytes of its other workflows, and bytes of the saved workflow (0 if it is
- * new).
+ * Definitions of a tenant before a save: number and total bytes of its other workflows, and bytes of the workflow that
+ * is saved (0 if it is new).
  */
 export interface HeldDefinitions {
   others: number;
