@@ -21,7 +21,7 @@ import {
   writtenOf,
 } from './workflow-summary.js';
 
-/** Functions and node types that create the agents of a workflow. */
+/** Functions, and the node types, with which the agents of a workflow are created. */
 interface ExecutorMakers {
   nodeTypes: NodeTypes;
   /** Returns the executor of a workflow. */

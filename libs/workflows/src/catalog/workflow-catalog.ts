@@ -21,9 +21,9 @@ export const SERVICE_VERSION = '0.1.0';
 /** Number of workflows per query for a page of the directory. */
 const PAGE = 50;
 const NODE_PATH = /^workflows\/([^/]*)\/nodes\/([^/]+)$/;
-/** Maximum number of workflows that are named if the node in `nodes/<id>` is ambiguous. */
+/** Maximum number of workflows that an error names if several have the node in `nodes/<id>`. */
 const CANDIDATES = 10;
-/** Estimated heap bytes of a skill without its texts. */
+/** Estimated heap bytes of an agent's skill without its texts. */
 const HEAP_PER_SKILL = 512;
 /** Estimated heap bytes of a JSON value for each byte of its text. */
 const HEAP_PER_BYTE = 4;
