@@ -51,8 +51,9 @@ const MIGRATIONS = [
 ];
 
 /**
- * Root module of the service. The order of the modules is that of the paths in the OpenAPI document. PortsModule comes
- * before the modules with PushModule, so that the handlers of plugins hear of the first deliveries.
+ * Root module of the service. The order of the imports is that of the paths in the OpenAPI document. PortsModule comes
+ * before the modules that import PushModule, so that the handlers of plugins (PluginHandlers) are subscribed before the
+ * first delivery.
  */
 @Module({
   providers: [

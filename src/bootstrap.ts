@@ -65,7 +65,7 @@ const OF_AGENTS = /^\/a2a(?=[/?]|$)/;
 
 /**
  * Adds the security headers for browsers to every answer, except below `/a2a`: no browser renders those answers, and
- * their headers belong to the protocol alone.
+ * they have only the headers of the protocol.
  */
 function setBrowserHeaders(fastify: FastifyInstance): void {
   // Only the proxy that terminates TLS knows whether a name is served with TLS alone.
@@ -103,7 +103,7 @@ function isCoded(headers: IncomingHttpHeaders): boolean {
   return hasBody && headers['content-encoding']?.trim().toLowerCase() !== 'identity';
 }
 
-/** Maximum bytes that are read of a refused body; a larger one closes the connection. */
+/** Maximum bytes that are read of a refused body; after them the connection is closed. */
 const MOST_DRAINED = 64 * 1024 * 1024;
 /** Maximum milliseconds for which a refused body is read. */
 const LONGEST_MS = 10_000;
@@ -122,10 +122,12 @@ function drainOversizedBodies(fastify: FastifyInstance, limit: number): void {
   });
 }
 
-/** Seconds after which a database failover, or the start or stop of a replica, is over. */
+/**
+ * Value of `Retry-After`: seconds after which a database failover, or the start or stop of a replica, is usually over.
+ */
 const SECONDS = '2';
 
-/** Adds `Retry-After` to every 503 that has none (RFC 9110, section 10.2.3). */
+/** Adds `Retry-After` (SECONDS) to every 503 response that has none (RFC 9110, section 10.2.3). */
 function addRetryAfter(fastify: FastifyInstance): void {
   fastify.addHook('onSend', (_request, reply, _payload, done) => {
     if (reply.statusCode === 503 && !reply.hasHeader('retry-after')) void reply.header('retry-after', SECONDS);
@@ -163,7 +165,10 @@ function answerUnreadableRequest(error: Error & { code?: string }, socket: Socke
   socket.destroySoon();
 }
 
-/** Returns the start of the last packet that the parser read: the request line, if the rest arrived with it. */
+/**
+ * Returns the start of the last packet that the HTTP parser read. It contains the request line if the faulty part
+ * arrived in the same packet as that line.
+ */
 function beginningOf(error: Error): string {
   const { rawPacket } = error as Error & { rawPacket?: unknown };
   return Buffer.isBuffer(rawPacket) ? rawPacket.subarray(0, 64).toString('latin1') : '';
@@ -180,8 +185,8 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 /**
  * Handles SIGTERM and SIGINT before the application exists. A signal waits for the start to finish, at most the grace
- * time, so that the service can be stopped in order; after that time the process ends at once what it has started. The
- * exit code is 0, as after any other stop.
+ * time, so that the service can be stopped in order; after that time the process ends what it has started without
+ * further waiting. The exit code is 0, as after any other stop.
  */
 class EarlyStop {
   isWished = false;
@@ -212,9 +217,9 @@ class EarlyStop {
 type CollectGarbage = (how: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void;
 
 /**
- * Releases the memory that only the start needed, a quarter of the process's memory. Otherwise V8 would collect old
- * objects only after the heap has doubled. The process stalls for some 70 ms, and compiled code is released too, so
- * call it before the first request.
+ * Releases the memory that only the start of the process needed, about a quarter of its memory. Otherwise V8 would
+ * collect old objects only after the heap has doubled. The process stalls for some 70 ms, and compiled code is released
+ * too, so call it before the first request.
  */
 function returnStartMemory(): void {
   // The flag affects only contexts that are created later.
@@ -230,7 +235,7 @@ const MAX_PATH_PARAMETER = 1024;
 /** Maximum bytes of all headers of a request. */
 const MAX_HEADERS = 16 * 1024;
 
-/** Log levels at which the start reports more than one line. */
+/** Values of LOG_LEVEL with which the start prints its main settings. */
 const TALKATIVE: ReadonlySet<LogLevel> = new Set(['info', 'debug', 'trace']);
 
 /** Service that listens. */

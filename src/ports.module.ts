@@ -25,8 +25,8 @@ import { ChildRunNode, RunAgentsModule, ToolServers, WorkflowAgentsModule } from
 import { NamedModels, RegisteredServers, WorkflowCredentialNamers } from './references-in-definitions.js';
 
 /**
- * Holder of the request handler for calls to local agents. The handler is set after the construction, because it serves
- * agents that are built with clients of the directory.
+ * Holder of the request handler for calls to local agents. The handler is set after all providers are constructed,
+ * because it serves agents whose construction needs clients of the directory.
  */
 export class LocalHandler {
   private handler: LocalRequestHandler | undefined;

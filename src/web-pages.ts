@@ -44,7 +44,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Headers of built files, which never change: their names contain the hash of the content. */
+/** Options for sending built files, which never change, since their names contain the hash of the content. */
 const FOREVER = { maxAge: '365d', immutable: true };
 const ALWAYS_ASK = { 'cache-control': 'no-cache', 'content-security-policy': POLICY };
 
@@ -122,7 +122,10 @@ export function serveDocumentation(app: NestFastifyApplication, config: AppConfi
   });
 }
 
-/** Adds the access rules to each operation, from the table that authorizes requests. */
+/**
+ * Adds the required permission to each operation of the document, from the table by which the auth guard authorizes
+ * requests.
+ */
 function secureDocument(document: OpenAPIObject, schemes: readonly string[]): OpenAPIObject {
   for (const [path, item] of Object.entries(document.paths)) {
     for (const method of METHODS) {

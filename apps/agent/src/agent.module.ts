@@ -17,7 +17,10 @@ import { TASK_MIGRATIONS, TasksModule, TaskStore } from '#libs/tasks';
 import { TracingModule } from '#libs/tracing';
 import { OrderNode } from './order-node.js';
 
-/** Answers an A2AError at an address that belongs to no A2A route, as a plain HTTP error. */
+/**
+ * Answers an A2AError at an address that belongs to no A2A route with a plain HTTP error, not in the form of a protocol
+ * binding.
+ */
 @Catch(A2AError)
 class RefusalFilter implements ExceptionFilter<A2AError> {
   catch({ status, message }: A2AError, host: ArgumentsHost): void {
@@ -36,7 +39,7 @@ class SingleAgentCatalog extends AgentCatalog {
     return Promise.reject(new UnknownAgent('agent not found', 'AGENT_NOT_FOUND', { path }));
   }
 
-  /** Returns the agent itself: the agent decides what a requested skill means. */
+  /** Returns the only agent, whatever skill the Message requests: the agent decides what a skill means. */
   override routeMessage(agent: ServedAgent): Promise<ServedAgent> {
     return Promise.resolve(agent);
   }

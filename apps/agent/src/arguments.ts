@@ -2,7 +2,7 @@ import { basename, extname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isRole, type BrainstormRole, ROLES } from '#libs/brainstorm';
 
-/** Arguments of `parley agent`. */
+/** Arguments of `parley agent` that describe the agent by flags. */
 export interface AgentArguments {
   name: string;
   description: string;

@@ -20,7 +20,7 @@ import type { TaskEvent } from '#libs/tasks';
 interface Order {
   drink?: string;
   size?: string;
-  /** Number of cups; 1 unless the guest says otherwise. */
+  /** Number of cups; absent if the guest has not said it, which means 1. */
   quantity?: number;
 }
 

@@ -51,10 +51,13 @@ interface ChangedState {
   report?: JsonObject;
 }
 
-/** Provider name in a request that stands for the agent's own provider. */
+/** Name of the provider in a request that lets the agent use its own provider. */
 const ANY_PROVIDER = 'parley';
 
-/** Payload of a brainstorm's request, parsed from the four members of its data Part. */
+/**
+ * Payload of a brainstorm's request, read from the four members of its data Part (`role`, `systemPrompt`, `llmConfig`,
+ * `state`).
+ */
 interface RolePayload {
   role: BrainstormRole;
   systemPrompt: string;

@@ -23,7 +23,9 @@ export interface CallLogLine {
   text: string;
   /** Time of the call, in ISO 8601. */
   at: string;
-  /** Number of events in the Task's log when an interrupted execution resumed; absent for a first execution. */
+  /**
+   * Number of events in the Task's log when the execution resumed after an interruption; absent for a first execution.
+   */
   recovered?: number;
 }
 
@@ -46,7 +48,7 @@ export class CallLog {
   }
 }
 
-/** Delegates to another executor, and writes a line to the call log before. */
+/** Executes Messages with another executor, and writes a line to the call log before each. */
 export class LoggedExecutor extends AgentExecutor {
   override readonly recovery: 'restart' | 'fail';
   override readonly cancelGrace: number;

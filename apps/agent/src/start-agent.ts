@@ -50,7 +50,10 @@ export async function startAgent(place: AgentPlace, environment: Environment, ma
   }
 }
 
-/** Returns the configuration. The `place` takes precedence over the environment; the default log level is `warn`. */
+/**
+ * Returns the configuration of the process. The `place` takes precedence over the environment; the default log level is
+ * `warn`.
+ */
 function configOf({ name, description, port, host, dataDir }: AgentPlace, environment: Environment): AppConfig {
   return loadConfig({
     LOG_LEVEL: 'warn',

@@ -18,7 +18,8 @@ function createDirectory(session: Session): HttpAgentDirectory {
 }
 
 /**
- * Returns the Authorization header with the service's key; empty for an agent of any other origin.
+ * Returns the Authorization header with the key of the service (PARLEY_API_KEY); no header for an agent at any other
+ * origin.
  * @throws CommandError if the key or the service's URL is invalid
  */
 function keyFor(session: Session, agentUrl: string): Record<string, string> {

@@ -78,7 +78,7 @@ function toCommandError({ status, reason, errors }: ParleyError, files: readonly
   return new CommandError(message, code, { status, reason, errors: found.map(({ shown: _shown, ...entry }) => entry) });
 }
 
-/** Maps a path of the apply request, such as `workflows[2].definition.nodes[0].id`, to its place in the file. */
+/** Maps a path of the apply request, such as `workflows[2].definition.nodes[0].id`, to the file and the path in it. */
 function findSentPlace(files: readonly WorkflowFile[], path: string): { shown: string; path: string; file?: string } {
   const [, index, member = ''] = /^workflows\[(\d+)\](?:\.definition\.?)?(.*)$/.exec(path) ?? [];
   const file = files[Number(index)];

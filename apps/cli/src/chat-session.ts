@@ -15,8 +15,8 @@ import { formData } from './form-answer.js';
 import type { Terminal } from './terminal.js';
 
 /**
- * Text of an answer as the agent streams it: of the first Artifact that grows, as long as that Artifact has only text.
- * An Artifact that arrives complete does not grow, and is shown at the end of the answer.
+ * Text of an answer as the agent streams it: the text of the first Artifact to which updates append, as long as that
+ * Artifact has only text. An Artifact that arrives in one update is shown at the end of the answer.
  */
 export class GrowingText {
   #artifactId: string | undefined;
@@ -43,7 +43,7 @@ export class GrowingText {
   }
 }
 
-/** Ids of a chat's context and Task. Every Message carries both ids once they are known. */
+/** Ids of a chat's context and Task. Every Message has those that are known. */
 export interface ChatIds {
   contextId?: string;
   taskId?: string;
@@ -55,7 +55,7 @@ export interface ChatAnswer {
   state?: TaskState;
   taskId?: string;
   contextId?: string;
-  /** Form of the answer that the agent waits for. */
+  /** Form of the answer that the agent waits for; absent if it waits for none. */
   asks?: FormQuestion;
 }
 
@@ -173,7 +173,7 @@ export class ShownAnswer implements ChatListener {
     this.#isOpen = true;
   }
 
-  /** Shows the rest of an answer. @param end text to append */
+  /** Shows the rest of an answer, followed by the text `end`. */
   finishAnswer(answer: ChatAnswer, end: string): void {
     const rest = this.#restOf(answer.text);
     const isSaid = rest === '' && end === '' && !this.#isOpen;
@@ -186,7 +186,7 @@ export class ShownAnswer implements ChatListener {
       );
   }
 
-  /** Ends a line that pieces have begun. */
+  /** Ends the line if pieces of text have begun one. */
   close(): void {
     if (this.#isOpen) this.#terminal.writeLine('');
     this.#isOpen = false;

@@ -17,7 +17,7 @@ interface DoctorFinding {
   detail: string;
 }
 
-/** Maximum database sessions of one replica and of the replica that replaces it. */
+/** Maximum number of database sessions that a replica and the replica which replaces it have together. */
 const SESSIONS_OF_A_REPLICA = 46;
 /** Minimum `server_version_num` of PostgreSQL. */
 const OLDEST_POSTGRES = 150_000;

@@ -52,8 +52,8 @@ function entryFile(entry: string): string {
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
- * Waits for the end of a child process, and forwards the signals of this process to it. Ctrl-C counts as an orderly
- * end.
+ * Waits for the end of a child process, and forwards the signals of this process to it.
+ * @returns its exit code; success if Ctrl-C ended it
  */
 async function waitForEnd(child: ChildProcess): Promise<ExitCode> {
   const passed = new Set<NodeJS.Signals>();

@@ -2,7 +2,7 @@ import { ParleyError, ParleyUnreachable } from '#libs/client';
 import { CommandError, EXIT, type ExitCode } from './exit-code.js';
 import { Interrupted, ReaderGone, type Session } from './session.js';
 
-/** Advice for the user about an error answer of the service, by HTTP status. */
+/** Hint for the user about an error answer of the service, by HTTP status. */
 const HINTS: Readonly<Record<number, string>> = {
   401: 'Set PARLEY_API_KEY to a valid key.',
   403: 'The key lacks a scope that this command requires.',

@@ -1,4 +1,6 @@
-/** Flags and environment of a Node that runs Parley. The npm scripts have their own copy: scripts/node-settings.mjs. */
+/**
+ * Flags and environment of a Node.js process that runs Parley. The npm scripts have a copy: scripts/node-settings.mjs.
+ */
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 

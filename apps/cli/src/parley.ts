@@ -18,7 +18,7 @@ Environment:
 
 Exit codes: 0 done · 1 refused, out of reach, or the run failed · 2 something differs or is invalid · 130 Ctrl-C`;
 
-/** Columns of help texts without a terminal. */
+/** Width of help texts in characters, if the output is no terminal. */
 const WIDTH = 80;
 
 /** Runs one command and returns its exit code. @param argv arguments after the program's name */
@@ -70,7 +70,7 @@ function programOf(session: Session): Command {
   return program;
 }
 
-/** Reports an error in the command line, followed by the usage. */
+/** Reports an error in the command line, followed by the usage text of the command. */
 function writeMistake(terminal: Terminal, text: string): void {
   const message = text.trim();
   const said = message.replace(/^error: /, '');

@@ -20,7 +20,9 @@ export interface ProgramNeed {
 
 /** Folders in which distributions keep one folder per version. */
 const VERSIONED = ['/usr/lib/postgresql', '/opt/homebrew/opt', '/usr/local/opt', 'C:\\Program Files\\PostgreSQL'];
-/** Folder of distributions that keep version folders beside other files, and the prefix of a version folder. */
+/**
+ * Folder in which other distributions keep the folders of versions beside other files, and the prefix of such a folder.
+ */
 const PREFIXED = { folder: '/usr', prefix: 'pgsql-' };
 
 /**

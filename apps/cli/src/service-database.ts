@@ -16,7 +16,7 @@ import { postgresProgram, type PostgresProgram, type ProgramName, type ProgramNe
 import type { Session } from './session.js';
 
 const ANSWER_MS = 10_000;
-/** First major version of libpq that can require a server to authenticate itself. */
+/** First major version of libpq that supports `require_auth`, by which the server must authenticate itself. */
 const PROVING_VERSION = 16;
 
 /** Open database of the service that this environment describes. */
@@ -39,7 +39,8 @@ interface Purpose {
 
 /**
  * Calls `work` with the database of `DATABASE_URL`, else with the embedded one under `DATA_DIR`. If the embedded server
- * is not running, it runs until `work` has ended. If PostgreSQL's program is missing, nothing is started or created.
+ * is not running, it runs until `work` has ended. If `purpose.program` (`pg_dump` or `pg_restore`) is missing, the
+ * embedded server is not started, and nothing is created.
  */
 export async function withServiceDatabase<T>(
   { terminal }: Session,

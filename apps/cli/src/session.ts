@@ -12,7 +12,7 @@ const PASSING = new Set(['ECONNRESET', 'ETIMEDOUT', 'EAI_AGAIN', 'EPIPE', 'UND_E
 
 /** State that commands share: the service, the terminal, and the exit code. */
 export class Session {
-  /** Controller that aborts when the result of the command is no longer wanted. */
+  /** Controller of `signal`. */
   readonly #over = new AbortController();
   readonly #onInterrupt = (): void => this.interruptCommand();
   readonly #onReaderGone = (): void => this.#over.abort(new ReaderGone());

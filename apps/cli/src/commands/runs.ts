@@ -133,7 +133,7 @@ function howToAnswer({ runId, form }: InboxQuestion): string {
 
 type ShownRun = Schemas['RunDetail'];
 
-/** Milliseconds without an event after which a run is considered idle. */
+/** Milliseconds without an event after a question, after which a hint says how to answer it. */
 const REST_MS = 300;
 /** Maximum page size of the service. */
 const LARGEST_PAGE = 100;

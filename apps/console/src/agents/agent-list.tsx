@@ -28,15 +28,17 @@ const COLUMNS: readonly Column<AgentRow>[] = [
 ];
 
 /**
- * Number of shown served agents below which the next page is loaded at once. Agents of workflow nodes, which are far
- * more, do not count.
+ * Number of shown served agents below which the next page is loaded at once. Agents of workflow nodes do not count,
+ * since they are far more and are shown only on request.
  */
 const FEW = 40;
 
 const getAgentPath = ({ path }: DirectoryAgent): string => path;
 const getAgentKey = ({ address }: AgentRow): string => address;
 
-/** Shows the agents that this service serves and the known remote agents; the search covers every text of a row. */
+/**
+ * Shows the agents that this service serves and the known remote agents. The search field matches every text of a row.
+ */
 export function AgentList() {
   const [search, setSearch] = useSearchParams();
   const wanted = search.get('search') ?? '';

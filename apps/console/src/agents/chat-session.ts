@@ -26,7 +26,7 @@ interface GrowingExchange extends Exchange {
   frames: ExchangeFrame[];
 }
 
-/** Milliseconds for which arriving stream frames are collected before the chat is drawn. */
+/** Milliseconds for which arriving frames of a stream are collected before the chat is rendered again. */
 const GATHER = 30;
 
 /** A chat with an agent, and all other state of the playground. It is kept outside React. */

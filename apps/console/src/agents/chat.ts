@@ -12,7 +12,7 @@ import {
 export interface ChatEntry {
   key: string;
   from: 'person' | 'agent';
-  /** Name of the Artifact; missing if the entry is a Message. */
+  /** Name of the Artifact; absent if the entry is a Message. */
   name?: string;
   parts: A2aPart[];
 }

@@ -1,7 +1,7 @@
 import { QueryClient, type QueryFilters } from '@tanstack/react-query';
 import { isTransient } from './problem.js';
 
-/** Milliseconds before each retry of a failed load. Every further retry waits for the last value. */
+/** Milliseconds before each retry of a failed load; the last value applies to all further retries. */
 const PAUSES = [1_000, 2_000, 5_000, 10_000];
 
 /**

@@ -7,7 +7,7 @@ import { queries, retryFailed } from './queries.js';
 export interface LiveOptions {
   /** True if a frame reports a change of the answer; by default every frame does. */
   concerns?: (frame: GatewayEventFrame) => boolean;
-  /** Minimum milliseconds between two loads that frames cause. */
+  /** Minimum milliseconds between two loads that frames cause; default 0. */
   spacing?: number;
 }
 

@@ -16,7 +16,7 @@ export function CodeEditor(props: CodeEditorProps) {
   const { id, labelId, value, language, placeholder, invalid, words, numbered, marks, rows } = props;
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView>(null);
-  /** Text that the editor and the page agreed on last. */
+  /** Last text that both the editor and the page (`value`) had, to detect changes from outside. */
   const agreed = useRef(value);
   const look = useMemo<EditorLook>(
     () => ({ id, labelId, language, placeholder, invalid: invalid ?? false, words, numbered: numbered ?? false }),

@@ -12,7 +12,7 @@ interface CodeFieldProps extends CodeSettings {
 
 const CodeEditor = lazy(async () => ({ default: await loadEditor() }));
 
-/** Loads the editor of code; the returned editor is a plain text area if the editor cannot be loaded. */
+/** Loads the editor of code. Resolves with a plain text area instead if it cannot be loaded. */
 async function loadEditor(): Promise<(props: CodeEditorProps) => ReactNode> {
   return import('./code-editor.js').then(
     (module) => module.CodeEditor,
@@ -20,7 +20,7 @@ async function loadEditor(): Promise<(props: CodeEditorProps) => ReactNode> {
   );
 }
 
-/** Starts to load the editor of code, so that it is there when the first field is shown. */
+/** Starts to load the editor of code before the first field is shown. */
 export function preloadCodeEditor(): void {
   void loadEditor();
 }

@@ -49,7 +49,7 @@ export function flowNodes({ nodes }: Graph, { places, selected, editable, dataOf
   }));
 }
 
-/** Facts about an edge from a run, or from a check of the workflow. */
+/** State and problems of an edge, from a run or from a check of the workflow. */
 export interface EdgeReport {
   state?: EdgeOutcome;
   problems?: readonly string[];

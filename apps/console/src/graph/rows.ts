@@ -1,7 +1,7 @@
 import type { Layers } from './layers.js';
 
 /**
- * Number of sweeps through the layers, forward and back, that order and align the nodes. More sweeps than this change
+ * Number of passes over the layers, alternately forward and back, that order and align the nodes. Further passes change
  * little.
  */
 const SWEEPS = 6;

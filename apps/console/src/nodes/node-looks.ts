@@ -26,7 +26,7 @@ export interface NodeLook {
   accent: string;
   /** CSS classes of a selected or running node. */
   glow: string;
-  /** True if the type controls the flow and does no work itself. */
+  /** True if nodes of the type control the flow and do no work themselves. */
   directs?: boolean;
 }
 

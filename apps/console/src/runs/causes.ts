@@ -59,7 +59,7 @@ export function nodeCause(node: NodePicture, run: RunPicture): string | undefine
   }
 }
 
-/** Words for each reason to skip a node. */
+/** Words that the console shows for each reason to skip a node. */
 export const SKIPPED: Readonly<Record<NodeSkipReason, string>> = {
   off: 'not chosen',
   broken: 'needs a node that failed',

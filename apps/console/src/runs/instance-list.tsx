@@ -105,7 +105,7 @@ function Rows({ rows, onSelect }: { rows: readonly InstanceSummary[]; onSelect: 
   );
 }
 
-/** Calls `work` after a value has changed, at most once per SPACING_MS. */
+/** Calls `work` after `value` has changed, at most once per SPACING_MS. */
 function useSpaced(value: string, work: () => unknown): void {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const seen = useRef(value);

@@ -40,7 +40,7 @@ interface StepperProps {
   what: string;
   current: number;
   newest: number;
-  /** True if only numbers are shown, without the text around them. */
+  /** True to show only numbers, without the text around them. */
   short?: boolean;
   onStep: (iteration: number) => void;
 }

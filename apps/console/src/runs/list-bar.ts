@@ -1,7 +1,7 @@
 import type { BarPart } from '../graph/card-data.js';
 import type { ListPicture } from './node-picture.js';
 
-/** Order of a bar's parts, by status. */
+/** Statuses in the order of a bar's parts. */
 const ORDER = ['completed', 'failed', 'canceled', 'skipped', 'input-required', 'running', 'pending'];
 
 /**

@@ -45,7 +45,7 @@ export interface NodePicture {
   retryAt?: string;
   /** Time at which the node's wait ends. */
   until?: string;
-  /** Last status text of the node's agent, and its output so far. */
+  /** Last status text of the node's agent, and its output so far; absent if the agent has reported neither. */
   progress?: Progress;
   /** Steps of the node's agent in the last attempt, as far as reported. */
   work?: readonly WorkEvent[];

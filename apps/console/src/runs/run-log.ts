@@ -16,7 +16,7 @@ export interface LogView {
   error?: unknown;
 }
 
-/** Milliseconds for which events are collected before they are shown. */
+/** Milliseconds for which arriving events are collected before they are shown. */
 const COLLECT_MS = 50;
 
 /**

@@ -175,8 +175,8 @@ function takeRunEvent(run: PictureDraft, event: RunEvent): void {
 }
 
 /**
- * Sets the run's error after the failure of a node, in a plain workflow only. In any other workflow a failure may be
- * handled, and the end of the run reports its error.
+ * Sets the run's error after the failure of a node, if the workflow is plain (`isPlain`). In any other workflow an edge
+ * may handle the failure, and the end of the run reports the run's error.
  */
 function takeFailure(run: PictureDraft, node: string, { payload }: RunEvent): void {
   if (!isPlain(run.graph)) return;
@@ -235,8 +235,8 @@ const CONTROLS = ['branch', 'join', 'each', 'retry', 'timeout', 'fallback', 'out
 const plain = new WeakMap<RunGraph, boolean>();
 
 /**
- * True if a workflow uses no control feature. The log of its run then reports no skipped nodes, since they follow from
- * the failures.
+ * True if a workflow uses none of the newer features (see `WorkflowGraph.isPlain` of the service). The log of its run
+ * reports no skipped nodes then, since they follow from the failures.
  */
 export function isPlain(graph: RunGraph): boolean {
   const known = plain.get(graph);

@@ -16,7 +16,7 @@ addEventListener('popstate', (event) => {
 });
 
 /**
- * Prevents the back and forward buttons from leaving an address unless `leaves` agrees.
+ * Prevents the back and forward buttons from leaving an address unless `leaves` returns true.
  * @returns a function that ends the guard
  */
 export function guardHistory(path: string, leaves: () => boolean): () => void {

@@ -6,7 +6,7 @@ const LONGEST = 120;
 
 interface FoldProps {
   title: string;
-  /** Text whose beginning is shown while the content is closed. */
+  /** Text whose first characters are shown while the content is closed. */
   summary: string;
   children: ReactNode;
 }

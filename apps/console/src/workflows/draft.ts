@@ -25,7 +25,7 @@ export interface Draft extends Graph, Settings {
   onExit?: Exit[];
 }
 
-/** Offset in pixels from a node to the next added node. */
+/** Offset in pixels from a node to the node that is added next. */
 const STEP = { x: 280, y: 100 };
 
 export const EMPTY_DRAFT: Draft = { name: '', description: '', onFailure: 'cancel', nodes: [], edges: [] };

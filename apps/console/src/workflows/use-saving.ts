@@ -23,7 +23,7 @@ export interface Saving {
 
 interface Finding {
   problems: DraftProblems;
-  /** Draft that has the problems. Their indexes do not fit other drafts. */
+  /** Draft to which the problems refer, by indexes that do not fit another draft. */
   draft: Draft;
 }
 

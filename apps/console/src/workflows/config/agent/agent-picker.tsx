@@ -7,7 +7,7 @@ import { type CallableAgent, matchingAgents } from './called-agents.js';
 
 interface AgentPickerProps {
   agents: readonly CallableAgent[];
-  /** Remarks about the list of agents. */
+  /** Remarks about the list of agents, such as that it is not complete. */
   hint: string;
   onChoose: (reference: string) => void;
 }
@@ -19,7 +19,7 @@ interface AgentPickerProps {
 export function AgentPicker({ agents, hint, onChoose }: AgentPickerProps) {
   const [typed, setTyped] = useState('');
   const [isOpen, setOpen] = useState(false);
-  /** Index of the marked agent in the list; -1 for the typed text. */
+  /** Index of the agent in the list that Enter takes; -1: Enter takes the typed text. */
   const [active, setActive] = useState(-1);
   const list = useId();
   const found = isOpen ? matchingAgents(agents, typed) : [];
