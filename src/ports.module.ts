@@ -42,7 +42,7 @@ export class LocalHandler {
 }
 
 function agentDirectory(
-  { cards, content, nodeDispatch }: AppConfig,
+  { agentBindings, cards, content, nodeDispatch }: AppConfig,
   http: OutboundHttp,
   metrics: Metrics,
   authentication: Authentication,
@@ -61,6 +61,7 @@ function agentDirectory(
     room,
     own: address,
     dialectMaxAge: cards.maxAgeMs,
+    bindings: agentBindings,
     ...(nodeDispatch === 'local' && { local: { address, handler: () => local.get() } }),
     credentials: ownCredentials(authentication, claims, address),
     guard,

@@ -1,4 +1,5 @@
 import {
+  type GrpcRequester,
   type OutboundAnswer,
   type OutboundCall,
   type OutboundRequester,
@@ -33,6 +34,8 @@ export interface AgentHttp {
    * GET needs a request now. Absent: each GET needs one.
    */
   readonly freshUntil?: (url: URL, headers: Record<string, string>) => number;
+  /** Makes gRPC calls. Absent: agents are not called over gRPC. */
+  readonly requestGrpc?: GrpcRequester;
 }
 
 /** Returns a `request` function that calls the given `fetch`. */
@@ -80,15 +83,19 @@ export class FetchedAnswer implements OutboundAnswer {
 }
 
 /** Maximum nesting of an answer's JSON; deeper values break recursive readers and writers. */
-const DEEPEST_ANSWER = 500;
+export const DEEPEST_ANSWER = 500;
+
+/** Creates the failure for an answer with more JSON than is parsed. */
+export function tooManyAnswerMembers(mostMembers: number): AgentCallError {
+  return new AgentCallError('invalid-response', `the answer ${tooManyMembers(mostMembers)}`);
+}
 
 /**
  * Returns a text after checking that its JSON is not too large to parse and can be written as it was read.
  * @throws AgentCallError `invalid-response`
  */
 export function requireParsable(text: string, mostMembers: number): string {
-  if (hasMoreMembers(text, mostMembers))
-    throw new AgentCallError('invalid-response', `the answer ${tooManyMembers(mostMembers)}`);
+  if (hasMoreMembers(text, mostMembers)) throw tooManyAnswerMembers(mostMembers);
   try {
     refuseUnfitText(text, DEEPEST_ANSWER);
   } catch (cause) {

@@ -62,7 +62,7 @@ export class StoppableTimer {
 }
 
 /** Default time limits of a call. A blocking answer may take as long as an LLM does. */
-const DEFAULT_TIMEOUTS: Readonly<CallTimeouts> = {
+export const DEFAULT_TIMEOUTS: Readonly<CallTimeouts> = {
   firstEvent: 120_000,
   idle: 120_000,
   total: 3_600_000,

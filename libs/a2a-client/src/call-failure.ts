@@ -40,7 +40,7 @@ function briefError(said: string): string {
 }
 
 /** Returns the JSON-RPC code of a reason in `google.rpc.ErrorInfo`; `undefined` for an unknown one. */
-function codeOfReason(reason: unknown): number | undefined {
+export function codeOfReason(reason: unknown): number | undefined {
   return typeof reason === 'string' && Object.hasOwn(A2A_ERRORS, reason)
     ? A2A_ERRORS[reason as A2AErrorReason].code
     : undefined;

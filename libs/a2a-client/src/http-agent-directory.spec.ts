@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { LocalRequestHandler } from '#libs/agents';
-import { OutboundHttp } from '#libs/http-client';
+import { OutboundHttp, OutboundInterruptedError } from '#libs/http-client';
 import { userMessage } from '#libs/protocol';
-import { loadConfig, ReceivedAnswers } from '#libs/service';
+import { type AgentBinding, loadConfig, ReceivedAnswers } from '#libs/service';
 import { FakeAgent } from '../../../test/support/fake-agent.js';
 import { answers } from '../../../test/support/fake-behaviour.js';
 import { HttpAgentDirectory } from './http-agent-directory.js';
@@ -287,7 +287,7 @@ describe('HttpAgentDirectory', () => {
   it('refuses a card that offers no binding it speaks', async () => {
     const agent = await fake();
     const card = (await (await fetch(`${agent.url}/card`)).json()) as { supportedInterfaces: unknown };
-    card.supportedInterfaces = [{ url: 'grpc://x', protocolBinding: 'GRPC', protocolVersion: '1.0' }];
+    card.supportedInterfaces = [{ url: 'https://x', protocolBinding: 'SOAP', protocolVersion: '1.0' }];
     const url = await serve((_request, _body, response) => response.end(JSON.stringify(card)));
     await expect(directory.resolveClient(url)).rejects.toMatchObject({ kind: 'invalid-response' });
   });
@@ -361,12 +361,15 @@ describe('HttpAgentDirectory', () => {
     });
     type Name = keyof ReturnType<typeof interfaces>;
 
-    it.each<[Name[], string]>([
-      [['rpc', 'rest'], '/rpc'],
-      [['rest', 'rpc'], '/rest/message:send'],
-      [['grpc', 'rest', 'rpc'], '/rest/message:send'],
-      [['old', 'rest'], '/rest/message:send'],
-    ])('of %j it is the first that we speak, 1.0 before 0.3', async (names, path) => {
+    it.each<[Name[], AgentBinding[] | undefined, string]>([
+      [['rpc', 'rest'], undefined, '/rpc'],
+      [['rest', 'rpc'], undefined, '/rest/message:send'],
+      [['old', 'rest'], undefined, '/rest/message:send'],
+      [['old', 'grpc', 'rest'], undefined, 'gRPC'],
+      [['rest', 'rpc'], ['JSONRPC', 'HTTP+JSON'], '/rpc'],
+      [['rpc', 'grpc', 'rest'], ['HTTP+JSON', 'GRPC'], '/rest/message:send'],
+      [['rpc', 'grpc', 'rest'], ['GRPC', 'JSONRPC'], 'gRPC'],
+    ])('of %j in the order %j it is the first that we speak, 1.0 before 0.3: %s', async (names, bindings, path) => {
       const called: (string | undefined)[] = [];
       const task = { id: 't', contextId: 'c', status: { state: 'TASK_STATE_COMPLETED' } };
       const url = await serve((request, _body, response) => {
@@ -378,8 +381,13 @@ describe('HttpAgentDirectory', () => {
         called.push(request.url);
         response.end(JSON.stringify(request.url === '/rpc' ? { jsonrpc: '2.0', id: 1, result: { task } } : { task }));
       });
-      const client = await directory.resolveClient(url);
-      expect(await collect(client.sendMessage({ message: userMessage('hello') }))).toEqual([{ task }]);
+      // oxlint-disable-next-line require-yield
+      const requestGrpc = async function* (): AsyncGenerator<Uint8Array> {
+        called.push('gRPC');
+        throw new OutboundInterruptedError('as told');
+      };
+      const client = await new HttpAgentDirectory({ http: { ...http, requestGrpc }, bindings }).resolveClient(url);
+      await collect(client.sendMessage({ message: userMessage('hello') })).catch(() => undefined);
       expect(called).toEqual([path]);
     });
   });

@@ -14,7 +14,7 @@ import {
   type Task,
   urlProblem,
 } from '#libs/protocol';
-import type { ContentLimits, ReceivedAnswers } from '#libs/service';
+import type { AgentBinding, ContentLimits, ReceivedAnswers } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 import { AgentCardReader, CARD_PATH, type CardGuard, heldBytes, isOfService } from './agent-cards.js';
 import { type AgentCallOptions, type AgentClient, AgentDirectory, calledCard } from './agent-client.js';
@@ -154,6 +154,8 @@ export interface HttpAgentDirectoryOptions {
   own?: OwnAddresses;
   /** Milliseconds for which the dialect that an agent was found to speak is remembered; default one minute. */
   dialectMaxAge?: number;
+  /** Bindings of A2A 1.x to call, in order of preference; absent: all, in the order of each card. */
+  bindings?: readonly AgentBinding[] | undefined;
   /** Called once for each URL of an agent without a card; absent: the URL is logged. */
   onCardless?: (url: string) => void;
 }

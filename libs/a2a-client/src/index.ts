@@ -28,4 +28,5 @@ export {
 } from './request-signers.js';
 export { sseEvents } from './sse-events.js';
 export { StoppableTimer } from './call-deadlines.js';
+export { grpcOrigin } from './transports/grpc-transport.js';
 export { HttpAgentDirectory } from './http-agent-directory.js';

@@ -140,6 +140,7 @@ const ENDPOINT_FAILURES: Record<OutboundFault['kind'], [AgentCallFailure, string
   connect: ['connect', 'no connection to the token endpoint'],
   interrupted: ['connect', 'no connection to the token endpoint'],
   refused: ['credential', 'the token endpoint may not be called'],
+  overloaded: ['overloaded', 'too many connections are in use'],
   'too-long': ['credential', "the token endpoint's answer is too long"],
 };
 

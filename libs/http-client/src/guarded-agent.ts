@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
-import { OutboundConnectError, OutboundRefusedError, OutboundTimeoutError } from './outbound-errors.js';
+import { OutboundConnectError, OutboundFault, OutboundRefusedError, OutboundTimeoutError } from './outbound-errors.js';
 
 /** Addresses that an AddressGuard permits beside public ones. */
 export interface AddressPolicy {
@@ -142,7 +142,8 @@ function guardedConnector(guard: AddressGuard, timeout: number): buildConnector.
   };
 }
 
-function guardedLookup(guard: AddressGuard, port: number): LookupFunction {
+/** Returns a DNS lookup that yields only the addresses that the guard permits. */
+export function guardedLookup(guard: AddressGuard, port: number): LookupFunction {
   return (hostname, options, callback) => {
     dnsLookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, '', 0);
@@ -154,15 +155,17 @@ function guardedLookup(guard: AddressGuard, port: number): LookupFunction {
   };
 }
 
-function addressRefusal(host: string): OutboundRefusedError {
+/** Creates the error for a host without an address that may be called. */
+export function addressRefusal(host: string): OutboundRefusedError {
   return new OutboundRefusedError(
     `Calls to ${host} are not allowed: its address is not public (see OUTBOUND_ALLOW)`,
     'address',
   );
 }
 
-function connectFailure(error: Error): Error {
-  if (error instanceof OutboundRefusedError) return error;
+/** Converts an error of an attempt to connect to one of the outbound client. */
+export function connectFailure(error: Error): Error {
+  if (error instanceof OutboundFault) return error;
   const code = (error as NodeJS.ErrnoException).code;
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT')
     return new OutboundTimeoutError('connect', { cause: error });

@@ -1,3 +1,4 @@
+export { type GrpcCall, GrpcHttpError, type GrpcRequester, GrpcStatusError } from './grpc-client.js';
 export type { OutboundAnswer, OutboundCall, OutboundTimes } from './outbound-call.js';
 export {
   OutboundConnectError,

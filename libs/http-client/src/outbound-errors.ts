@@ -5,7 +5,7 @@ import { NO_USERINFO } from '#libs/protocol';
  * Error of a failed outbound call. Connection failures have no `publicMessage`: only their system code may be shown.
  */
 export abstract class OutboundFault extends ParleyFault {
-  abstract override readonly kind: 'refused' | 'connect' | 'timeout' | 'interrupted' | 'too-long';
+  abstract override readonly kind: 'refused' | 'connect' | 'timeout' | 'interrupted' | 'too-long' | 'overloaded';
 }
 
 /** Reason for a refused call: the target address, a redirect, the scheme, or a password in the URL. */
@@ -88,6 +88,19 @@ export class OutboundTooLongError extends OutboundFault {
 
   override get publicMessage(): string {
     return `the answer is longer than ${this.maxBytes} bytes`;
+  }
+}
+
+/** Error of a call for which this process has no connection left: nothing left this machine. */
+export class OutboundOverloadedError extends OutboundFault {
+  override readonly name = 'OutboundOverloadedError';
+
+  override get kind(): 'overloaded' {
+    return 'overloaded';
+  }
+
+  override get publicMessage(): string {
+    return 'too many connections to agents are in use';
   }
 }
 

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
 import type { Agent, Dispatcher } from 'undici';
 import { AppConfig, isLoopbackHost, Metrics } from '#libs/service';
+import { callGrpc, type GrpcRequester } from './grpc-client.js';
 import {
   AddressGuard,
   bareHost,
@@ -22,6 +23,7 @@ import {
 } from './outbound-call.js';
 import { type OutboundRefusal, OutboundRefusedError } from './outbound-errors.js';
 import { ReceivedAnswer, toResponse } from './received-answer.js';
+import { SharedConnections } from './shared-connections.js';
 
 /** HTTP call in the form of undici's `request`. Header names are in lower case. */
 interface OutboundRequest {
@@ -126,12 +128,14 @@ export interface OutboundClient {
   readonly request: OutboundRequester;
   readonly cachedRequest: OutboundRequester;
   readonly freshUntil: (url: URL, headers: Record<string, string>) => number;
+  readonly requestGrpc: GrpcRequester;
 }
 
-/** Dispatchers of one AddressGuard: without and with the HTTP cache. */
+/** Connections of one AddressGuard: dispatchers without and with the HTTP cache, and HTTP/2. */
 interface Connections {
   plain: Dispatcher;
   caching: Dispatcher;
+  http2: SharedConnections;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -202,6 +206,9 @@ export class OutboundHttp implements OutboundClient {
    */
   readonly freshUntil = (url: URL, headers: Record<string, string>): number => this.cached.freshUntil(url, headers);
 
+  /** Makes a gRPC call by the same rules for addresses. No proxy is used, and no redirect is followed. */
+  readonly requestGrpc: GrpcRequester = (call) => this.countGrpc(callGrpc(this.others.http2, call));
+
   /**
    * Returns a `fetch` that may also call the host and port of one URL that the operator configured, such as a model
    * endpoint, even at a private address.
@@ -228,6 +235,7 @@ export class OutboundHttp implements OutboundClient {
       request: (call) => this.timeCall(requestOver(connectionsTo(call.url.href).plain, call)),
       cachedRequest: (call) => this.countRefusals(requestOver(connectionsTo(call.url.href).caching, call)),
       freshUntil: this.freshUntil,
+      requestGrpc: (call) => this.countGrpc(callGrpc(connectionsTo(call.url.href).http2, call)),
     };
   }
 
@@ -250,6 +258,7 @@ export class OutboundHttp implements OutboundClient {
   /** Closes idle connections and aborts active ones. */
   async close(): Promise<void> {
     this.standstills.stop();
+    for (const { http2 } of [this.others, this.own]) http2.close();
     await Promise.all([...this.open].map((agent) => agent.destroy()));
   }
 
@@ -270,6 +279,26 @@ export class OutboundHttp implements OutboundClient {
     return outcome;
   }
 
+  /** Counts refusals, and the time until the first message of an answer, or until its failure. */
+  private async *countGrpc(messages: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+    const begun = performance.now();
+    let took: ((seconds: number) => void) | undefined = this.took;
+    const reportDuration = (): void => {
+      took?.((performance.now() - begun) / 1000);
+      took = undefined;
+    };
+    try {
+      for await (const message of messages) {
+        reportDuration();
+        yield message;
+      }
+    } catch (error) {
+      if (error instanceof OutboundRefusedError) this.refused(error.refusal);
+      else reportDuration();
+      throw error;
+    }
+  }
+
   /**
    * Creates an AddressGuard. Without authentication every caller is on this machine, since the service listens only
    * there. With authentication callers may come from anywhere, through a local proxy, and must not reach this machine's
@@ -284,6 +313,7 @@ export class OutboundHttp implements OutboundClient {
     return {
       plain: this.createDispatcher(guard),
       caching: this.createDispatcher(guard, MAX_CACHED_BODY).compose(this.cached.layer),
+      http2: new SharedConnections(guard, this.standstills),
     };
   }
 

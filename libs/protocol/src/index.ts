@@ -117,6 +117,15 @@ export {
   standardBase64,
   UNREAD_PARTS,
 } from './codec/proto-json.js';
+export {
+  encodesMoreMembers,
+  MEMBERS_IN_CANCEL,
+  MEMBERS_IN_RESPONSE,
+  MEMBERS_IN_SEND,
+  MEMBERS_IN_TASK,
+  type ProtoPlaces,
+} from './codec/proto-members.js';
+export { readRpcStatus, type RpcStatus } from './codec/rpc-status.js';
 export { protoName, protoNames, type ProtoNames, toJsonNames } from './codec/proto-names.js';
 export {
   decodeAgentCard,

@@ -1,4 +1,4 @@
-export { AppConfig, type CardConfig, type LogLevel } from './config/app-config.js';
+export { type AgentBinding, AppConfig, type CardConfig, type LogLevel } from './config/app-config.js';
 export { type AuthMode, CALLER_NAME, isLoopbackHost, type JwtConfig, type SeededKey } from './config/auth-config.js';
 export { ConfigError, type Environment, loadConfig } from './config/load-config.js';
 export { type ContentLimits, DEFAULT_CONTENT_LIMITS } from './config/content-limits.js';

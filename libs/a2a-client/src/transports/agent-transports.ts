@@ -11,7 +11,7 @@ import {
   type Task,
   withoutTrailing,
 } from '#libs/protocol';
-import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
+import { type AgentBinding, type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { AgentCallError } from '../agent-call-error.js';
 import { sdkCalledCard } from '../agent-client.js';
 import {
@@ -39,6 +39,7 @@ import {
 } from './agent-transport.js';
 import { DialectTransport, type SpokenDialect, SpokenDialects } from './dialect-transport.js';
 import { FileOpeningTransport, type OutgoingFiles } from './file-opening-transport.js';
+import { grpcOrigin, GrpcTransport } from './grpc-transport.js';
 import { type JsonRpcDialect, type JsonRpcEndpoint, JsonRpcTransport } from './json-rpc-transport.js';
 import { SigningTransport } from './signing-transport.js';
 
@@ -155,25 +156,30 @@ export interface AgentTransportsOptions {
   content?: ContentLimits;
   /** Milliseconds for which the dialect that an agent was found to speak is remembered; default one minute. */
   dialectMaxAge?: number;
+  /** Bindings of A2A 1.x to call, in order of preference; absent: all, in the order of each card. */
+  bindings?: readonly AgentBinding[] | undefined;
 }
 
 const DIALECT_MAX_AGE_MS = 60_000;
 
 /**
- * Creates transports for agents: JSON-RPC or HTTP+JSON, whichever the card names first (section 8.3.2). Interfaces of
- * 1.x are preferred to those of 0.3.
+ * Creates transports for agents: JSON-RPC, HTTP+JSON or gRPC, whichever the card names first (section 8.3.2), or in the
+ * order of `bindings`. Interfaces of 1.x are preferred to those of 0.3, which are called over JSON-RPC and HTTP+JSON.
  */
 export class AgentTransports {
   readonly #request: AgentRequest;
   readonly #legacy: LegacyClients;
   readonly #ids = new LRUCache<string, () => number>({ max: 1_000 });
   readonly #dialects: SpokenDialects;
+  readonly #bindings: readonly AgentBinding[];
 
   constructor(
-    http: AgentHttp,
+    private readonly http: AgentHttp,
     private readonly options: AgentTransportsOptions = {},
   ) {
     const { content = DEFAULT_CONTENT_LIMITS, dialectMaxAge = DIALECT_MAX_AGE_MS } = options;
+    const bindings = options.bindings ?? CARD_ORDER;
+    this.#bindings = http.requestGrpc ? bindings : bindings.filter((it) => it !== 'GRPC');
     this.#dialects = new SpokenDialects(dialectMaxAge);
     this.#request = agentRequest(http.request ?? fetchRequester(http.fetch), content);
     this.#legacy = new LegacyClients(agentFetch(http.fetch, content));
@@ -185,11 +191,11 @@ export class AgentTransports {
    */
   async ofCard(card: SdkAgentCard, agent: AddressedAgent): Promise<AgentTransport> {
     const streaming = card.capabilities?.streaming === true;
-    const chosen = chosenInterface(card);
+    const chosen = this.#chooseInterface(card);
     const transport = isLegacy(chosen)
       ? new SdkTransport(await this.#legacy.createClient(asOf03(card, chosen)), streaming)
       : this.#openTransport(chosen, streaming, agent.credentials);
-    return this.#wrapTransport(transport, agent, chosen.url, securityOf(card));
+    return this.#wrapTransport(transport, agent, endpointOf(chosen), securityOf(card));
   }
 
   /**
@@ -197,8 +203,13 @@ export class AgentTransports {
    * @throws AgentCallError `invalid-response` if the card has no callable URL
    */
   ofPre10Card(card: SdkAgentCard, agent: AddressedAgent): AgentTransport {
-    const { url } = chosenInterface(card);
-    return this.#wrapTransport(this.#openUndeclared(url, 'pre-1.0', agent.credentials), agent, url, securityOf(card));
+    const { url } = this.#chooseInterface(card);
+    return this.#wrapTransport(
+      this.#openUndeclared(url, 'pre-1.0', agent.credentials),
+      agent,
+      new URL(url),
+      securityOf(card),
+    );
   }
 
   /**
@@ -207,7 +218,32 @@ export class AgentTransports {
    */
   ofUrl(agent: AddressedAgent, first: SpokenDialect): AgentTransport {
     const { url, credentials } = agent;
-    return this.#wrapTransport(this.#openUndeclared(url, first, credentials), agent, url);
+    return this.#wrapTransport(this.#openUndeclared(url, first, credentials), agent, new URL(url));
+  }
+
+  /**
+   * Returns the preferred interface of a card that Parley supports: 1.0, else the first of 1.x, else JSON-RPC of 0.3,
+   * else the first of 0.3, else the first without a version. @throws AgentCallError `invalid-response`
+   */
+  #chooseInterface(card: SdkAgentCard): SdkAgentInterface {
+    const spoken = this.#spokenInterfaces(card.supportedInterfaces.filter(isCallable));
+    const legacy = spoken.filter((it) => isLegacy(it) && !isGrpc(it));
+    const chosen =
+      findPreferredInterface(spoken) ??
+      legacy.find((it) => /^JSONRPC$/i.test(it.protocolBinding)) ??
+      legacy[0] ??
+      // An interface that names no version is taken as one of 1.0, whose cards have interfaces.
+      spoken.find(({ protocolVersion }) => protocolVersion === '');
+    if (chosen === undefined) throw noInterface(card, this.#bindings);
+    return chosen;
+  }
+
+  /** Returns the interfaces whose binding is called, in order of preference. */
+  #spokenInterfaces(interfaces: SdkAgentInterface[]): SdkAgentInterface[] {
+    const rankOf = (it: SdkAgentInterface): number =>
+      this.#bindings.findIndex((binding) => binding === it.protocolBinding.toUpperCase());
+    const spoken = interfaces.filter((it) => rankOf(it) !== -1);
+    return this.options.bindings === undefined ? spoken : spoken.toSorted((a, b) => rankOf(a) - rankOf(b));
   }
 
   #openUndeclared(url: string, first: SpokenDialect, credentials?: CallCredentials): AgentTransport {
@@ -218,6 +254,11 @@ export class AgentTransports {
 
   #openTransport(chosen: SdkAgentInterface, streaming: boolean, credentials?: CallCredentials): AgentTransport {
     const { url, tenant } = chosen;
+    if (isGrpc(chosen)) {
+      const { jsonMembers } = this.options.content ?? DEFAULT_CONTENT_LIMITS;
+      const endpoint = { origin: endpointOf(chosen), tenant, credentials };
+      return new GrpcTransport(this.http.requestGrpc!, endpoint, streaming, jsonMembers);
+    }
     if (chosen.protocolBinding.toUpperCase() === 'HTTP+JSON')
       return new RestTransport(this.#request, { url, tenant, credentials }, streaming);
     return new JsonRpcTransport(this.#request, this.#createEndpoint({ url, tenant, credentials }), streaming);
@@ -226,7 +267,7 @@ export class AgentTransports {
   #wrapTransport(
     transport: AgentTransport,
     agent: AddressedAgent,
-    endpoint: string,
+    endpoint: URL,
     security?: RequiredSecurity,
   ): AgentTransport {
     const { signers, files } = this.options;
@@ -234,7 +275,7 @@ export class AgentTransports {
     const isElsewhere = agent.credentials === undefined;
     const opening = files && isElsewhere ? new FileOpeningTransport(transport, files) : transport;
     if (signers === undefined) return opening;
-    const signed = { agentUrl: agent.url, endpoint: new URL(endpoint), ...(security && { security }) };
+    const signed = { agentUrl: agent.url, endpoint, ...(security && { security }) };
     return new SigningTransport(opening, signers, signed);
   }
 
@@ -251,28 +292,31 @@ export class AgentTransports {
   }
 }
 
-/**
- * Returns the preferred interface of a card that Parley supports: 1.0, else the first of 1.x, else JSON-RPC of 0.3,
- * else the first of 0.3, else the first without a version. @throws AgentCallError `invalid-response`
- */
-function chosenInterface(card: SdkAgentCard): SdkAgentInterface {
-  const reachable = card.supportedInterfaces.filter(({ url }) => /^https?:/i.test(url) && URL.canParse(url));
-  const spoken = reachable.filter((it) => isSpoken(it.protocolBinding));
-  const legacy = spoken.filter(isLegacy);
-  const chosen =
-    findPreferredInterface(spoken) ??
-    legacy.find((it) => /^JSONRPC$/i.test(it.protocolBinding)) ??
-    legacy[0] ??
-    // An interface that names no version is taken as one of 1.0, whose cards have interfaces.
-    spoken.find(({ protocolVersion }) => protocolVersion === '');
-  if (chosen !== undefined) return chosen;
-  const relative = card.supportedInterfaces.find(({ url }) => !URL.canParse(url));
-  if (relative !== undefined) {
-    const text = `the agent card names the URL "${briefText(relative.url)}", which must be absolute`;
-    throw new AgentCallError('invalid-response', text);
-  }
-  const text = 'the agent card offers neither JSON-RPC nor HTTP+JSON of A2A 1.x or 0.3';
-  throw new AgentCallError('invalid-response', `${text}${describeOffers(card)}`);
+const CARD_ORDER: readonly AgentBinding[] = ['JSONRPC', 'HTTP+JSON', 'GRPC'];
+
+function isGrpc({ protocolBinding }: SdkAgentInterface): boolean {
+  return /^GRPC$/i.test(protocolBinding);
+}
+
+/** True if the URL of an interface can be called over the binding of the interface. */
+function isCallable(it: SdkAgentInterface): boolean {
+  return isGrpc(it) ? grpcOrigin(it.url) !== undefined : /^https?:/i.test(it.url) && URL.canParse(it.url);
+}
+
+/** Returns the URL that calls of an interface go to; for gRPC, its origin. */
+function endpointOf(chosen: SdkAgentInterface): URL {
+  return (isGrpc(chosen) ? grpcOrigin(chosen.url) : undefined) ?? new URL(chosen.url);
+}
+
+/** Creates the failure for a card without an interface that Parley calls. */
+function noInterface(card: SdkAgentCard, bindings: readonly AgentBinding[]): AgentCallError {
+  const relative = card.supportedInterfaces.find((it) => !isCallable(it) && !URL.canParse(it.url));
+  const offers = `the agent card offers none of ${bindings.join(', ')} of A2A 1.x, and no interface of 0.3`;
+  const text =
+    relative === undefined
+      ? `${offers}${describeOffers(card)}`
+      : `the agent card names the URL "${briefText(relative.url)}", which must be absolute`;
+  return new AgentCallError('invalid-response', text);
 }
 
 /** Maximum number of interfaces of a card that an error names. */
@@ -298,8 +342,4 @@ function asOf03(card: SdkAgentCard, { url, tenant, protocolBinding }: SdkAgentIn
 function findPreferredInterface(interfaces: SdkAgentInterface[]): SdkAgentInterface | undefined {
   const current = interfaces.filter((it) => /^1(\.|$)/.test(it.protocolVersion));
   return current.find((it) => it.protocolVersion === '1.0') ?? current[0];
-}
-
-function isSpoken(binding: string): boolean {
-  return /^(JSONRPC|HTTP\+JSON)$/i.test(binding);
 }

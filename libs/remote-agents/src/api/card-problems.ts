@@ -1,4 +1,4 @@
-import { isPre10Card } from '#libs/a2a-client';
+import { grpcOrigin, isPre10Card } from '#libs/a2a-client';
 import { isJsonObject, type JsonObject, type JsonValue, urlProblem } from '#libs/protocol';
 
 /** Problem of a card (`error`), or a property that callers should know (`warning`). */
@@ -10,7 +10,7 @@ export interface CardProblem {
 }
 
 const MAX_PROBLEMS = 50;
-const SPOKEN = /^(JSONRPC|HTTP\+JSON)$/i;
+const SPOKEN = /^(JSONRPC|HTTP\+JSON|GRPC)$/i;
 
 /** A2A version of a card. `pre-1.0` is the dialect from before versions existed. */
 export type CardVersion = '1.0' | '0.3' | 'pre-1.0';
@@ -65,13 +65,12 @@ function* interfaceProblems(value: JsonValue | undefined): Generator<CardProblem
   for (const [place, item] of value.entries()) {
     yield* textProblems(item, `${path}[${place}]`, ['url', 'protocolBinding', 'protocolVersion']);
     const { url, protocolBinding } = isJsonObject(item) ? item : {};
-    // A gRPC endpoint may be host:port.
     if (protocolBinding !== 'GRPC') yield* urlProblems(`${path}[${place}].url`, url);
-    else if (typeof url === 'string') yield* refusedUrlProblems(`${path}[${place}].url`, url);
+    else if (typeof url === 'string') yield* grpcUrlProblems(`${path}[${place}].url`, url);
   }
   const bindings = value.map((it) => (isJsonObject(it) ? it['protocolBinding'] : undefined));
   if (!bindings.some((it) => typeof it === 'string' && SPOKEN.test(it))) {
-    yield errorProblem(path, 'has neither JSONRPC nor HTTP+JSON, which are what this service speaks');
+    yield errorProblem(path, 'has none of JSONRPC, HTTP+JSON and GRPC, which are what this service speaks');
   }
 }
 
@@ -81,6 +80,13 @@ function* urlProblems(path: string, url: JsonValue | undefined): Generator<CardP
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     return yield errorProblem(path, 'must be an http(s) URL');
   if (new URL(url).protocol === 'http:') yield warningProblem(path, 'is not encrypted');
+}
+
+function* grpcUrlProblems(path: string, url: string): Generator<CardProblem> {
+  yield* refusedUrlProblems(path, url);
+  const origin = grpcOrigin(url);
+  if (origin === undefined) return yield errorProblem(path, 'must be host:port, or an http(s) or grpc(s) URL');
+  if (origin.protocol === 'http:') yield warningProblem(path, 'is not encrypted');
 }
 
 function* refusedUrlProblems(path: string, url: string): Generator<CardProblem> {

@@ -5,6 +5,8 @@ import type { McpServerEntry } from './mcp-config.js';
 import type { MemoryConfig } from './memory-config.js';
 import type { TracingConfig } from './tracing-config.js';
 
+/** Binding of A2A 1.x over which agents are called. */
+export type AgentBinding = 'JSONRPC' | 'HTTP+JSON' | 'GRPC';
 export type NodeDispatch = 'local' | 'http';
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 
@@ -93,6 +95,8 @@ export class AppConfig {
   readonly credentialsKeys!: readonly Buffer[];
   /** Private hosts, IP addresses or CIDR ranges that outbound calls may reach. */
   readonly outboundAllow!: readonly string[];
+  /** Bindings of A2A 1.x over which agents are called, in order of preference; absent: all, in each card's order. */
+  readonly agentBindings?: readonly AgentBinding[] | undefined;
   readonly llm!: LlmConfig;
   readonly cards!: CardConfig;
   readonly mcp!: McpConfig;

@@ -63,6 +63,7 @@ describe('loadConfig', () => {
       NODE_DISPATCH: 'http',
       PARLEY_PLUGINS: '/etc/parley/a.mjs, /etc/parley/b.ts',
       OUTBOUND_ALLOW: 'agents.internal,192.168.0.0/16',
+      AGENT_BINDINGS: 'GRPC, HTTP+JSON',
       LLM_BASE_URL: 'http://localhost:11434/v1',
       LLM_API_KEY_ENV: 'MY_KEY',
       MY_KEY: 'k',
@@ -95,6 +96,7 @@ describe('loadConfig', () => {
       nodeDispatch: 'http',
       plugins: ['/etc/parley/a.mjs', '/etc/parley/b.ts'],
       outboundAllow: ['agents.internal', '192.168.0.0/16'],
+      agentBindings: ['GRPC', 'HTTP+JSON'],
       llm: { baseUrl: 'http://localhost:11434/v1', apiKey: 'k', model: 'm', inputModes: ['image/*', 'audio/wav'] },
       cards: {
         signing: false,
@@ -138,6 +140,7 @@ describe('loadConfig', () => {
     ['NODE_DISPATCH', 'secret'],
     ['PARLEY_PLUGINS', '/etc/secret'],
     ['OUTBOUND_ALLOW', 'http://secret.example'],
+    ['AGENT_BINDINGS', 'JSONRPC,secret'],
     ['LLM_BASE_URL', 'secret'],
     ['LLM_API_KEY_ENV', 'SECRET_NOT_SET'],
     ['CARD_SIGNING', 'secret'],

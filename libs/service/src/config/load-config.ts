@@ -8,7 +8,7 @@ import {
   protocolOf,
   SIGNALS_VARIABLES,
 } from './addresses-config.js';
-import { AppConfig, type LlmConfig } from './app-config.js';
+import { type AgentBinding, AppConfig, type LlmConfig } from './app-config.js';
 import { type AuthConfig, LIMIT_VARIABLES, limitsOf, readAuth } from './auth-config.js';
 import { CONTENT_VARIABLES, contentLimitsOf } from './content-limits.js';
 import { FILES_VARIABLES, filesOf, readS3Keys, type S3Keys } from './files-config.js';
@@ -95,6 +95,11 @@ const modulePaths = listOf(
   'must be a comma-separated list of paths of modules: .mjs, .js, .ts and the like',
 );
 
+const bindings = listOf(
+  (entry) => /^(JSONRPC|HTTP\+JSON|GRPC)$/.test(entry),
+  'must be a comma-separated list of JSONRPC, HTTP+JSON and GRPC',
+);
+
 const keySets = listOf(isHttpUrl, 'must be a comma-separated list of http:// or https:// URLs of JWK Sets');
 
 const bodyLimit = z
@@ -159,6 +164,7 @@ const VARIABLES = z.object({
   NODE_DISPATCH: z.enum(['local', 'http'], 'must be local or http').default('local'),
   PARLEY_PLUGINS: modulePaths.default([]),
   OUTBOUND_ALLOW: destinations.default([]),
+  AGENT_BINDINGS: bindings.optional(),
   LLM_BASE_URL: httpUrl.optional(),
   LLM_MODEL: z.string().optional(),
   GENERATE_MODEL: z.string().optional(),
@@ -249,6 +255,7 @@ function toConfig(values: ConfigVariables, auth: AuthConfig, { apiKey, servers, 
     auth,
     credentialsKeys: values.CREDENTIALS_KEY,
     outboundAllow: values.OUTBOUND_ALLOW,
+    agentBindings: values.AGENT_BINDINGS as AgentBinding[] | undefined,
     llm,
     cards: {
       signing: values.CARD_SIGNING === 'on',

@@ -1,0 +1,199 @@
+import type { GrpcRequester } from '#libs/http-client';
+import {
+  InvalidProtocolValue,
+  type JsonObject,
+  readStreamItem,
+  readStreamResponse,
+  readTask,
+  type SendMessageRequest,
+  type StreamResponse,
+  type Task,
+} from '#libs/protocol';
+import { AgentCallError } from '../agent-call-error.js';
+import { MAX_ANSWER_BYTES } from '../agent-request.js';
+import { DEFAULT_TIMEOUTS } from '../call-deadlines.js';
+import { grpcFailure } from '../grpc-failure.js';
+import { applyProof } from '../request-signers.js';
+import {
+  type AgentTransport,
+  type CallCredentials,
+  callTraceHeaders,
+  completedRequest,
+  extensionsHeader,
+  isAnsweredAtOnce,
+  keyHeader,
+  type TransportOptions,
+} from './agent-transport.js';
+import type { CalledGrpcMethod } from './grpc-messages.js';
+
+/** Endpoint of an agent over gRPC. */
+export interface GrpcEndpoint {
+  /** Origin, as `grpcOrigin` reads it from the card. */
+  origin: URL;
+  /** Tenant of this endpoint in the card. */
+  tenant?: string;
+  credentials?: CallCredentials;
+}
+
+/**
+ * Limit for silence, in milliseconds. Streams of gRPC have no heartbeats: besides events, only the answers to pings
+ * count, which are at least five minutes apart.
+ */
+const IDLE_MS = 12 * 60_000;
+
+/** Transport to an agent of A2A 1.0 over gRPC (section 10). */
+export class GrpcTransport implements AgentTransport {
+  readonly timeouts = { idle: IDLE_MS };
+
+  constructor(
+    private readonly request: GrpcRequester,
+    private readonly endpoint: GrpcEndpoint,
+    readonly streaming: boolean,
+    /** Maximum number of members of the JSON of an answer, or of an event. */
+    private readonly mostMembers: number,
+  ) {}
+
+  async *sendMessage(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
+    const completed = completedRequest(request, isAnsweredAtOnce(request, this.streaming));
+    if (!this.streaming) return yield await this.#sendUnary(completed, options);
+    const { sendStreamingMessage } = await loadMethods();
+    yield* this.#requestStream(sendStreamingMessage, this.#addTenant(completed), sendingOf(request, options));
+  }
+
+  postMessage(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
+    return this.#sendUnary(completedRequest(request, true), options);
+  }
+
+  async *subscribeToTask(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse> {
+    const { subscribeToTask } = await loadMethods();
+    yield* this.#requestStream(subscribeToTask, this.#taskRequest(taskId), { options });
+  }
+
+  async getTask(taskId: string, options: TransportOptions): Promise<Task> {
+    const { getTask } = await loadMethods();
+    return readTask(await this.#requestOne(getTask, this.#taskRequest(taskId), { options }));
+  }
+
+  async cancelTask(taskId: string, options: TransportOptions): Promise<Task> {
+    const { cancelTask } = await loadMethods();
+    return readTask(await this.#requestOne(cancelTask, this.#taskRequest(taskId), { options }));
+  }
+
+  async #sendUnary(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
+    const { sendMessage } = await loadMethods();
+    const sending = sendingOf(request, options);
+    return readStreamResponse(await this.#requestOne(sendMessage, this.#addTenant(request), sending));
+  }
+
+  #addTenant(request: SendMessageRequest): SendMessageRequest {
+    const { tenant } = this.endpoint;
+    return tenant && !request.tenant ? { ...request, tenant } : request;
+  }
+
+  #taskRequest(id: string): { tenant: string; id: string } {
+    return { tenant: this.endpoint.tenant ?? '', id };
+  }
+
+  async *#requestStream<Request>(
+    method: CalledGrpcMethod<Request>,
+    request: Request,
+    call: MadeCall,
+  ): AsyncIterable<StreamResponse> {
+    for await (const json of this.#requestAnswers(method, request, call)) {
+      const item = readStreamItem(json);
+      if (item) yield item;
+      else call.options.onSkipped?.();
+    }
+  }
+
+  async #requestOne<Request>(method: CalledGrpcMethod<Request>, request: Request, call: MadeCall): Promise<JsonObject> {
+    let answer: JsonObject | undefined;
+    for await (const json of this.#requestAnswers(method, request, call)) answer ??= json;
+    if (answer === undefined) throw new InvalidProtocolValue('it has no message');
+    return answer;
+  }
+
+  async *#requestAnswers<Request>(
+    method: CalledGrpcMethod<Request>,
+    request: Request,
+    { options, sending }: MadeCall,
+  ): AsyncIterable<JsonObject> {
+    const { signal, alive, place, timeouts } = options;
+    const message = method.encodeRequest(request);
+    if (sending) await options.fence?.();
+    const messages = this.request({
+      ...this.#addProof(
+        { ...VERSION, ...this.endpoint.credentials?.(options), ...callTraceHeaders(options), ...sending },
+        options,
+      ),
+      path: method.path,
+      message,
+      maxBytes: MAX_ANSWER_BYTES,
+      deadlineMs: timeouts?.total ?? DEFAULT_TIMEOUTS.total,
+      signal,
+      alive,
+      countRead: place && ((bytes) => place.countRead(bytes, signal)),
+      setPending: place && ((bytes) => place.setPending(bytes)),
+    });
+    try {
+      for await (const bytes of messages) yield method.readAnswer(bytes, this.mostMembers);
+    } catch (error) {
+      throw grpcFailure(error, { sentBytes: message.byteLength });
+    }
+  }
+
+  /** Adds the proof of a call to its metadata. @throws AgentCallError `credential` for a proof outside of headers */
+  #addProof(
+    metadata: Record<string, string>,
+    { auth }: TransportOptions,
+  ): { url: URL; metadata: Record<string, string> } {
+    const url = this.endpoint.origin;
+    if (auth === undefined) return { url, metadata };
+    if (Object.keys(auth.query).length > 0)
+      throw new AgentCallError('credential', 'the credential belongs in the query of a URL, which gRPC has not');
+    return { url, metadata: applyProof(auth, url, metadata).headers };
+  }
+}
+
+/** Call as a transport makes it. */
+interface MadeCall {
+  options: TransportOptions;
+  /** Metadata of a call that sends a Message; absent for other calls. */
+  sending?: Record<string, string>;
+}
+
+const VERSION = { 'a2a-version': '1.0' };
+
+function sendingOf(request: SendMessageRequest, options: TransportOptions): MadeCall {
+  return { options, sending: { ...extensionsHeader(request, options), ...keyHeader(options) } };
+}
+
+/** Loads the compiled protocol, which only callers of gRPC agents need. */
+async function loadMethods(): Promise<typeof import('./grpc-messages.js').METHODS> {
+  return (await import('./grpc-messages.js')).METHODS;
+}
+
+const SCHEMES: Readonly<Record<string, string>> = { http: 'http', grpc: 'http', https: 'https', grpcs: 'https' };
+/** Host and port as gRPC clients dial them, after the scheme that names the resolver of DNS names. */
+const TARGET = /^(?:dns:(?:\/\/\/)?)?(\[[\da-f:.]+\]|[^\s/:?#@[\]\\]+)(?::(\d{1,5}))?\/?$/i;
+const TLS_PORT = '443';
+
+/**
+ * Reads the URL of a gRPC interface in a card; `undefined` if it names no host.
+ *
+ * - `https://` and `grpcs://` use TLS; `http://` and `grpc://` do not. The path is not used: gRPC has paths of its own.
+ * - `host:port`, as the SDKs' gRPC clients dial it, uses TLS if the port is 443 or absent.
+ */
+export function grpcOrigin(url: string): URL | undefined {
+  const scheme = /^([a-z]+):\/\/(?!\/)/i.exec(url)?.[1]?.toLowerCase() ?? '';
+  if (Object.hasOwn(SCHEMES, scheme)) return parsedOrigin(`${SCHEMES[scheme]}${url.slice(scheme.length)}`);
+  const [, host, port = TLS_PORT] = TARGET.exec(url) ?? [];
+  if (host === undefined) return undefined;
+  return parsedOrigin(`${port === TLS_PORT ? 'https' : 'http'}://${host}:${port}`);
+}
+
+function parsedOrigin(url: string): URL | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const { origin, username, password } = new URL(url);
+  return username === '' && password === '' ? new URL(origin) : undefined;
+}
