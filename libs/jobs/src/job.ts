@@ -78,7 +78,8 @@ export interface JobHandler<P> {
   /**
    * Does the work of a job.
    * - It may run again for a job that is already done, when another replica takes over the jobs of a dead replica.
-   * - A rejection is retried after e, e², e³ … seconds (at most six hours), up to the job's maximum number of attempts.
+   * - A rejection is retried after e, e², e³ … seconds (e ≈ 2.7; at most six hours), up to the job's maximum number of
+   *   attempts.
    * - A `PermanentJobError` is not retried.
    */
   run(payload: P, context: JobContext): Promise<void>;

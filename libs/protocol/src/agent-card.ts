@@ -59,7 +59,10 @@ export interface AgentCard {
   iconUrl?: string;
 }
 
-/** Message type of the specification: defaults of REQUIRED fields, and types of the fields that are messages. */
+/**
+ * Shape of a message type of the specification: the defaults of its REQUIRED fields, and the types of its fields that
+ * are messages.
+ */
 interface Shape {
   required?: Readonly<Record<string, () => JsonValue>>;
   members?: Readonly<Record<string, Shape>>;

@@ -7,7 +7,7 @@ const [QUOTE, COLON, COMMA] = [0x22, 0x3a, 0x2c];
 const [LIST, LIST_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
 const LITERALS = ['true', 'false', 'null'];
 
-/** Index where a value ends, or where the value turned out to be invalid. */
+/** Result of `endOfJsonValue`: the index where a value ends, or where it turned out to be invalid. */
 interface ValueEnd {
   end: number;
   isWhole: boolean;

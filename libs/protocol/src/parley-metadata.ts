@@ -40,7 +40,7 @@ export type CallCancelOutcome = 'acknowledged' | 'refused' | 'unreachable' | 'no
 /** Metadata key under which a Task event carries an event of a live stream (`a2a`, …), in that stream's format. */
 const STREAM_EVENT_KEY = 'parley/stream';
 
-/** Event of a live stream. Code that shows live streams needs only the name of the stream. */
+/** Event of a live stream of the event gateway, such as `a2a`. The gateway needs only the name of the stream. */
 export interface StreamEvent {
   /** Name of the stream. */
   stream: string;
@@ -98,19 +98,25 @@ export function failedUpdate(
 
 /** Names of metadata and extensions that only services like this one write and read. */
 const OWN_NAME = /^(parley\/|urn:parley:)/;
-/** Metadata of Messages that this service reads for itself: whom they are for, and their trace. */
+/**
+ * Metadata keys of a Message that are for this service itself: the skill or the node that the Message is for, and its
+ * trace.
+ */
 const ADDRESSING: ReadonlySet<string> = new Set(['skillId', 'node', 'traceparent', 'tracestate']);
 
-/** Members of a Message that are its author's alone, and go on with its content. */
+/** Members of a Message that its author sets, and that are passed on together with its content. */
 export type CallersMembers = Pick<Message, 'metadata' | 'extensions' | 'referenceTaskIds'>;
 
-/** Returns the entries of metadata that a caller wrote for the agent; `undefined` without any. */
+/**
+ * Returns the entries of metadata that a caller wrote for the agent, without those for this service; `undefined` if
+ * there are none.
+ */
 export function callersMetadata(metadata: JsonObject | undefined): JsonObject | undefined {
   const names = Object.entries(metadata ?? {}).filter(([name]) => !OWN_NAME.test(name) && !ADDRESSING.has(name));
   return names.length === 0 ? undefined : Object.fromEntries(names);
 }
 
-/** Returns the members of a caller's Message that go on to the agent which gets its content. */
+/** Returns the members of a caller's Message that are passed on to the agent which gets the Message's content. */
 export function callersMembers({ metadata, extensions = [], referenceTaskIds = [] }: CallersMembers): CallersMembers {
   const own = callersMetadata(metadata);
   const named = extensions.filter((uri) => !OWN_NAME.test(uri));

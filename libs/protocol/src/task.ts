@@ -42,7 +42,7 @@ export function isActiveState(state: TaskState): boolean {
 }
 
 const POOL = Buffer.allocUnsafe(4096);
-/** Random bytes of the pool as hexadecimal digits, and the number of digits already used. */
+/** Pool of random bytes as hexadecimal digits, and the number of its digits that are used up. */
 let [digits, used] = ['', 0];
 
 /** Returns `count` (at most 64) random hexadecimal digits from a cryptographic source. */
@@ -77,7 +77,7 @@ export function derivedId(...values: JsonValue[]): string {
 
 let [writtenAt, written] = [Number.NaN, ''];
 let time = new Date(Number.NaN);
-/** Start of the timestamp text up to the seconds, and the second that the text represents. */
+/** Cache for `timestampNow`: the second of the last timestamp, and the text of that timestamp up to the seconds. */
 let [second, beginning] = [Number.NaN, ''];
 
 /**

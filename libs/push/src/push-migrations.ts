@@ -151,10 +151,10 @@ const APPEND = `
   END $$`;
 
 /**
- * Creates the configs of Tasks, and the trigger that wakes them. A Task's row records whether it has configs, so an
- * event of any other Task costs one check of a column: the trigger's condition. The trigger enqueues in the event's
- * transaction. It is exact despite concurrent registrations: a registration changes the Task's row first, and the
- * journal's statement, which waits for that row, sees the change.
+ * Creates the table of configs, and the trigger that enqueues their deliveries in the transaction of each event. A
+ * Task's row records whether the Task has configs, so an event of any other Task costs one check of a column: the
+ * trigger's condition. It is exact despite concurrent registrations: a registration changes the Task's row first, and
+ * the journal's statement, which waits for that row, sees the change.
  */
 class CreatePushConfig1700000000700 implements MigrationInterface {
   readonly name = 'CreatePushConfig1700000000700';

@@ -1,6 +1,6 @@
 import type { TaskLogEvent } from '../api/task.js';
 
-/** Facts about a conversation's turns that only its log has. */
+/** Data about a conversation's turns that only its log has, not the answer of the API. */
 export interface TurnNotes {
   /** Task of the agent for each turn, by the turn's number. */
   tasks: ReadonlyMap<number, string>;

@@ -79,7 +79,10 @@ export function placeNodes(graph: Graph): Map<string, Position> {
   return new Map(graph.nodes.map(({ id, position }) => [id, position ?? { x: 0, y: 0 }]));
 }
 
-/** Returns a safe key: dagre keeps nodes as members of objects, which already have `constructor`. */
+/**
+ * Returns a key that dagre can store: it keeps nodes as members of objects, which already have members such as
+ * `constructor`.
+ */
 function toDagreKey(id: string): string {
   return `node ${id}`;
 }

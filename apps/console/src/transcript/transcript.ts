@@ -198,7 +198,10 @@ class TranscriptFold {
     return typeof id === 'string' ? calls.find((it) => it.id === id) : calls.find((it) => it.tool === tool);
   }
 
-  /** Returns the last call with an id: a follower that reconnects may receive the result of that call again. */
+  /**
+   * Returns the last call with the id of an event, open or ended: a follower that reconnects may receive the result of
+   * a call again.
+   */
   private findEarlierCall({ id }: WorkEvent['payload']): ToolStep | undefined {
     return typeof id === 'string' ? this.calls.findLast((it) => it.id === id) : undefined;
   }

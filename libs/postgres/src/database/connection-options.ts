@@ -155,8 +155,9 @@ export function clientOf(url: string): typeof pg.Client {
 type QueryFunction = (config: unknown, ...rest: unknown[]) => unknown;
 
 /**
- * Derives a client class that names no statements. Behind a transaction pooler the next statement may run in a session
- * where the name is unknown, or belongs to another client. (PgBouncer supports names from 1.21 on, if configured.)
+ * Derives a client class that drops the names of prepared statements. Behind a transaction pooler the next statement
+ * may run in a session where the name is unknown, or belongs to another client. (PgBouncer supports names from 1.21 on,
+ * if configured.)
  */
 export function withoutNames(Client: typeof pg.Client): typeof pg.Client {
   return class UnnamedStatementsClient extends Client {

@@ -2,7 +2,7 @@ import type { PoolClient } from 'pg';
 import type { Database } from './database.js';
 import { isRolledBack, retryUntilWritable } from './outage.js';
 
-/** Maximum attempts: deadlocks are rare, and consecutive ones rarer. */
+/** Maximum number of attempts at one transaction. Deadlocks are rare, and several in a row rarer. */
 const TRIES = 5;
 const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = '2s'`;
 

@@ -102,7 +102,7 @@ const POLL_MS = 25;
 const RETRY_MS = 250;
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** Name of the sessions that hold a server of this process. */
+/** Name of the session by which this process shows that it uses the embedded server. */
 export const SUPERVISOR = `${SESSIONS_OF_PROCESS}:supervisor`;
 
 /** Files, account, programs and password that a server is started with. */

@@ -21,7 +21,7 @@ const LOST_LOCKS_MS = 3_000;
  * silence.
  */
 const LATEST_HEARTBEAT_MS = 8_000;
-/** Minimum wait for locks that is worthwhile, in milliseconds. */
+/** Milliseconds of remaining time below which the session no longer waits for locks. */
 const SHORTEST_WAIT_MS = 50;
 
 /** Number of earlier lock keys that a session also holds: the announced key, and keys tried after it. */

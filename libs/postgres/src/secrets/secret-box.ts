@@ -6,7 +6,7 @@ const ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Form of sealed secrets; text of another form is never opened. */
+/** Version of the form of sealed secrets, with which each begins. Text of another form is never opened. */
 const FORM = '1';
 
 /**
@@ -78,7 +78,7 @@ function idOf(key: Buffer): string {
   return createHmac('sha256', key).update('parley-secret-key-id').digest('hex').slice(0, 16);
 }
 
-/** Encodes a place injectively. */
+/** Encodes a place so that different places have different bytes. */
 function placeBytes(place: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify(place));
 }

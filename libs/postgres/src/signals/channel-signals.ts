@@ -54,7 +54,7 @@ export function readPayload(payload: string | undefined): { sender: string; keys
   return sender === undefined ? undefined : { sender, keys };
 }
 
-/** Computes FNV-1a, which spreads well and is cheap. */
+/** Returns a hash of a text (FNV-1a), which is cheap and spreads keys evenly over channels. */
 function hashKey(text: string): number {
   let value = 0x811c9dc5;
   for (let index = 0; index < text.length; index += 1) {

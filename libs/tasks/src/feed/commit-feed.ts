@@ -143,7 +143,7 @@ export class SharedCommits {
   private readonly held = new Map<string, WeakRef<Commit>>();
   private readonly gone = new FinalizationRegistry((name: string) => this.forgetCommit(name));
 
-  /** Number of commits that followers may hold. */
+  /** Number of shared commits, of which followers still hold some. */
   get size(): number {
     return this.held.size;
   }

@@ -7,7 +7,7 @@ import { eventsAfter, type LogPlace, placeOfEvent } from './fold-log.js';
 import type { RecordedEvent } from './task-event.js';
 import { eventBytes, TaskFold } from './task-fold.js';
 
-/** Fold as FoldMemory counts it. */
+/** Fold of one Task, with the bytes that FoldMemory counts for it. */
 interface HeldFold {
   readonly account: string;
   readonly weight: number;

@@ -90,7 +90,7 @@ const MOST_FILES = 1_000;
  */
 const MOST_KEPT_FILES = 10_000;
 const PATH = '/api/files/';
-/** A UUID of version 7. */
+/** Regular expression of a UUID of version 7. */
 const ID = '[\\da-f]{8}-[\\da-f]{4}-7[\\da-f]{3}-[89ab][\\da-f]{3}-[\\da-f]{12}';
 /** Regular expression for the URL path of a caller's file, with the file's id, at any address of this service. */
 const FILE_PATH = new RegExp(`${PATH}(${ID})(?![\\da-f-])`, 'g');
@@ -143,7 +143,7 @@ function textsOf({ json, event }: RecordedEvent): string[] {
 
 const TWO_TO_16 = 65_536;
 const BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
-/** Upper 32 bits of the time of the last id, and their text. */
+/** Cache for `newTaskId`: the upper 32 bits of the time in the last id, and their hexadecimal text. */
 let [upper, beginning] = [Number.NaN, ''];
 
 /**

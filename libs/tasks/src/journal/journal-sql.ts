@@ -24,7 +24,8 @@ export interface BatchShape {
 const SQL_TYPES = { text: 'text', integer: 'int', boolean: 'boolean', timestamp: 'timestamptz', json: 'json' };
 
 /**
- * Sections of the parameters of the statements, with the types of their columns, both in the order of the parameters.
+ * Sections (groups) of the parameters of the statements, with the types of their columns, both in the order of the
+ * parameters.
  */
 export const SECTIONS = {
   log: { taskId: 'text', sequence: 'integer', events: 'text', artifact: 'boolean' },

@@ -306,7 +306,9 @@ function memberBeginning(name: string): string {
   return `,${JSON.stringify(name)}:`;
 }
 
-/** Returns the output of `JSON.stringify`; does not call it for short values such as a time or `true`. */
+/**
+ * Serializes a value exactly as `JSON.stringify` does, without calling it for short values such as a time or `true`.
+ */
 function jsonOf(value: unknown): string | undefined {
   if (typeof value === 'boolean') return String(value);
   if (typeof value === 'string' && value.length < FEW_CHARACTERS && !NOT_PLAIN.test(value)) return `"${value}"`;

@@ -164,7 +164,7 @@ export interface DispatchingRun {
   revision: string;
   /** Id of the Message that began the run, or that answers the node's question. */
   callerMessageId?: string;
-  /** Members of that Message, and metadata of its request, that go on with its content. */
+  /** Members of that Message, and metadata of its request, that are passed on with its content. */
   callers?: RunState['callers'];
 }
 
@@ -193,9 +193,9 @@ export function nodeOfInstance(instance: string): string {
 }
 
 /**
- * Returns the members of the caller's Message that go on to a node's agent: of the answer that it gets, or of the Message
- * that began the run, if the agent is elsewhere or a workflow, and is sent that Message's content, directly or through
- * `input` nodes.
+ * Returns the members of a caller's Message that are passed on to the agent of an `external` or `workflow` node: those
+ * of the answer that the node gets, or of the Message that began the run if only `input` nodes come before the node.
+ * Empty in any other case.
  */
 export function callersOf(
   { id, type, answer }: Pick<NodeInstance, 'id' | 'type' | 'answer'>,

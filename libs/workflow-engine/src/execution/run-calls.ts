@@ -266,7 +266,7 @@ export class RunCalls {
     return ending.kind === 'failed' ? { kind: ending.failure, error: ending.error } : undefined;
   }
 
-  /** Closes a call that has reported its end. */
+  /** Closes the call of a node after its end was reported. */
   closeCall(node: NodeInstance): void {
     this.calls.close(referenceOf(node));
   }

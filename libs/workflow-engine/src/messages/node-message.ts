@@ -174,8 +174,8 @@ export function nodeContent(
 }
 
 /**
- * Replaces the text of the caller by the caller's text Parts, with their metadata, in a Message to an agent elsewhere
- * that comes first and has no prompt.
+ * Replaces the text of the caller by the caller's text Parts, with their metadata. Does so for a node that has no
+ * prompt, calls an agent elsewhere, and has no node before it; any other content is returned unchanged.
  */
 function withCallerTexts(
   { id, type, config }: WorkflowNode,

@@ -63,7 +63,7 @@ export class DecisionBudgets {
 
   constructor(private readonly counter?: StepCounter) {}
 
-  /** Starts the next decision with all steps. */
+  /** Starts the next decision, with the full budget of evaluation steps. */
   beginDecision(): void {
     this.left = MOST_STEPS;
   }

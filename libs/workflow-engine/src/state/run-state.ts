@@ -77,7 +77,9 @@ export class RunState implements RunFacts {
   readonly progress: RunProgress;
   readonly frontier: Frontier;
   error?: RunError;
-  /** Members of the Message that began the run, and metadata of its request, which go on to the first agents. */
+  /**
+   * Members of the Message that began the run, and metadata of its request, which are passed on to the first agents.
+   */
   callers: CallersMembers & { request?: JsonObject } = {};
   children?: CanceledChild[];
   received?: Message;

@@ -19,7 +19,7 @@ import {
 } from '#libs/workflow-engine';
 import { RUN, Runs } from './runs.js';
 
-/** Time that an answer waits for a run that is executing although a node asks, in milliseconds. */
+/** Milliseconds that an answer waits for a run which is executing at the moment, although one of its nodes asks. */
 const PATIENCE_MS = 10_000;
 
 /** Pause in milliseconds before an answer, which a busy run has not accepted, waits for the next event of that run. */

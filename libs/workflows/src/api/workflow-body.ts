@@ -104,7 +104,7 @@ export class WorkflowProblems {
   problems!: WorkflowProblem[];
 }
 
-/** A workflow in a response: its definition and these members. */
+/** Workflow in a response: its definition, and the members below. */
 export class WorkflowView extends WorkflowBody {
   @ApiProperty({ description: 'Revision; it grows with every save.', example: '7' })
   revision!: string;
