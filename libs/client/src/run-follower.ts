@@ -195,7 +195,10 @@ export class RunFollower {
   }
 }
 
-/** Aborts its signal after LONGEST_SILENCE without a restart. The service sends a heartbeat every few seconds. */
+/**
+ * Timer that aborts its signal if it is not restarted for LONGEST_SILENCE. The service sends a heartbeat every few
+ * seconds.
+ */
 class SilenceTimer {
   readonly #control = new AbortController();
   #timer = this.#startTimer();

@@ -79,7 +79,7 @@ export class PushDispatcher implements OnApplicationBootstrap {
     }
   }
 
-  /** Cycles through the callers until a whole round began no lane, or no place is left. */
+  /** Begins lanes, caller after caller in rounds, until a whole round began no lane or no place is left. */
   private async beginLanes(): Promise<void> {
     let [after, begun]: [PushCaller | undefined, number] = [undefined, 0];
     while (!this.places.isFull && !this.stopped) {

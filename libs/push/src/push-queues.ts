@@ -246,7 +246,7 @@ function isSameQueue(left: PushQueue, right: PushQueue): boolean {
 }
 
 const QUEUES = 'unnest($1::text[], $2::text[], $3::text[])';
-/** Order in which several queues are locked. */
+/** SQL order in which statements lock several queues, so that they do not deadlock. */
 const IN_ORDER = 'ORDER BY tenant, owner, receiver';
 
 const MAKE_DUE = `

@@ -118,7 +118,10 @@ export class HealthController {
     return outcome ? indicator.up() : indicator.down();
   }
 
-  /** Builds an indicator that stays up, since a remark keeps no request away. `degraded` marks a problem. */
+  /**
+   * Builds the health indicator of a remark. It is always up, since a remark keeps no request away; `degraded` marks a
+   * problem.
+   */
   private buildRemark(name: string, remark: string | undefined) {
     const indicator = this.indicators.check(name);
     return remark === undefined ? indicator.up() : indicator.up({ degraded: true, message: remark });

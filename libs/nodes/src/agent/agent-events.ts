@@ -63,7 +63,7 @@ export interface ToolOutcome {
 /**
  * Question about a tool call:
  * - `approval`: may the call be made?
- * - `repetition`: shall a call be repeated whose outcome is unknown?
+ * - `repetition`: shall a call whose outcome is unknown be repeated?
  * - `agent`: the called agent itself asks.
  */
 export interface CallQuestion {

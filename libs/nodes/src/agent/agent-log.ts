@@ -376,7 +376,7 @@ export function brainstormRequest(
   return { systemPrompt, parts: [dataPart(state)], entry };
 }
 
-/** Source of the report about an answer. */
+/** Log of the Task and the required form of the answer, from which the report about an answer is made. */
 interface AnswerSource {
   log: Pick<AgentLog, 'mended' | 'usage'>;
   structure: StructuredAnswer | undefined;

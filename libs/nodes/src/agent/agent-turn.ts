@@ -352,7 +352,7 @@ function approvalQuestion(
 }
 
 /**
- * Returns the question if an interrupted call shall be repeated; `undefined` if it is repeated without a question.
+ * Returns the question whether an interrupted call shall be repeated; `undefined` if it is repeated without a question.
  * @throws NodeFailure if `onUncertain` is `fail`
  */
 function repetitionQuestion(

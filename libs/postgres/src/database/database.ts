@@ -42,8 +42,8 @@ const TABLE_LOCK_TIMEOUT = '3s';
 const LET_BY_MS = 1_000;
 
 /**
- * Statements that lift timeouts of a role or a database for migrations: those are meant for statements that clients
- * repeat.
+ * Statements that lift, for migrations, the timeouts that a role or a database may set: such timeouts are meant for
+ * statements that clients repeat.
  */
 const UNLIMITED = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout']
   .map(liftLimit)
@@ -196,7 +196,7 @@ export class Database {
   private constructor(
     /** Pool for statements and transactions that rely on no session state, neither settings nor locks. */
     readonly pool: pg.Pool,
-    /** Repositories over the same pool. */
+    /** Data source whose repositories use `pool`. */
     readonly dataSource: DataSource,
     private readonly options: DatabaseOptions,
     private readonly sessions: ReadOnlySessions,

@@ -39,8 +39,8 @@ export function ofSession<T>(error: T): T {
 }
 
 /**
- * True if the database is unreachable, or accepts no statements, at the moment: the caller may retry. Recognizes errors
- * wrapped by TypeORM. Never true for errors of other servers or of callers.
+ * True if the error means that the database is unreachable or accepts no statements at the moment: the caller may
+ * retry. Recognizes errors wrapped by TypeORM. Never true for errors of other servers or of callers.
  */
 export function isDatabaseAway(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
@@ -135,13 +135,19 @@ export async function retryUntilWritable<T>(transaction: () => Promise<T>, cause
  */
 export type WriteFailure = 'server' | 'refused' | 'unknown';
 
-/** SQLSTATEs of the server: read-only, disk full, too many connections, shutdown, crash, start. */
+/**
+ * SQLSTATEs that classify a failed write as `server`: read-only, disk full, too many connections, shutdown, crash,
+ * start.
+ */
 const OF_SERVER = /^(25006|53100|53300|57P..)$/;
-/** SQLSTATEs of the content: cardinality, data, constraints, check options, and exceptions raised by triggers. */
+/**
+ * SQLSTATEs that classify a failed write as `refused`: cardinality, data, constraints, check options, and exceptions
+ * raised by triggers.
+ */
 const OF_CONTENT = /^(21|22|23|44|P0)...$/;
-/** SQLSTATEs of the session: connection, internal error. A statement can break its session or server with these. */
+/** SQLSTATEs of errors by which a statement may have broken its session or the server: connection, internal error. */
 const OF_SESSION = /^(08...|XX000)$/;
-/** SQLSTATEs that may follow a committed transaction. */
+/** SQLSTATEs after which the transaction may be committed: its answer was lost. */
 const AFTER_COMMIT = /^(08...|57P..|40003)$/;
 
 /** Reports a statement that was not sent, because an earlier one on its session failed. It may be sent again. */

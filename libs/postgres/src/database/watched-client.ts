@@ -35,7 +35,7 @@ export interface SessionProgress {
   bytesRead: number;
   /** Bytes of the statements that are not answered yet. */
   bytesSent: number;
-  /** Bytes that the operating system has not accepted yet. */
+  /** Bytes of the statements that the operating system has not accepted yet. */
   bytesQueued: number;
 }
 

@@ -80,7 +80,7 @@ export class ContentPlace implements Disposable, StepMember {
   private bytes = 0;
   /** Bytes of room in the step. */
   private granted = 0;
-  /** Milliseconds of the finished waits. */
+  /** Total milliseconds of the finished waits for room. */
   private waited = 0;
   private isOver = false;
   private stopWaiting: (() => void) | undefined;

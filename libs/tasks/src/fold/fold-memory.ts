@@ -255,7 +255,7 @@ function isShared(names: readonly string[], shapes: Set<string>): boolean {
   return names.length === 0;
 }
 
-/** True if V8 stores the member as an element of a table. Such members come first. */
+/** True if a member's name is an array index. V8 stores such members as elements of a table, before all others. */
 function isIndex(name: string | undefined): boolean {
   return name !== undefined && name >= '0' && name < ':';
 }

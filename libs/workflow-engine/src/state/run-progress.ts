@@ -317,7 +317,10 @@ export class RunProgress {
     if (unit) this.settlement.cancelUnit(unit);
   }
 
-  /** Records an unhandled failure of the run. Unless the run continues, everything that has not started is skipped. */
+  /**
+   * Records an unhandled failure of the run. Unless the workflow has `onFailure: "continue"`, everything that has not
+   * started is skipped.
+   */
   private failRun(damage: FailurePropagation): void {
     const { frontier, run } = this;
     frontier.unhandled.add(damage);

@@ -14,7 +14,7 @@ export class Heap<T> {
     return this.items.length;
   }
 
-  /** Least member. */
+  /** Least member; `undefined` if the heap is empty. */
   get first(): T | undefined {
     return this.items[0];
   }
