@@ -18,7 +18,7 @@ export interface AgentArguments {
   port: number;
   host: string;
   dataDir: string;
-  /** File to which one JSON line per executed Message is appended. */
+  /** File to which one JSON line per executed Message is appended; absent: standard error. */
   callLog?: string;
 }
 

@@ -24,7 +24,7 @@ export class ParleyError extends Error {
   readonly reason: string;
   /** Problems of the request's fields, if the service names any. */
   readonly errors: readonly ParleyProblemEntry[];
-  /** Id of the request, which is also in the service's log. */
+  /** Id of the request, which is also in the service's log; `undefined` if the service sent none. */
   readonly requestId: string | undefined;
 
   constructor({ status, reason, message, errors = [], requestId, cause }: ParleyProblem) {

@@ -4,16 +4,19 @@ import { ParleyError, ParleyUnreachable } from './parley-error.js';
 export interface ServiceOptions {
   /** Base URL of the service, with or without a trailing slash. */
   url: string;
-  /** Key of the service, or a token of an identity provider, sent as `Authorization: Bearer`. */
+  /**
+   * Key of the service, or a token of an identity provider, sent as `Authorization: Bearer`; absent: requests have
+   * none.
+   */
   apiKey?: string | undefined;
-  /** Replacement for the global `fetch`. */
+  /** Replacement for the global `fetch`, which is used by default. */
   fetch?: typeof fetch | undefined;
 }
 
 export interface ServiceRequest {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   query?: Readonly<Record<string, string | number | boolean | undefined>> | undefined;
-  /** Body of the request. FormData is sent unchanged, any other value as JSON. */
+  /** Body of the request. FormData is sent unchanged, any other value as JSON; absent: no body. */
   body?: unknown;
   headers?: Readonly<Record<string, string>> | undefined;
   /**

@@ -16,7 +16,7 @@ export interface WebhookOptions {
   receiverUrl?: string;
   /** Maximum age of the signature in seconds; default 300. */
   maxAgeSeconds?: number;
-  /** Replacement for the global `fetch`, which loads the keys. */
+  /** Replacement for the global `fetch`, to load the keys; by default the global one. */
   fetch?: typeof fetch;
 }
 

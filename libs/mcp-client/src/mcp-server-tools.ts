@@ -28,7 +28,7 @@ export interface FoundServer {
   known: KnownServer | undefined;
   /** Reason why the server is unreachable; absent if it answered. */
   away?: string;
-  /** Error that `away` describes. */
+  /** Error that `away` describes; absent like `away`. */
   cause?: unknown;
   /** Tools that the server lists and that cannot be offered; absent if it did not answer. */
   skipped?: SkippedTool[];

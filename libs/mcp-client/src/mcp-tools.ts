@@ -26,7 +26,7 @@ export interface McpFindOptions {
 export interface McpCallOptions extends McpFindOptions {
   /** Owner of the calling Task. */
   owner: string;
-  /** Trace context (`traceparent`, …) for `_meta` of the request. */
+  /** Trace context (`traceparent`, …) for `_meta` of the request; absent if the call is not traced. */
   trace?: Readonly<Record<string, string>>;
 }
 

@@ -64,7 +64,10 @@ export class ModelStore {
     return rows.map(({ name }) => name);
   }
 
-  /** Reads a model as it is now in the database, whichever replica changed it. Concurrent reads share one query. */
+  /**
+   * Reads a model as it is now in the database, whichever replica changed it; `undefined` if there is none of this
+   * name. Concurrent reads share one query.
+   */
   async readModel({ tenant, name }: ModelId): Promise<StoredModel | undefined> {
     const row = await this.wanted.get(JSON.stringify([tenant, name]));
     return row && modelOf(row);
@@ -111,7 +114,10 @@ function modelOf(row: ModelRow): StoredModel {
   };
 }
 
-/** Converts a row of `RETURNING`. TypeORM does not map it, so its members are named as the columns. */
+/**
+ * Converts a row of `RETURNING`; `undefined` if there is none. TypeORM does not map it, so its members are named as the
+ * columns.
+ */
 function toSavedModel({ raw }: InsertResult | UpdateResult): StoredModel | undefined {
   const [row] = raw as ModelRow[];
   return row && modelOf(row);

@@ -25,13 +25,19 @@ export interface ModelCall {
   messages: readonly ModelMessage[];
   tools?: readonly ModelTool[];
   temperature?: number;
-  /** Maximum number of tokens of the answer. An answer that the provider truncates at this limit fails. */
+  /**
+   * Maximum number of tokens of the answer. An answer that the provider truncates at this limit fails. Absent: the
+   * default of the provider.
+   */
   maxTokens?: number;
-  /** JSON Schema for the answer. The model is asked for one JSON document; this call does not validate the document. */
+  /**
+   * JSON Schema for the answer. The model is asked for one JSON document, which this call does not validate. Absent:
+   * the answer is free text.
+   */
   output?: JsonObject;
   /** True if `messages` already describe the schema `output`, so that no system message about it is added. */
   isOutputDescribed?: boolean;
-  /** Additional headers of the HTTP request to the provider. */
+  /** Additional headers of the HTTP request to the provider; absent: none. */
   headers?: Readonly<Record<string, string>>;
   /** Tenant and owner whose files of this service the model may read by URL; absent: none. */
   reader?: { readonly tenant: string; readonly owner: string };
@@ -49,7 +55,10 @@ export interface AssistantMessage {
   role: 'assistant';
   parts: Part[];
   toolCalls?: ModelToolCall[];
-  /** Value of `end.kept` of the answer. Models of other providers ignore it and use the other members. */
+  /**
+   * Value of `end.kept` of the answer; absent if there was none. Models of other providers ignore it and use the other
+   * members.
+   */
   kept?: JsonValue;
 }
 
@@ -95,7 +104,10 @@ export interface ModelEnd {
   reason: 'stop' | 'tool-calls' | 'other';
   /** Number of tokens of the call, if the provider reports them. */
   usage?: ModelUsage;
-  /** Data that this provider wants back with the answer in later calls, such as reasoning and its signatures. */
+  /**
+   * Data that this provider wants back with the answer in later calls, such as reasoning and its signatures; absent if
+   * it wants none.
+   */
   kept?: JsonValue;
   /**
    * Deviation of the end from the protocol, as the second part of a sentence about the model; absent if there is none.
@@ -140,7 +152,7 @@ export class ModelError extends PublicFault {
   readonly fallback: boolean;
   /** Kind of the outage; absent if a retry would probably fail too. */
   readonly outage: ModelOutage | undefined;
-  /** Milliseconds that the provider asks to wait before the next call (`Retry-After`). */
+  /** Milliseconds that the provider asks to wait before the next call (`Retry-After`); `undefined` if it does not. */
   readonly retryAfter: number | undefined;
 
   constructor(message: string, options: ModelErrorOptions = {}) {

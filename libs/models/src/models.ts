@@ -241,7 +241,7 @@ export class StoredModels extends Models {
     return this.ofOperator(name, wanted);
   }
 
-  /** Returns the origin of a model. The stored model is read each time. */
+  /** Returns the origin of a model; `undefined` for the built-in model. The stored model is read each time. */
   async findOrigin(name: string | undefined, { tenant }: Pick<WantedModel, 'tenant'>): Promise<string | undefined> {
     const found = name && MODEL_NAME.test(name) ? await this.store.readModel({ tenant, name }) : undefined;
     if (!found) return this.configured.findOrigin(name);
@@ -395,11 +395,11 @@ const MOST_FAULTS = 10;
  * Options for validating an answer. Without them, the answer is validated against the schema that the model is given.
  */
 export interface AnswerLimits {
-  /** Validator that replaces the schema. */
+  /** Validator that replaces the schema; absent: the schema is used. */
   rules?: AnswerRules;
   /** JSON Schema (draft 7) that replaces the schema for validation; ignored if `rules` is set. */
   accepts?: JsonObject;
-  /** Maximum number of members and elements of the JSON. */
+  /** Maximum number of members and elements of the JSON; by default that of `JSON_MEMBERS_LIMIT`. */
   mostMembers?: number;
 }
 

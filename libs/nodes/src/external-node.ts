@@ -85,7 +85,9 @@ class ExternalExecutor extends NodeExecutor {
     if (request.message.taskId === undefined && typeof url === 'string') this.chains.refuseCall(url, chainOf(request));
   }
 
-  /** Returns the input media types of the agent's pinned card. */
+  /**
+   * Returns the input media types of the agent's pinned card; `undefined` if there is no such card, or it names none.
+   */
   override async findInputModes(tenant: string): Promise<readonly string[] | undefined> {
     const { endpoint_url: url } = this.node.config;
     if (typeof url !== 'string' || url === '') return undefined;
@@ -262,7 +264,10 @@ async function* reportOutcome(context: RequestContext, url: string, outcome: Cal
   throw new NodeFailure(`external agent call to ${agent}: ${message}`, { cause });
 }
 
-/** Returns the remote Task that the log of this Task names last. The log of a new Task is not read. */
+/**
+ * Returns the remote Task that the log of this Task names last; `undefined` if it names none. The log of a new Task is
+ * not read.
+ */
 async function remoteOf(context: RequestContext): Promise<KnownRemote | undefined> {
   if (context.task === null && context.recovered === 0) return undefined;
   const log = await context.readTaskLog();

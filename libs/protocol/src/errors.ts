@@ -65,14 +65,14 @@ export interface FieldViolation {
   /** Path of the field, for example `message.parts[0].text`. */
   field: string;
   description: string;
-  /** Kind of the violation, in capitals. */
+  /** Kind of the violation, in capitals; absent if it has no special kind. */
   reason?: string;
 }
 
 export interface A2AErrorOptions {
   message?: string;
   violations?: FieldViolation[];
-  /** Values of `google.rpc.ErrorInfo.metadata`: strings that a caller may see. */
+  /** Values of `google.rpc.ErrorInfo.metadata`, strings that a caller may see; absent: none. */
   metadata?: Record<string, string>;
   /** More precise reason than A2AErrorReason, in PARLEY_DOMAIN. Defaults to UNAVAILABLE for status 503. */
   detailReason?: string;

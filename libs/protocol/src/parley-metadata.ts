@@ -134,11 +134,14 @@ export const FORM_EXTENSION = 'urn:parley:extension:form:v1';
 export interface FormQuestion {
   /** JSON Schema (draft 7) of the data Part that answers the question. Absent: any text is accepted. */
   form?: JsonObject;
-  /** Label of the person or group who shall answer. */
+  /** Label of the person or group who shall answer; absent if none is named. */
   assignee?: string;
-  /** Deadline of the answer (ISO 8601). */
+  /** Deadline of the answer (ISO 8601); absent: no deadline. */
   deadline?: string;
-  /** Violations of the form by the previous answer, because of which the question is repeated. */
+  /**
+   * Violations of the form by the previous answer, because of which the question is repeated; absent for a first
+   * question.
+   */
   violations?: FieldViolation[];
 }
 

@@ -21,7 +21,7 @@ interface SendMessageConfiguration {
   taskPushNotificationConfig?: TaskPushNotificationConfig;
   /** Maximum number of newest Messages in the Task's `history`; absent: all; 0: none (section 3.2.4). */
   historyLength?: number;
-  /** True to answer as soon as the Task is recorded instead of when it ends or waits. */
+  /** True to answer as soon as the Task is recorded. False, or absent: the answer comes when the Task ends or waits. */
   returnImmediately?: boolean;
 }
 

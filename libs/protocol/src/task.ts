@@ -168,7 +168,7 @@ export interface TaskArtifactUpdateEvent {
   taskId: string;
   contextId: string;
   artifact: Artifact;
-  /** True to add the Parts to the Artifact with the same id; otherwise they replace it. */
+  /** True to add the Parts to the Artifact with the same id. False, or absent: they replace it. */
   append?: boolean;
   lastChunk?: boolean;
   metadata?: JsonObject;

@@ -23,7 +23,7 @@ export interface AttemptOutcome {
    * - `unreadable`: the secrets of the config cannot be decrypted, so nothing was sent.
    */
   error?: string;
-  /** Pause that the receiver requested (`Retry-After`), in milliseconds. */
+  /** Pause that the receiver requested (`Retry-After`), in milliseconds; absent if it requested none. */
   retryAfterMs?: number;
 }
 

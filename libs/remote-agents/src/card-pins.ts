@@ -15,7 +15,7 @@ export interface CardPin {
   hash: string;
   /** Pinned card, as received; `null` if it was accepted that the agent has no card. */
   card: JsonObject | null;
-  /** Changed card that waits to be accepted, with the paths of its significant changes. */
+  /** Changed card that waits to be accepted, with the paths of its significant changes; absent if none waits. */
   pending?: { hash: string; paths: string[] };
 }
 

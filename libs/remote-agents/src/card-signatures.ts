@@ -137,7 +137,7 @@ export interface SignatureReport {
   jku?: string;
   /** Reason why the key is trusted, if the signature is valid. */
   trust?: KeyTrust;
-  /** Reason why the signature is not valid. */
+  /** Reason why the signature is not valid; absent if it is valid. */
   reason?: string;
 }
 

@@ -18,7 +18,7 @@ export class CardsQuery {
   @QueryPageToken((text) => urlOf(text) !== undefined, tokenAfter({ url: 'https://agent.example.com/a2a' }))
   pageToken?: string;
 
-  /** URL of the agent whose card was the last one of the previous page. */
+  /** URL of the agent whose card was the last one of the previous page; `undefined` for the first page. */
   get after(): string | undefined {
     return this.pageToken ? urlOf(this.pageToken) : undefined;
   }
@@ -45,7 +45,7 @@ export interface RemoteAgentCard {
   /** True if calls of the agent are refused until the change is accepted. */
   blocked: boolean;
   hash: string;
-  /** Hash of the card that waits to be accepted. */
+  /** Hash of the card that waits to be accepted; absent if none waits. */
   seenHash?: string;
   firstSeenAt: string;
   lastSeenAt: string;

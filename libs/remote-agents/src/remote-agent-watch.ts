@@ -204,8 +204,9 @@ export class RemoteAgentWatch extends CardGuard {
   }
 
   /**
-   * Applies `CARD_CHANGE_POLICY` to a change that is not accepted. @throws AgentCallError `changed-card` under the
-   * policy `block`
+   * Applies `CARD_CHANGE_POLICY` to a change that is not accepted. Returns `undefined` under any other policy: the call
+   * is admitted, and no use of the pin is recorded.
+   * @throws AgentCallError `changed-card` under the policy `block`
    */
   private enforcePolicy(pin: CardPin, paths: readonly string[]): CardPin | undefined {
     if (this.options.config.changes !== 'block') return undefined;

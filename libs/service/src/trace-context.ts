@@ -8,7 +8,7 @@ export interface TraceContext {
   /** 16 hex digits, in lower case. */
   spanId: string;
   sampled: boolean;
-  /** Vendor-specific data that tracing systems pass on (`tracestate`). */
+  /** Vendor-specific data that tracing systems pass on (`tracestate`); absent if the caller sent none. */
   state?: string;
 }
 

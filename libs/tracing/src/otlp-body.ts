@@ -17,7 +17,7 @@ export interface Span {
   attributes: Attributes;
   /** Kind of the failure, if the operation failed. */
   error?: string;
-  /** Related span of any trace (span link). */
+  /** Related span of any trace (span link); absent if there is none. */
   link?: { traceId: string; spanId: string };
 }
 

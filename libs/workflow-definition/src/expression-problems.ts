@@ -143,7 +143,7 @@ export interface ExpressionVariable {
   name: string;
   /** Members that may follow the name, such as the ids of nodes; absent if any name may follow. */
   members?: string[];
-  /** Fields that may follow each member. */
+  /** Fields that may follow each member; absent if any name may follow. */
   fields?: string[];
 }
 

@@ -17,7 +17,7 @@ export interface FailedAttempt {
   instance: string;
   /** Number of the attempt, from 1. */
   attempt: number;
-  /** Pause that the agent asked for before the next call, in milliseconds. */
+  /** Pause that the agent asked for before the next call, in milliseconds; absent if it asked for none. */
   retryAfter?: number;
 }
 

@@ -12,11 +12,13 @@ export interface WorkflowProblem {
   detail: string;
   /** Path of the affected member in the definition, for example `nodes[2].id`. */
   path: string;
-  /** Id of the affected node. */
+  /** Id of the affected node; absent if the problem is of no node. */
   node?: string;
-  /** Index of the affected edge in `edges`. */
+  /** Index of the affected edge in `edges`; absent if the problem is of no edge. */
   edge?: number;
-  /** Position in the text at `path` where the problem begins, in UTF-16 code units. */
+  /**
+   * Position in the text at `path` where the problem begins, in UTF-16 code units; absent if it is of the whole member.
+   */
   offset?: number;
 }
 

@@ -9,7 +9,7 @@ export interface AgentCardReport {
   /** The card; missing if it cannot be read. */
   card?: A2aCard;
   messages: CardMessage[];
-  /** Result of the check of the card's signatures, in a sentence. */
+  /** Result of the check of the card's signatures, in a sentence; absent if they were not checked. */
   signature?: string;
 }
 
@@ -59,7 +59,7 @@ export type CardCheck = Narrowed<
   {
     card?: A2aCard;
     signature?: { state: string };
-    /** Comparison with the card that was pinned when the agent was first called. */
+    /** Comparison with the card that was pinned when the agent was first called; absent if none is pinned. */
     pin?: { same: boolean; blocked: boolean };
   }
 >;

@@ -21,7 +21,7 @@ export interface ChatEntry {
 export interface Chat {
   entries: ChatEntry[];
   contextId?: string;
-  /** Task of the last answer. */
+  /** Task of the last answer; absent if it has none. */
   taskId?: string;
   state?: string;
 }

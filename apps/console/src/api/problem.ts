@@ -10,7 +10,7 @@ export class ApiProblem extends Error {
     readonly status: number,
     message: string,
     readonly errors: readonly ProblemDetail[] = [],
-    /** Trace id of the request, as in the service's log and in a tracing system. */
+    /** Trace id of the request, as in the service's log and in a tracing system; absent if the answer names none. */
     readonly traceId?: string,
   ) {
     super(message);

@@ -5,11 +5,11 @@ import { ApiProblem, type ProblemDetail, sentenceOf } from './problem.js';
 
 export interface Action {
   pending: boolean;
-  /** Reason why the last attempt failed, in a sentence. */
+  /** Reason why the last attempt failed, in a sentence; `undefined` if it did not. */
   error: string | undefined;
   /** Returns the service's error for a field of the request, by the field's path. */
   errorAt: (path: string) => string | undefined;
-  /** Returns the error of a field that is a list, or of its first wrong entry. */
+  /** Returns the error of a field that is a list, or of its first wrong entry; `undefined` if there is none. */
   errorIn: (path: string) => string | undefined;
   /** Runs `work`; a call while another is pending does nothing. Never rejects. */
   run: (work: () => Promise<unknown>) => Promise<void>;

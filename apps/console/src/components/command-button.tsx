@@ -5,7 +5,7 @@ import { Button, type ButtonProps } from './button.js';
 interface CommandButtonProps extends Omit<ButtonProps, 'onClick'> {
   action: Action;
   work: () => Promise<unknown>;
-  /** Question to confirm before an action that cannot be undone. */
+  /** Question to confirm before an action that cannot be undone; absent: none is asked. */
   question?: string;
   children: ReactNode;
 }

@@ -50,7 +50,7 @@ export function endingSentence({ outcome, error, maxTurns, target }: Conversatio
   return OUTCOMES[outcome].sentence.replace('{maxTurns}', String(maxTurns)).replace('{target}', target);
 }
 
-/** Returns the result of the announcement in a sentence. */
+/** Returns the result of the announcement in a sentence; `undefined` before there is one. */
 export function announcementSentence({ announcement }: Conversation): string | undefined {
   return announcement && ANNOUNCEMENTS[announcement];
 }

@@ -17,7 +17,7 @@ export interface BarPart {
 export interface CardData extends Record<string, unknown> {
   id: string;
   type: string;
-  /** Status of the node in a run. */
+  /** Status of the node in a run; absent in the editor. */
   status?: string;
   startedAt?: string | undefined;
   finishedAt?: string | undefined;

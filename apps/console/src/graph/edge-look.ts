@@ -10,7 +10,7 @@ export type EdgeOutcome = 'live' | 'off' | 'broken' | undefined;
 export interface EdgeLook {
   /** Text on the edge; missing for an edge without a condition. */
   label?: string;
-  /** Full text of a truncated label. */
+  /** Full text of a truncated label; absent if it is not truncated. */
   title?: string;
   /** Color of the line: a name from the console's palette. */
   color: string;

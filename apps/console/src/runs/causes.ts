@@ -37,7 +37,7 @@ export function getInstanceName({ id, instance }: NodePicture): string {
   return instance ?? id;
 }
 
-/** Returns the reason why a node waits, failed or was skipped, in a line. */
+/** Returns the reason why a node waits, failed or was skipped, in a line; `undefined` for any other node. */
 export function nodeCause(node: NodePicture, run: RunPicture): string | undefined {
   switch (node.status) {
     case 'input-required':

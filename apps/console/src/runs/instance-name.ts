@@ -3,7 +3,7 @@ export interface InstancePlace {
   node: string;
   /** Iterations of the loops around the node, outermost first, from 1. */
   path: readonly number[];
-  /** Index of the entry in the node's list, from 0. */
+  /** Index of the entry in the node's list, from 0; absent if the instance is no entry. */
   index?: number;
 }
 

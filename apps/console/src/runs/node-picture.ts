@@ -37,9 +37,9 @@ export interface NodePicture {
   question?: string;
   asks?: Asked;
   error?: string;
-  /** Outcome of canceling the node's Task. */
+  /** Outcome of canceling the node's Task; absent if it was not canceled. */
   outcome?: string;
-  /** Reason why the node was skipped. */
+  /** Reason why the node was skipped; absent if it was not. */
   because?: NodeSkipReason;
   /** Time of the node's next attempt (retry). */
   retryAt?: string;
@@ -51,7 +51,7 @@ export interface NodePicture {
   work?: readonly WorkEvent[];
   /** True if the node's fallback replaced its result. */
   fallback?: boolean;
-  /** Id of the earlier run whose result the node reuses. */
+  /** Id of the earlier run whose result the node reuses; absent if it reuses none. */
   origin?: string;
   /** Indexes of the node's conditional edges that were taken. */
   taken?: readonly number[];

@@ -12,7 +12,7 @@ export interface LogView {
   picture: RunPicture;
   lines: readonly ConsoleLine[];
   connection: LogConnection;
-  /** Error that prevents reading the events. */
+  /** Error that prevents reading the events; absent while they can be read. */
   error?: unknown;
 }
 

@@ -15,7 +15,7 @@ export interface ModelStep {
   parts: readonly A2aPart[];
   usage?: StepTokenUsage;
   error?: string;
-  /** Model that was called in place of this one, which failed (fallback). */
+  /** Model that was called in place of this one, which failed (fallback); absent if none was. */
   next?: string;
 }
 

@@ -158,7 +158,10 @@ const BACKOFF = new Backoff(500, 30_000);
  */
 export class McpConnection {
   private current: Slot | undefined;
-  /** Previous session. It knows the era of the protocol that the server speaks: `legacy` or `modern`. */
+  /**
+   * Previous session; `undefined` before the first one. It knows the era of the protocol that the server speaks:
+   * `legacy` or `modern`.
+   */
   private last: McpSession | undefined;
   private readonly listing: SharedListing;
   private failures = 0;

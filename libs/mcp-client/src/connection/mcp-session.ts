@@ -150,7 +150,7 @@ export const SESSION_TIMES: SessionTimes = {
 /** Options of one tool call. */
 export interface SessionCall {
   signal: AbortSignal;
-  /** Trace context (`traceparent`, …) for `_meta` of the request. */
+  /** Trace context (`traceparent`, …) for `_meta` of the request; absent if the call is not traced. */
   trace?: Readonly<Record<string, string>>;
 }
 
@@ -210,7 +210,7 @@ export class McpSession {
     return session;
   }
 
-  /** Era of the protocol that the server speaks, for the next session with it. */
+  /** Era of the protocol that the server speaks, for the next session with it; `undefined` if it is unknown. */
   get prior(): PriorDiscovery | undefined {
     const discover = this.client.getDiscoverResult();
     if (discover) return { kind: 'modern', discover };

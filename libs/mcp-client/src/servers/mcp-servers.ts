@@ -122,7 +122,10 @@ function toMcpServer(row: McpServerRow): McpServer {
   };
 }
 
-/** Converts a row of `RETURNING`. TypeORM does not map it, so its members are named as the columns. */
+/**
+ * Converts a row of `RETURNING`; `undefined` if there is none. TypeORM does not map it, so its members are named as the
+ * columns.
+ */
 function toSavedServer({ raw }: InsertResult | UpdateResult): McpServer | undefined {
   const [row] = raw as McpServerRow[];
   return row && toMcpServer(row);

@@ -90,7 +90,7 @@ export interface CalledNote extends AgentTask {
    * tool answers such a Task; it is canceled when the turn ends.
    */
   left?: true;
-  /** Number of tokens that the called agent has reported for this call so far. */
+  /** Number of tokens that the called agent has reported for this call so far; absent if it reported none. */
   tokens?: number;
 }
 

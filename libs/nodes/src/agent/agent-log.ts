@@ -115,9 +115,9 @@ export interface LoggedToolCall extends AskedCall {
    * repeated.
    */
   repeated?: 'yes' | 'no';
-  /** Latest record about the Task of the called agent. */
+  /** Latest record about the Task of the called agent; absent if none is in the log. */
   called?: CalledNote;
-  /** Message that answers the question of the called agent. */
+  /** Message that answers the question of the called agent; absent if there is none. */
   answer?: Message;
   /** Time when the call was recorded, or when `answer` was received, in milliseconds of the epoch. */
   since?: number;
@@ -139,9 +139,11 @@ export interface OpenStep {
 export class AgentLog {
   /** Messages that began the Task. */
   readonly opening: Message[] = [];
-  /** Time when the Task began (ISO 8601). */
+  /** Time when the Task began (ISO 8601); `undefined` before the first event. */
   begunAt: string | undefined;
-  /** Version of the agent that accepted the Task (metadata key `parley/revision`). */
+  /**
+   * Version of the agent that accepted the Task (metadata key `parley/revision`); `undefined` if the Task names none.
+   */
   revision: string | undefined;
   /** Ids of the earlier Tasks that the model is given, oldest first; `undefined` before they are chosen. */
   remembered: readonly string[] | undefined;
@@ -155,11 +157,14 @@ export class AgentLog {
   readonly mended: Part[][] = [];
   /** Number of tokens that the model has used. */
   readonly usage: ModelUsage = { inputTokens: 0, outputTokens: 0 };
-  /** Model call that has no answer yet; after a failure, the call of the next model (`fallbacks`). */
+  /**
+   * Model call that has no answer yet, or after a failure the call of the next model (`fallbacks`); `undefined` if
+   * there is none.
+   */
   open: OpenStep | undefined;
   /** Latest answer of the model, if it requests no tool calls; `undefined` otherwise. */
   answer: Part[] | undefined;
-  /** Failure after which no further model is called. */
+  /** Failure after which no further model is called; `undefined` if there is none. */
   failure: { message: string; note: FailureNote | undefined } | undefined;
   /** Question that the Task waits for, if any. */
   question: CallQuestion | undefined;
@@ -314,7 +319,7 @@ export class AgentLog {
   }
 }
 
-/** Returns the time of an event, in milliseconds of the epoch. */
+/** Returns the time of an event, in milliseconds of the epoch; `undefined` if it has none. */
 function eventTime({ status: { timestamp } }: TaskStatusUpdateEvent): number | undefined {
   return timestamp === undefined ? undefined : Date.parse(timestamp);
 }
@@ -334,7 +339,8 @@ function hasCall(message: ModelMessage, id: string): boolean {
 }
 
 /**
- * Reads the answer to an approval or repetition question: `yes` or `no` as text, or as the member `decision` of data.
+ * Reads the answer to an approval or repetition question: `yes` or `no` as text, or as the member `decision` of data;
+ * `undefined` for any other answer.
  */
 function decisionIn(parts: readonly Part[]): 'yes' | 'no' | undefined {
   const data = firstData(parts);

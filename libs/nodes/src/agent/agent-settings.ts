@@ -27,7 +27,7 @@ export interface AgentNodeSettings {
   agents: readonly AgentToolConfig[];
   /** Maximum number of model calls in one Task, without those that correct an answer. */
   maxSteps: number;
-  /** JSON Schema of the answer. With it, the answer is a data Part. */
+  /** JSON Schema of the answer, which is then a data Part; absent: the answer is free text. */
   output?: JsonObject;
   history: (typeof HISTORIES)[number];
   /** Approximate maximum number of tokens of remembered texts. */

@@ -21,7 +21,7 @@ const LONGEST_TURN_SECONDS = 3_600;
 export interface TalkConfig {
   /** Maximum number of turns after the first answer of the called agent. */
   maxTurns: number;
-  /** Reference of the agent that receives the last text of the conversation. */
+  /** Reference of the agent that receives the last text of the conversation; absent: no agent does. */
   announce?: string;
   /** True if the call ends with the conversation; false if it ends with the first answer of the called agent. */
   wait: boolean;

@@ -73,7 +73,7 @@ export interface ToolCaller {
   tenant: string;
   owner: string;
   signal: AbortSignal;
-  /** Trace context (`traceparent`, …) to pass on to the tool. */
+  /** Trace context (`traceparent`, …) to pass on to the tool; absent if the call is not traced. */
   trace?: Readonly<Record<string, string>>;
 }
 

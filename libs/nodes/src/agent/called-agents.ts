@@ -314,7 +314,10 @@ export class CalledAgents implements AgentToolCalls {
     return new CalledAgentTool(this, config, offered);
   }
 
-  /** Returns the id of the Task of a call in progress: the Task that it created, or the waiting one that it answers. */
+  /**
+   * Returns the id of the Task of a call in progress: the Task that it created, or the waiting one that it answers;
+   * `undefined` if neither is known.
+   */
   private seenOf({ tool, called }: LoggedToolCall): string | undefined {
     return (called ?? this.execution.log.calledAgents.waitingOf(tool))?.taskId;
   }

@@ -108,7 +108,7 @@ async function servedAgent(
   }
 }
 
-/** Returns the current card of a remote agent, else its pinned card. */
+/** Returns the current card of a remote agent, else its pinned card; `undefined` if neither can be read. */
 async function cardOf(
   config: AgentToolConfig,
   { directory }: AgentDescriptionSources,

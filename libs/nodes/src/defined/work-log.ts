@@ -67,7 +67,7 @@ export interface LoggedPoint extends RecordedPoint {
 /** Answer that earlier executions of the work have reported: its text, and its value if it has one. */
 export interface ReportedAnswer {
   text: string;
-  /** Value as canonical JSON. */
+  /** Value as canonical JSON; absent if the answer is only text. */
   value?: string;
 }
 

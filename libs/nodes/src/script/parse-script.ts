@@ -34,7 +34,7 @@ function declarationProblems(json: JsonValue | undefined): string[] {
   return problems;
 }
 
-/** Converts the valid `agent` of a script to a declaration for the card. */
+/** Converts the valid `agent` of a script to a declaration for the card; `undefined` if the script has no `agent`. */
 function declarationOf(json: JsonValue | undefined): AgentDeclaration | undefined {
   if (!isJsonObject(json)) return undefined;
   const { inputModes, outputModes, streaming, pushNotifications, extensions } = json;

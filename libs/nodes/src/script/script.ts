@@ -54,9 +54,9 @@ export type ScriptStep =
 export interface ScriptCondition {
   messageId?: ScriptExpression;
   text?: ScriptExpression;
-  /** JSON that the first data Part must contain (see `isContained`). */
+  /** JSON that the first data Part must contain (see `isContained`); absent: no such condition. */
   data?: JsonValue;
-  /** Number of the Message in the Task, from 1. */
+  /** Number that the Message must have in the Task, from 1; absent: no such condition. */
   turn?: number;
 }
 

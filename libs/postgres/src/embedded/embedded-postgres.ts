@@ -80,7 +80,7 @@ export interface EmbeddedPostgresOptions {
   listening?: Listening;
   /** Called when the server has died and is being restarted, and again with the `problem` of each failed attempt. */
   onRevival?: (problem?: Error) => void;
-  /** Called with advice for the operator. */
+  /** Called with advice for the operator, in one sentence. */
   onWarning?: (warning: string) => void;
 }
 

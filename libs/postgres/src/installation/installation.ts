@@ -153,7 +153,7 @@ export interface RecognitionOptions {
   /** URL of the database; `undefined` for the embedded database, which lies in `dataDir` itself. */
   databaseUrl?: string;
   dataDir: string;
-  /** Value of ADOPT_DATABASE. */
+  /** Value of ADOPT_DATABASE; absent if it is not set. */
   adopted?: string;
   /** Queries that each return a row if the service would call others for work under way. */
   underWay: readonly string[];

@@ -52,7 +52,10 @@ export function readStreamItem(json: JsonObject): StreamResponse | undefined {
   return readBareItem(json);
 }
 
-/** Reads an item as 0.3 writes it: the value itself, with its kind. Some servers of 1.0 send such items. */
+/**
+ * Reads an item as 0.3 writes it: the value itself, with its kind. Some servers of 1.0 send such items. Returns
+ * `undefined` for an unknown kind.
+ */
 function readBareItem(json: JsonObject): StreamResponse | undefined {
   switch (json.kind) {
     case 'task':
@@ -187,7 +190,8 @@ function unreadContent(json: JsonObject): string | undefined {
 }
 
 /**
- * Returns the metadata of an Artifact or a Message, with the unknown content kinds of its Parts under `UNREAD_PARTS`.
+ * Returns the metadata of an Artifact or a Message, with the unknown content kinds of its Parts under `UNREAD_PARTS`;
+ * `undefined` if it has neither.
  */
 function withUnread({ parts: all, metadata }: JsonObject): JsonObject | undefined {
   const unread = Array.isArray(all) ? all.filter(isJsonObject).map(unreadContent) : [];

@@ -29,7 +29,7 @@ export interface CardPreview {
   url: string;
   /** URL that the card was read from; absent if there is no card. */
   cardUrl?: string;
-  /** A2A version of the card. */
+  /** A2A version of the card; absent if there is no card. */
   version?: CardVersion;
   /** Card in the form of A2A 1.0; absent if it cannot be read. */
   card?: AgentCard;

@@ -67,7 +67,10 @@ export class AppConfig {
   readonly databaseUrl?: string;
   /** URL of the same database for plain queries; may lead through a transaction pooler. Absent: `databaseUrl`. */
   readonly databasePoolUrl?: string;
-  /** Adoption code of a copied database, as the refused start reported it. The code permits serving that copy. */
+  /**
+   * Adoption code of a copied database, as the refused start reported it. The code permits serving that copy. Absent:
+   * no copy is served.
+   */
   readonly adoptDatabase?: string;
   /**
    * URL of the NATS server that carries signals between replicas, credentials included. Absent: the database carries

@@ -182,9 +182,9 @@ function splitList(text = ''): string[] {
 export interface LimitsConfig {
   /** Rate limit: at most `requests` in `perMs` milliseconds; all of them may arrive at once. */
   readonly rate?: { readonly requests: number; readonly perMs: number };
-  /** Maximum number of concurrent requests. */
+  /** Maximum number of concurrent requests; absent: no limit. */
   readonly concurrency?: number;
-  /** Maximum number of open streams. */
+  /** Maximum number of open streams; absent: no limit. */
   readonly streams?: number;
 }
 

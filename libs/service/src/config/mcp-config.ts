@@ -23,7 +23,7 @@ export interface McpServerEntry {
   readonly at: McpCommand | McpEndpoint;
   /** Globs of the tools that may be called; absent: all tools. */
   readonly allow?: readonly string[];
-  /** Globs of the tools that need a person's approval before each call. */
+  /** Globs of the tools that need a person's approval before each call; absent: no tool does. */
   readonly approve?: readonly string[];
 }
 

@@ -55,7 +55,7 @@ export interface AnswerListener {
 
 /** Sizes and times that tests override. */
 export interface ReceivedAnswersOptions {
-  /** Bytes of the heap for large answers. */
+  /** Bytes of the heap for large answers; by default an eighth of the heap (PART_OF_HEAP). */
   bytes?: number;
   waitMs?: number;
   silentMs?: number;

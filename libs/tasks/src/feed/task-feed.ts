@@ -210,8 +210,8 @@ const NONE: readonly RecordedEvent[] = [];
  */
 export class TaskFollower {
   /**
-   * Reader that is woken when `readNext` may have events, or the follower is closed. It may be woken several times, and
-   * in any turn of the event loop.
+   * Reader that is woken when `readNext` may have events, or the follower is closed; `undefined`: none. It
+   * may be woken several times, and in any turn of the event loop.
    */
   reader: { wake(): void } | undefined;
   private page = FIRST_PAGE;

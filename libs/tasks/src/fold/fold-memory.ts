@@ -122,6 +122,7 @@ export class FoldMemory {
 
   /**
    * Returns the caller with the most bytes of folds, counting the new fold too; among equals the least recently served.
+   * Returns `undefined` if that is the caller of the new fold and it has no folds yet.
    */
   private findHeaviest(account: string, tenant: string, more: number, inTenant: boolean): Holder | undefined {
     const loadOf = (name: string, own: number): Load => ({

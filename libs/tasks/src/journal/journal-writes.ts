@@ -110,7 +110,7 @@ export class JournalSession {
   readonly writer = randomBytes(6).toString('base64url');
   private open: OpenJournalSession | undefined;
   private next = 0n;
-  /** Lowest position whose statement failed since the last session began. */
+  /** Lowest position whose statement failed since the last session began; `undefined` if none did. */
   private lowestInDoubt: bigint | undefined;
   /**
    * Sessions that have been announced in `task_writer`. The pool ends an idle session, so the writer of an announced

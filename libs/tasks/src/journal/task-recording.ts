@@ -99,7 +99,10 @@ export class TaskRecording implements JournalSource {
   private readonly texts: EventTexts;
   private snapshot: TaskSnapshot | undefined;
   private last: RecordedEvent | undefined;
-  /** Last event that `assertRecordable` checked, and its text, so that `recordEvent` need not serialize it again. */
+  /**
+   * Last event that `assertRecordable` checked, and its text, so that `recordEvent` need not serialize it again;
+   * `undefined` before the first check.
+   */
   private admitted: { event: TaskEvent; text: EventText } | undefined;
 
   constructor(
@@ -282,7 +285,10 @@ export class TaskRecording implements JournalSource {
     return this.marks;
   }
 
-  /** Removes the waiting events and returns them for the journal: all of them, or those up to a mark. */
+  /**
+   * Removes the waiting events and returns them for the journal: all of them, or those up to a mark; `undefined` if
+   * there are none.
+   */
   drainEntry(upTo?: number): JournalEntry | undefined {
     if (this.pending.length === 0 || this.broken || !this.fold) return undefined;
     if (upTo !== undefined && this.marks.at(-1)!.mark > upTo) return this.drainPart(upTo);
@@ -292,7 +298,7 @@ export class TaskRecording implements JournalSource {
     return this.buildEntry(pending);
   }
 
-  /** Drains the events up to a mark, with the Task's state as of the last of them. */
+  /** Drains the events up to a mark, with the Task's state as of the last of them; `undefined` if there are none. */
   private drainPart(upTo: number): JournalEntry | undefined {
     const count = this.marks.findIndex(({ mark }) => mark > upTo);
     if (count === 0) return undefined;

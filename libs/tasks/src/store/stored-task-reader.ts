@@ -256,8 +256,8 @@ export class StoredTaskReader {
   }
 
   /**
-   * Returns a claimed Task at `header.lastSequence`. A Task that this replica has folded before, when it waited, is
-   * folded from there on.
+   * Returns a claimed Task at `header.lastSequence`; `undefined` if it was purged meanwhile. A Task that this replica
+   * has folded before, when it waited, is folded from there on.
    */
   async loadClaimed(header: TaskHeader): Promise<StoredTask | undefined> {
     const forward = await this.kept.foldForward(header);

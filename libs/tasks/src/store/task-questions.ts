@@ -14,12 +14,12 @@ export interface QuestionPosition {
 
 export interface QuestionQuery {
   scope: TaskScope;
-  /** Path or pattern of the Tasks' agents, as `TaskFilter.agent`. */
+  /** Path or pattern of the Tasks' agents, as `TaskFilter.agent`; absent: all agents. */
   agent?: string;
-  /** Id of a single Task. */
+  /** Id of a single Task; absent: all Tasks of the scope. */
   taskId?: string;
   assignee?: string;
-  /** Exclusive position: the last question of the previous page. */
+  /** Exclusive position: the last question of the previous page; absent for the first page. */
   after?: QuestionPosition;
   limit: number;
 }

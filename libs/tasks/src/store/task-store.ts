@@ -38,7 +38,7 @@ export interface TaskHeader extends TaskScope {
 export interface StoredTask {
   header: TaskHeader;
   task: Task;
-  /** Bytes of the Task's log. */
+  /** Bytes of the Task's log; absent if they are unknown. */
   bytes?: number;
 }
 
@@ -133,8 +133,8 @@ export interface JournalEntry {
    */
   asked?: { header: TaskHeader; questions: readonly TaskQuestion[] };
   /**
-   * Ids of the files that the events name. The files of the Task's owner are recorded as used by the Task, in the same
-   * commit.
+   * Ids of the files that the events name; absent if they name none. The files of the Task's owner are recorded as used
+   * by the Task, in the same commit.
    */
   named?: { scope: TaskScope; files: readonly string[] };
 }
@@ -153,12 +153,12 @@ export interface TaskFilter {
   scope: TaskScope;
   /** Path of the Tasks' agent, or `workflows/*` for every agent one level below `workflows`; absent: every agent. */
   agent?: string;
-  /** Paths of several agents: selects their Tasks. */
+  /** Paths of several agents: selects their Tasks; absent: no such filter. */
   agents?: readonly string[];
   /** Parent Task: selects its children in this service, and the Tasks with the ids in `elsewhere`. */
   calledBy?: { taskId: string; elsewhere: readonly string[] };
   contextId?: string;
-  /** Ids of the Tasks. */
+  /** Ids of the Tasks to select; absent: no such filter. */
   taskIds?: readonly string[];
   state?: TaskState;
   updatedAfter?: Date;
@@ -171,7 +171,7 @@ export interface TaskQuery extends TaskFilter {
   urgent?: boolean;
   /** `false` to return Tasks without Artifacts, and to read none. */
   artifacts?: boolean;
-  /** Exclusive position (page cursor): the last Task of the previous page. */
+  /** Exclusive position (page cursor): the last Task of the previous page; absent for the first page. */
   before?: { updatedAt: Date; taskId: string };
   limit: number;
 }

@@ -40,7 +40,7 @@ export interface RemoteLook {
   taskId: string;
   agentUrl: string;
   scope: { tenant: string; owner: string };
-  /** Name of the stored credential for calls to the agent. */
+  /** Name of the stored credential for calls to the agent; absent: calls have none. */
   credential?: string;
   wantsAuth: boolean;
   /** Digest of the question, see `questionDigest`. */

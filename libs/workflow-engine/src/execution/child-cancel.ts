@@ -26,7 +26,10 @@ export interface ChildCancel {
    * URL for that node's agent.
    */
   workflow?: string;
-  /** Revision of that workflow with which the run was started. The newest revision may lack the node. */
+  /**
+   * Revision of that workflow with which the run was started, since the newest revision may lack the node. Absent like
+   * `workflow`, or if the Task names none.
+   */
   revision?: string;
   scope: { tenant: string; owner: string };
   credential?: string;

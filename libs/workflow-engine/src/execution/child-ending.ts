@@ -117,7 +117,7 @@ interface FailedEnding {
   failure: FailureKind;
   /** Set if the agent may still work or wait, so that its Task must be canceled. */
   isLeft?: true;
-  /** Pause before the next call that the agent asks for, in milliseconds. */
+  /** Pause before the next call that the agent asks for, in milliseconds; absent if it asks for none. */
   retryAfter?: number;
 }
 
@@ -358,7 +358,7 @@ export function judgeCallEnding(node: NodeInstance, url: string, outcome: CallOu
 
 /**
  * Returns the ending of a call that failed with the kind `internal` because an expression in its Message failed. Logs
- * any other internal failure.
+ * any other internal failure, and returns `undefined` for every other failure.
  */
 function describeInternalFailure(
   node: NodeInstance,

@@ -93,7 +93,7 @@ export interface AttemptFailure {
   message?: string;
   /** Name of the instance that failed, if it is not the node's own instance: for a list, the failed entry. */
   instance?: string;
-  /** Milliseconds that the agent asks to wait before the next call. */
+  /** Milliseconds that the agent asks to wait before the next call; absent if it asks for none. */
   retryAfter?: number;
 }
 

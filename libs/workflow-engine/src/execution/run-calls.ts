@@ -249,7 +249,10 @@ export class RunCalls {
     return remoteLookJob(look, ending);
   }
 
-  /** Returns the job that ends the polls of a waiting node's Task. Get it before the node stops asking. */
+  /**
+   * Returns the job that ends the polls of a waiting node's Task; `undefined` for a node that is not polled. Get the
+   * job before the node stops asking.
+   */
   endLooksJob({ type, status, instance }: NodeInstance): Job | undefined {
     if (type !== 'external' || status !== 'input-required') return undefined;
     return remoteLookOver({ runId: this.run.context.taskId, node: instance });

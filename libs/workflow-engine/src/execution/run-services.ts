@@ -153,7 +153,7 @@ const SHORT_LOG = 64 * 1024;
 /** A run whose log has been folded into its state. */
 export interface RunFold {
   readonly state: RunState;
-  /** First event of the log: the Task of the run. */
+  /** First event of the log: the Task of the run; `undefined` for an empty log. */
   readonly first: TaskEvent | undefined;
 }
 

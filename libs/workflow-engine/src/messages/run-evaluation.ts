@@ -98,7 +98,7 @@ export interface Viewpoint {
   /** Item of the list, if the viewpoint is an entry of a list. */
   readonly item?: JsonValue;
   readonly index?: number;
-  /** Number of the current iteration of the innermost loop, from 1. */
+  /** Number of the current iteration of the innermost loop, from 1; absent outside of loops. */
   readonly iteration?: number;
 }
 

@@ -119,17 +119,17 @@ export class RunExpressions {
     return expressions;
   }
 
-  /** Returns the condition `when` of an edge, by its index in `edges`. */
+  /** Returns the condition `when` of an edge, by its index in `edges`; `undefined` if it has none. */
   findEdgeCondition(edge: number): Expression | undefined {
     return this.expressions.get(edge)?.get('when');
   }
 
-  /** Returns the `exit_when` of a back-edge, by its index in `edges`. */
+  /** Returns the `exit_when` of a back-edge, by its index in `edges`; `undefined` if it has none. */
   findExitCondition(edge: number): Expression | undefined {
     return this.expressions.get(edge)?.get('loop.exit_when');
   }
 
-  /** Returns an expression of a node, by node id and member. */
+  /** Returns an expression of a node, by node id and member; `undefined` if the node has none there. */
   findNodeExpression(id: string, member: 'each.items' | 'retry.when' | 'config.until'): Expression | undefined {
     return this.expressions.get(id)?.get(member);
   }

@@ -41,7 +41,7 @@ export type SkipReason = 'off' | 'broken' | 'out-of-reach' | 'failure' | 'cancel
 
 /**
  * State of an instance of a node. A node has one instance, or one for each iteration of its loop and each entry of its
- * list.
+ * list. Optional members are absent until an event of the log sets them.
  */
 export interface NodeInstance {
   readonly id: string;
@@ -50,7 +50,7 @@ export interface NodeInstance {
   readonly instance: string;
   /** Numbers of the iterations of the surrounding loops, outermost first, each from 1. */
   readonly path: readonly number[];
-  /** Index of an entry in its list, from 0. */
+  /** Index of an entry in its list, from 0; absent for any other instance. */
   readonly index?: number;
   /** For an entry of a list: the instance that processes the list. */
   readonly list?: NodeInstance;
@@ -60,18 +60,18 @@ export interface NodeInstance {
   readonly status: NodeStatus;
   /** Number of starts, retries included; 0 while the node is pending. */
   attempts: number;
-  /** URL of the agent that was called. */
+  /** URL of the agent that was called; absent before the first call. */
   agentUrl?: string;
   /** Task and context of the agent that was called, as far as the log names them. */
   taskId?: string;
   contextId?: string;
-  /** Id of the Message that was sent last in this attempt. */
+  /** Id of the Message that was sent last in this attempt; absent before the first one. */
   messageId?: string;
   /** Time at which that Message was sent, or at which its Task resumed without a Message (ISO 8601). */
   sentAt?: string;
   /** Number of times that the agent's Task has resumed without a Message since the last Message. */
   resumes?: number;
-  /** Message to the run that was forwarded to the agent as the answer to its question. */
+  /** Message to the run that was forwarded to the agent as the answer to its question; absent if none was. */
   answer?: Message;
   /**
    * The question that the last Message answered. It becomes the open question again if the agent rejects the answer.
@@ -93,29 +93,32 @@ export interface NodeInstance {
    * of its nodes can continue.
    */
   openSince?: string;
-  /** Form that the answer must fit. */
+  /** Form that the answer to the question must fit; absent if any answer does. */
   asks?: FormQuestion;
-  /** Violations for which the agent rejected the last answer. The question stays open. */
+  /**
+   * Violations for which the agent rejected the last answer, so that the question stays open; absent if it rejected
+   * none.
+   */
   refused?: FieldViolation[];
   /** True if the run has asked the question (`input.required` is recorded). */
   isAsked?: boolean;
   /** True if the agent asks for authentication instead of input. */
   wantsAuth?: boolean;
-  /** Reason and end (ISO 8601) of the time for which a `running` node only waits. */
+  /** Reason and end (ISO 8601) of the time for which a `running` node only waits; absent while it works. */
   waitsFor?: { state: 'timer' | 'retry'; until: string };
-  /** Indexes in `edges` of the taken edges, among the outgoing edges that had to be decided. */
+  /** Indexes in `edges` of the taken edges, among the outgoing edges that had to be decided; absent if none had to. */
   taken?: readonly number[];
   /** True if the result of the node is its `fallback`. */
   fallback?: boolean;
-  /** Id of the run from which the result was reused. */
+  /** Id of the run from which the result was reused; absent if it was not reused. */
   origin?: string;
-  /** Reason why the node is `skipped`. */
+  /** Reason why the node is `skipped`; absent in any other status. */
   because?: SkipReason;
-  /** Outcome of the cancel of the agent's Task. */
+  /** Outcome of the cancel of the agent's Task; absent if it was not canceled. */
   cancelOutcome?: CallCancelOutcome;
-  /** Start of the last attempt (ISO 8601). */
+  /** Start of the last attempt (ISO 8601); absent before the first attempt. */
   startedAt?: string;
-  /** End of the node (ISO 8601). */
+  /** End of the node (ISO 8601); absent before its end. */
   finishedAt?: string;
 }
 
@@ -136,7 +139,7 @@ export interface EachRun {
   completed: number;
   failed: number;
   canceled: number;
-  /** First entry that failed. */
+  /** First entry that failed; absent if none did. */
   firstFailed?: NodeInstance;
 }
 

@@ -93,7 +93,7 @@ export const RERUN_KEY = 'parley/rerun';
 export interface RerunRequest {
   /** Id of the original run. */
   origin: string;
-  /** Names of the instances to run again, with all nodes after them. */
+  /** Names of the instances to run again, with all nodes after them; absent: none is named. */
   from?: string[];
   /** True to run the failed instances again, with all nodes after them. */
   failed?: boolean;

@@ -379,7 +379,7 @@ export interface RunFacts {
   children?: CanceledChild[];
   /** Artifacts of the run, in the order of their recording. */
   readonly results: Artifact[];
-  /** Newest Message to the run after the first one. */
+  /** Newest Message to the run after the first one; absent if there was none. */
   received?: Message;
   /** True if the Message in `received` has not been forwarded to a node yet. */
   undelivered: boolean;

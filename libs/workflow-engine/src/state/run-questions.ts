@@ -94,11 +94,11 @@ interface WaitingQuestion {
   text: string;
   /** JSON Schema of the answer's data; absent if a text answers the question. */
   form?: JsonObject;
-  /** Label of the people who are to answer (the assignee). */
+  /** Label of the people who are to answer (the assignee); absent if none is named. */
   assignee?: string;
   /** Time until which an answer is accepted (ISO 8601). */
   deadline?: string;
-  /** Violations for which the previous answer was rejected. */
+  /** Violations for which the previous answer was rejected; absent if it was not. */
   violations?: FieldViolation[];
 }
 
@@ -211,12 +211,18 @@ function waitingQuestion(graph: WorkflowGraph, node: NodeInstance, now: string):
   };
 }
 
-/** Returns the form of a node's question, with the violations of an answer that the agent rejected. */
+/**
+ * Returns the form of a node's question, with the violations of an answer that the agent rejected; `undefined` if there
+ * is neither.
+ */
 function asksOf({ asks, refused }: NodeInstance): FormQuestion | undefined {
   return refused ? { ...asks, violations: refused } : asks;
 }
 
-/** Returns the deadline of a question: that of the node's `onWait`, else that of the agent. */
+/**
+ * Returns the deadline of a question (ISO 8601): that of the node's `onWait`, else that of the agent; `undefined`
+ * without both.
+ */
 function deadlineOf(graph: WorkflowGraph, { id, openSince, asks }: NodeInstance, now: string): string | undefined {
   const deadline = questionDeadline(graph.node(id), openSince ?? now);
   return deadline === undefined ? asks?.deadline : new Date(deadline).toISOString();

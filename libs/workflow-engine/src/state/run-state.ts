@@ -83,9 +83,9 @@ export class RunState implements RunFacts {
   callers: CallersMembers & { request?: JsonObject } = {};
   children?: CanceledChild[];
   received?: Message;
-  /** Id of the run from which this rerun reuses results. */
+  /** Id of the run from which this rerun reuses results; absent if the run is no rerun. */
   origin?: string;
-  /** Id of the Message that began the run. */
+  /** Id of the Message that began the run; absent before the first event. */
   begunBy?: string;
   undelivered = false;
   /** Number of applied events, which is the sequence number of the last one. */

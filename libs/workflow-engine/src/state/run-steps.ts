@@ -186,7 +186,7 @@ export const nodeStarted = new NodeStep<{ attempt: number }>('node.started', (no
 export interface SendingPayload {
   url: string;
   messageId: string;
-  /** Task whose question the Message answers. */
+  /** Task whose question the Message answers; absent for a Message that begins a Task. */
   taskId?: string;
   /** Set if the run itself answers with `parts`, because the deadline of the question has passed. */
   answeredBy?: 'deadline';
@@ -232,7 +232,7 @@ export interface ReceivedPayload {
   taskId?: string;
   contextId?: string;
   question?: Part[];
-  /** Form that the answer must fit. */
+  /** Form that the answer must fit; absent if any answer does. */
   asks?: FormQuestion;
   refused?: FieldViolation[];
 }

@@ -28,15 +28,15 @@ export class UnitState {
   isReached = false;
   /** Outcome of the unit, once it has ended. */
   outcome?: 'completed' | 'failed' | 'skipped' | 'canceled';
-  /** The unhandled failure because of which the unit failed or was skipped. */
+  /** The unhandled failure because of which the unit failed or was skipped; absent for any other outcome. */
   damage?: FailurePropagation;
-  /** First failure that broke an incoming edge of the unit. */
+  /** First failure that broke an incoming edge of the unit; absent if none is broken. */
   firstDamage?: FailurePropagation;
   /** Instance of the node; absent for a loop. */
   node?: NodeInstance;
   /** Execution of the loop; absent for a node, and until the loop is reached. */
   loop?: LoopRun;
-  /** Newest iteration of the loop. */
+  /** Newest iteration of the loop; absent for a node, and until the loop is reached. */
   inner?: IterationScope;
   /** True if the unit was running when its result was no longer needed. Its end then has no effect. */
   isWithdrawn = false;
@@ -84,7 +84,10 @@ export class IterationScope {
     this.open = this.units.length;
   }
 
-  /** Returns the state of the unit that contains a node, in this iteration. */
+  /**
+   * Returns the state of the unit that contains a node, in this iteration; `undefined` if the region does not contain
+   * the node.
+   */
   findUnit(id: string): UnitState | undefined {
     const unit = this.region.unitOf.get(id);
     return unit && this.stateOfUnit(unit);
@@ -154,7 +157,7 @@ export class ScopeTree {
     return this.loops.get(formatInstanceName(String(edge), path));
   }
 
-  /** Starts the first iteration of a loop. */
+  /** Starts the first iteration of a loop. Returns `undefined` for the unit of a node. */
   openLoop(run: UnitState): IterationScope | undefined {
     const { inner } = run.unit;
     if (inner?.loop === undefined) return undefined;
@@ -165,7 +168,10 @@ export class ScopeTree {
     return run.inner;
   }
 
-  /** Starts the second or a later iteration of a loop. Only this iteration and the one before it stay stored. */
+  /**
+   * Starts the second or a later iteration of a loop. Returns `undefined` if the loop was not reached. Only this
+   * iteration and the one before it stay stored.
+   */
   nextIteration(run: UnitState, iteration: number): IterationScope | undefined {
     const { inner: last, loop } = run;
     if (last === undefined || loop === undefined) return undefined;
@@ -202,7 +208,8 @@ export class ScopeTree {
   }
 
   /**
-   * Returns the state of an edge that leads to an instance, or to a loop around the instance.
+   * Returns the state of an edge that leads to an instance, or to a loop around the instance; `undefined` for any other
+   * edge, and if the iteration is no longer stored.
    * @param index index of the edge in `edges`
    */
   findEdgeState(index: number, to: NodeInstance): EdgeState | undefined {
@@ -212,7 +219,9 @@ export class ScopeTree {
     return edge && scope?.edgeState(edge);
   }
 
-  /** Returns the innermost loop around an instance. */
+  /**
+   * Returns the innermost loop around an instance; `undefined` if there is none, or its iteration is no longer stored.
+   */
   loopOf(node: NodeInstance): LoopRun | undefined {
     return this.unitOfInstance(node.list ?? node)?.scope.around?.loop;
   }
@@ -229,7 +238,7 @@ export class ScopeTree {
     return before && this.isDecided(before) ? before : own;
   }
 
-  /** Returns the instance that a node would have had in a skipped loop. */
+  /** Returns the instance that a node would have had in a skipped loop; `undefined` if the loop was not skipped. */
   private skippedIn({ unit, scope, outcome }: UnitState, id: string): NodeInstance | undefined {
     return outcome === 'skipped'
       ? this.instances.byName.get(formatInstanceName(id, this.pathIn(unit, scope, id)))

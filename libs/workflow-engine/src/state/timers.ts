@@ -145,7 +145,10 @@ class Timers {
     return [...this.heap.iterateInOrder(({ at }) => at <= now)];
   }
 
-  /** Returns the time of the earliest timer that is not due yet, in milliseconds of the epoch. */
+  /**
+   * Returns the time of the earliest timer that is not due yet, in milliseconds of the epoch; `undefined` if there is
+   * none.
+   */
   nextAfter(now: number): number | undefined {
     if (this.next === undefined || this.next > now) return this.next;
     for (const { at } of this.heap.iterateInOrder()) if (at > now) return at;

@@ -40,7 +40,7 @@ export interface StreamedRunEvent extends Partial<Record<(typeof FLAT_FIELDS)[nu
   /** Name of the instance, if it is not the node's only one. */
   instance?: string;
   payload: JsonObject;
-  /** State map of the run on `done`: each node's output text under its id. */
+  /** State map of the run, on `done` only: each node's output text under its id. */
   state?: JsonObject;
 }
 

@@ -48,9 +48,9 @@ export interface InstanceView {
   attempts: number;
   taskId?: string;
   error?: WorkflowFailure;
-  /** Reason why the instance is skipped. */
+  /** Reason why the instance is skipped; absent in any other status. */
   because?: SkipReason;
-  /** Reason and end (ISO 8601) of the time for which the instance only waits. */
+  /** Reason and end (ISO 8601) of the time for which the instance only waits; absent if it does not. */
   waitsFor?: { state: string; until?: string };
   /** Id of the run from which the result was reused. */
   origin?: string;
@@ -145,7 +145,10 @@ interface FoldedLog {
   events: readonly TaskEvent[];
 }
 
-/** Returns the state of the run at the last call of an instance. A forwarded answer does not count as a call. */
+/**
+ * Returns the state of the run at the last call of an instance; `undefined` if it was not called. A forwarded answer
+ * does not count as a call.
+ */
 function whenCalled(log: FoldedLog, instance: string): RunState | undefined {
   return runAfterLast(
     log,
@@ -154,7 +157,7 @@ function whenCalled(log: FoldedLog, instance: string): RunState | undefined {
   );
 }
 
-/** Returns the state of the run at the completion of an instance. */
+/** Returns the state of the run at the completion of an instance; `undefined` if it did not complete. */
 function whenCompleted(log: FoldedLog, instance: string): RunState | undefined {
   return runAfterLast(log, instance, ({ type }) => COMPLETES.has(type));
 }

@@ -70,7 +70,10 @@ function matchesRevision(tags: Tags, current: string | undefined): boolean {
   return tags === '*' || tags.includes(etagOf(current));
 }
 
-/** Parses a condition header. Weak tags are compared like strong ones, because a revision never changes. */
+/**
+ * Parses a condition header; `undefined` if the request does not have it. Weak tags are compared like strong ones,
+ * because a revision never changes.
+ */
 function tagsOf(header: string | undefined): Tags | undefined {
   if (header === undefined) return undefined;
   if (header.trim() === '*') return '*';

@@ -31,7 +31,7 @@ export interface NamedTools {
   /** Lookup of MCP servers; if absent, names of MCP servers are not checked. */
   servers?: ToolServers | undefined;
   tenant: string;
-  /** Names of workflows that are saved together with the definition. */
+  /** Names of workflows that are saved together with the definition; absent: it is saved alone. */
   together?: ReadonlySet<string>;
 }
 
@@ -160,7 +160,7 @@ export interface CheckedWorkflow {
 /** The tenant that saves definitions. */
 export interface SavingTenant {
   tenant: string;
-  /** Names of the workflows that are saved together. */
+  /** Names of the workflows that are saved together; absent: one is saved alone. */
   together?: ReadonlySet<string>;
 }
 

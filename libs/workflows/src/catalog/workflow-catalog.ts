@@ -79,8 +79,8 @@ export class WorkflowCatalog extends AgentCatalog {
   }
 
   /**
-   * Returns a cached agent of a node, never of a workflow: a run stores the revision with which it begins, so its
-   * revision must be current.
+   * Returns a cached agent of a node; `undefined` if none is cached, and for every workflow: a run stores the revision
+   * with which it begins, so its revision must be current.
    */
   override findCachedAgent(path: string): ServedAgent | undefined {
     const [, workflow, id] = NODE_PATH.exec(path) ?? [];

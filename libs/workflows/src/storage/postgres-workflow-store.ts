@@ -283,8 +283,8 @@ export class PostgresWorkflowStore extends WorkflowStore {
   }
 
   /**
-   * Saves a definition with one statement. The saves of a tenant are serialized, because the size of all its
-   * definitions is counted first.
+   * Saves a definition with one statement; returns `undefined` if the statement saved nothing. The saves of a tenant
+   * are serialized, because the size of all its definitions is counted first.
    */
   private async saveDefinition(
     statement: string,

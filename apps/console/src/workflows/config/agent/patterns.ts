@@ -21,7 +21,7 @@ export function toggleEntry(list: readonly string[], entry: string, is: boolean)
   return is ? [...others, entry] : others;
 }
 
-/** Returns the first pattern (with `*` and `?`) that matches a tool. */
+/** Returns the first pattern (with `*` and `?`) that matches a tool; `undefined` if none does. */
 export function patternFor(tool: string, patterns: readonly string[]): string | undefined {
   return patterns.find((pattern) => asExpression(pattern).test(tool));
 }
