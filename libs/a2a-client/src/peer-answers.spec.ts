@@ -111,6 +111,23 @@ describe('an agent that answers a question with a stream of changes only (A2A Ja
   });
 });
 
+describe('an agent that sends its Artifact after the end of its Task (A2A Java SDK)', () => {
+  const artifacts = [{ artifactId: 'a', parts: [{ text: 'late' }] }];
+  const late = { artifactUpdate: { ...place, artifact: artifacts[0] as JsonObject } };
+
+  it('is asked for the Task, which has it', async () => {
+    const agent = await agentOf({ streaming: true }, (request, response) => {
+      if (request.body?.method === 'GetTask')
+        return answerRpc(request, response, {
+          result: { id: 't', contextId: 'c', status: { state: states.completed }, artifacts },
+        });
+      streamResults(request, response, [task(states.working), status(states.completed), late]);
+    });
+    expect(textsOf(await callAgent(agent))).toEqual(['late']);
+    expect(agent.requests.map(({ body }) => body?.method)).toEqual(['SendStreamingMessage', 'GetTask']);
+  });
+});
+
 describe('an agent whose answer is a Message while it works', () => {
   it.each<[string, JsonObject[]]>([
     [
@@ -193,7 +210,11 @@ describe('a stream with items that are not of its version', () => {
       ],
     ],
   ])('over %p fails where nothing else of it is an answer', async (card, results) => {
-    const agent = await agentOf(card, (request, response) => streamResults(request, response, results));
+    const agent = await agentOf(card, (request, response) => {
+      if (/GetTask|tasks.get/.test(String(request.body?.method)))
+        return answerRpc(request, response, { error: { code: -32001, message: 'Task not found' } });
+      streamResults(request, response, results);
+    });
     await expect(callAgent(agent)).rejects.toMatchObject({
       kind: 'invalid-response',
       message: "the agent's answer is not A2A: an item of its stream cannot be read",

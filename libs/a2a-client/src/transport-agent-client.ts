@@ -205,8 +205,9 @@ export class TransportAgentClient extends AgentClient {
   }
 
   /**
-   * Completes the answer of a turn that has ended. If the stream named only what changed, and so lacks the Artifacts
-   * of earlier turns, yields the whole Task.
+   * Completes the answer of a turn that has ended. Yields the whole Task if the stream named only what changed, and so
+   * lacks the Artifacts of earlier turns, or if a completed Task has no content, since some agents send their Artifacts
+   * after the end.
    * @param isWhole true if the stream reported the whole Task
    * @param event last event of the turn
    * @throws AgentCallError `invalid-response` if nothing of the answer could be read
@@ -216,8 +217,10 @@ export class TransportAgentClient extends AgentClient {
     event: StreamResponse,
     { options, limits, size }: OpenAgentCall,
   ): AsyncIterable<StreamResponse> {
-    if (!isWhole && 'statusUpdate' in event && isTerminalState(event.statusUpdate.status.state)) {
-      const task = await this.#getTask(event.statusUpdate.taskId, options, limits).catch(() => undefined);
+    const { taskId, status } = 'statusUpdate' in event ? event.statusUpdate : NO_END;
+    const isSilent = status?.state === 'TASK_STATE_COMPLETED' && !size.hasContent;
+    if (status && isTerminalState(status.state) && (isSilent || !isWhole)) {
+      const task = await this.#getTask(taskId, options, limits).catch(() => undefined);
       if (task && isTerminalState(task.status.state) && task.artifacts) {
         size.countResponse({ task });
         yield { task };
@@ -362,6 +365,9 @@ export class TransportAgentClient extends AgentClient {
     return exchangeOnce(limits, (attempt) => this.transport.getTask(taskId, attempt.attemptOptions(options)));
   }
 }
+
+/** Members of an event that is no status update. */
+const NO_END = { taskId: '', status: undefined };
 
 /** Returns the request with the instruction to answer only at the end of the turn. */
 function withBlocking(request: SendMessageRequest): SendMessageRequest {
