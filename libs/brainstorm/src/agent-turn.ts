@@ -34,7 +34,7 @@ const ROLE_PROMPTS: Record<BrainstormRole, string> = {
     "Your role is to be the devil's advocate: challenge what all others take for granted, and say how it could fail.",
 };
 
-/** Prompt that describes the form of the answer. It is also sent with a caller's base prompt. */
+/** Prompt that describes the form of the answer. It is sent even if the caller sets a base prompt. */
 const SHAPE_PROMPT = [
   'Answer with the whole changed state as one JSON object and nothing else. `meta` may be left out: it is ignored.',
   `The object must be valid against this JSON Schema: ${JSON.stringify(STATE_SCHEMA)}`,
@@ -43,17 +43,17 @@ const SHAPE_PROMPT = [
 
 /** Parts of an agent's prompt. */
 export interface PromptParts {
-  /** Base prompt of the caller, in place of BASE_PROMPT. */
+  /** Base prompt that the caller set; `undefined`: BASE_PROMPT is used. */
   base: string | undefined;
   role: BrainstormRole;
   skillWords: readonly string[];
-  /** Faults of the agent's last rejected answer in this pass. */
+  /** Faults of the agent's last rejected answer in this pass; `undefined` if none was rejected. */
   faults?: string | undefined;
 }
 
 /**
  * Returns the complete prompt of an agent: the base, its role, its skills, the form of the answer, and the faults of
- * its previous answer. An agent adds nothing to this prompt.
+ * its previous answer. Agents of this service use this prompt as it is.
  */
 export function systemPrompt({ base, role, skillWords, faults }: PromptParts): string {
   const parts = [base ?? BASE_PROMPT, ROLE_PROMPTS[role], ...skillWords, SHAPE_PROMPT, ...describeFaults(faults)];
@@ -108,8 +108,8 @@ function promptOf({ systemPrompt: base }: BrainstormSpec, agent: SettledAgent, {
 }
 
 /**
- * Returns the state that an agent receives: the answer of the previous agent in this pass, or the last merged state,
- * with the service's own `meta`.
+ * Returns the state that an agent receives: the answer of the previous agent in this pass, or for the first agent the
+ * last merged state. Its `meta` is that of the service.
  */
 export function stateBefore({ pass, state, history }: BrainstormProgress, { position }: PassTurn): CanonicalState {
   const previous = position > 0 ? pass?.agents[position - 1]?.state : undefined;

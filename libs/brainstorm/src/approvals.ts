@@ -5,7 +5,7 @@ import { CANCEL_WISH, TaskRetention } from '#libs/tasks';
 
 /**
  * Stores approvals of brainstorms. An approval is a cancel that keeps the result: it is recorded together with the
- * cancel request, and the executing replica reads it when it handles the cancel.
+ * cancel request. The replica that executes the brainstorm reads it when it handles the cancel.
  */
 export abstract class Approvals {
   /**

@@ -18,15 +18,22 @@ import { convergenceOf } from './core/convergence.js';
 import { mergePass } from './core/merge-pass.js';
 
 /**
- * Metadata key of the brainstorm's status (`converged` or `failed`) in the status Message of a Task that awaits input.
+ * Metadata key in the status Message of a Task that awaits input: the status of the brainstorm, `converged` or
+ * `failed`.
  */
 export const AWAITED_STATUS_KEY = 'parley/brainstorm-status';
 
-/** Mapping of a brainstorm's results to its Task. */
+/**
+ * Form in which a brainstorm's result appears in its Task, which differs between the management API and a workflow
+ * node.
+ */
 export interface BrainstormEnding {
-  /** Id and name of the Artifact that holds the state. */
+  /** Id and name of the Artifact that has the state. */
   artifactId: string;
-  /** Task state of a converged brainstorm: only a brainstorm that awaits input can be continued. */
+  /**
+   * Task state of a converged brainstorm. With a waiting state a caller can continue the brainstorm; otherwise it has
+   * ended.
+   */
   converged: TaskState;
   failed: TaskState;
 }

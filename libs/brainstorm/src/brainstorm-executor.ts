@@ -19,7 +19,7 @@ export function brainstormSpanSteps(event: TaskEvent): readonly SpanStep[] {
 
 type AgentStarted = BrainstormStepPayloads['agent.started'];
 
-/** Error of the span for each event that ends the call of an agent; `undefined` for a success. */
+/** Error of a call's span, for each event that ends the call of an agent; `undefined` for a success. */
 const ENDS: Readonly<Record<string, string | undefined>> = {
   'agent.completed': undefined,
   'agent.rejected': 'rejected',
@@ -57,7 +57,7 @@ export class BrainstormExecutor extends ProcessExecutor {
     super();
   }
 
-  /** Refuses a Message that results from a call of this same agent, since the brainstorm would call itself. */
+  /** Refuses a Message if a call of this same agent led to it, since the brainstorm would then call itself. */
   override async checkRequest(request: SendMessageRequest, { agent }: CallContext): Promise<void> {
     this.services.chains.refuseReentry(agent, chainOf(request));
   }
@@ -92,7 +92,10 @@ export class BrainstormAgent implements ServedAgent {
   }
 }
 
-/** Executor for brainstorms of the management API, which validates each request and starts the Task itself. */
+/**
+ * Executor for brainstorms of the management API. The API validates each request and starts the Task itself; over A2A
+ * only Messages to existing brainstorms are accepted.
+ */
 class SettledBrainstormExecutor extends BrainstormExecutor {
   override async checkRequest({ message }: SendMessageRequest): Promise<void> {
     if (message.taskId !== undefined) return;

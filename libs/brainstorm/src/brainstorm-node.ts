@@ -156,7 +156,7 @@ export class BrainstormNode implements NodeType {
   }
 }
 
-/** Fault in a member of a config. */
+/** Fault in a member of a node's config, with the name of the member. */
 interface ConfigFault {
   path: string;
   detail: string;
@@ -206,7 +206,10 @@ function areAgentMembers({ agent, skills, ...others }: JsonObject): boolean {
   return typeof agent === 'string' && areTexts && areSkills;
 }
 
-/** Returns the problems of the config's values. A placeholder stands for the idea, which comes with the Message. */
+/**
+ * Returns the problems of the config's values. The idea, which comes only with the Message, is replaced by a
+ * placeholder for this check.
+ */
 function valueProblems(config: JsonObject): ConfigFault[] {
   const wanted = wantedIn(config, 'an idea');
   const unknown = wanted.agents.flatMap(({ skills = [] }, index) =>
@@ -240,7 +243,8 @@ function wantedIn({ agents, maxIterations, systemPrompt, llmConfig }: JsonObject
 }
 
 /**
- * Reads the model settings of a config. A saved definition may be older than the rules, so unknown members are dropped.
+ * Reads the model settings of a config. A definition may have been saved before their rules existed, so unknown
+ * members are dropped.
  */
 function modelOf({ provider, model, temperature, max_tokens }: JsonObject): RequestedBrainstorm['llmConfig'] {
   return {

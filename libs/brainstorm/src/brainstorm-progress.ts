@@ -20,21 +20,21 @@ export interface PassTurn {
   readonly agent: string;
   readonly role: BrainstormRole;
   status: 'pending' | 'running' | 'completed' | 'failed' | 'canceled';
-  /** Calls made for this turn over the whole pass. */
+  /** Number of calls made for this turn over the whole pass, repetitions included. */
   attempts: number;
-  /** Answers without a valid state, since the pass began or a caller last continued it. */
+  /** Number of answers without a valid state since the pass began, or since a caller last continued it. */
   rejections: number;
-  /** Faults of the last answer without a valid state, over the whole pass. */
+  /** Faults of the last answer without a valid state; kept for the whole pass, absent if there was none. */
   faults?: string;
-  /** Answers that the agent sent back to its model for a repair, over the whole pass. */
+  /** Number of answers that the agent sent back to its model for a repair, over the whole pass. */
   repairs?: number;
-  /** Number of recorded repairs that belong to the last call. */
+  /** Number of the repairs of the last call that the log already has. */
   recordedRepairs?: number;
-  /** Tokens that the agent reports for the calls of its model, over the whole pass. */
+  /** Tokens that the agent reports for the calls of its model, over the whole pass; absent if it reports none. */
   usage?: AgentTokenUsage;
   url?: string;
   messageId?: string;
-  /** Name of the credential of the last call to a remote agent. */
+  /** Name of the stored credential of the last call, if the agent is a remote one. */
   credential?: string;
   taskId?: string;
   state?: StateContent;
@@ -51,11 +51,14 @@ export interface Pass {
 /** Progress of a brainstorm, folded from its Task's log. The same events always give the same progress. */
 export class BrainstormProgress {
   status: BrainstormStatus = 'active';
-  /** Merged states, beginning with the initial one. */
+  /** Merged states in order, beginning with the initial state. */
   readonly history: CanonicalState[];
   readonly passes: Pass[] = [];
   provenance: Provenance = {};
-  /** Convergence after the last complete pass; absent once a caller has requested another pass. */
+  /**
+   * Decision about convergence after the last complete pass; absent before it, and once a caller has requested one
+   * more pass.
+   */
   verdict?: Convergence;
   failure?: { agent?: string; message: string };
   stopped?: StoppedAgent[];
@@ -121,7 +124,10 @@ export class BrainstormProgress {
     this.verdict = verdict;
   }
 
-  /** Handles a caller's request to continue, with another pass or the rest of a failed one. */
+  /**
+   * Handles a caller's request to continue: a converged brainstorm makes one more pass, a failed one resumes its
+   * pass.
+   */
   private goOn(): void {
     this.status = 'active';
     this.verdict = undefined;

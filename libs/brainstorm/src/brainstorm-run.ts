@@ -41,7 +41,7 @@ export class BrainstormServices {
     readonly directory: AgentDirectory,
     readonly approvals: Approvals,
     readonly chains: CallChains,
-    /** Address of this service's agents. It is known only once the service listens, so read it at each call. */
+    /** Address of this service's agents. It is known only once the service listens, so it is read at each call. */
     readonly address: ServiceAddress,
     readonly tasks: TaskStore,
     readonly signers: RequestSigners,
@@ -51,8 +51,8 @@ export class BrainstormServices {
 const STATE_ENTRY: Omit<BrainstormEntry, 'agent'> = { output: STATE_SCHEMA, accepts: ACCEPTED_STATE_SCHEMA };
 
 /**
- * Time limit to determine whether a cancel is an approval, in milliseconds. Soon after the limit, the Task ends even
- * without an answer.
+ * Milliseconds in which it must be determined whether a cancel is an approval. Soon after them the Task ends in any
+ * case, as canceled if that is still unknown.
  */
 const FINDING_OUT_MS = 10_000;
 
@@ -91,7 +91,7 @@ export class BrainstormRun extends DurableExecution<BrainstormProgress> {
     }
   }
 
-  /** Ends the Task. An approval keeps the last merged state and does not wait until the active agent is canceled. */
+  /** Ends the Task. An approval keeps the last merged state, and does not wait until the agent at work is canceled. */
   protected override async *endCanceled(): AsyncGenerator<TaskEvent> {
     const agents = this.stopAgents();
     const isApproved = () => this.services.approvals.isApproved(this.context.taskId);
@@ -120,8 +120,9 @@ export class BrainstormRun extends DurableExecution<BrainstormProgress> {
   }
 
   /**
-   * Returns the credential for the next call to a remote agent, or the reason why no named credential is usable.
-   * Credentials are checked at each call; a local agent gets none here.
+   * Returns the credential for the next call to a remote agent (an object without it if none is named), or as a text
+   * the reason why no named credential is usable. Checked at each call. An agent of this service gets none by this
+   * method.
    */
   private async findProof(turn: PassTurn): Promise<{ credential?: string } | string> {
     const { target, auth, credentials = [] } = this.agentOf(turn);
@@ -179,8 +180,9 @@ export class BrainstormRun extends DurableExecution<BrainstormProgress> {
   }
 
   /**
-   * Cancels an agent that asks a question, which a brainstorm cannot answer. The cancel precedes the record of the
-   * failure, so that a crash between the two leaves no waiting agent. Logs an internal fault, which callers do not see.
+   * Handles the end of a call. Cancels an agent that asks a question, which a brainstorm cannot answer; it does so
+   * before the failure is recorded, so that a crash between the two leaves no waiting agent. Logs an internal fault,
+   * which callers do not see.
    */
   private async afterCall(call: AgentCall, turn: PassTurn): Promise<void> {
     const { outcome } = call;
@@ -195,7 +197,7 @@ export class BrainstormRun extends DurableExecution<BrainstormProgress> {
     return this.recordNote('agent.error', { ...this.turnPlace(turn), error });
   }
 
-  /** Returns the agent that a turn calls, with its target and credential. */
+  /** Returns the agent that a turn calls, as a call needs it: with the address to call and the credential. */
   private calledAgent(turn: PassTurn): CalledAgent {
     const { target, auth } = this.agentOf(turn);
     const own = 'path' in target;

@@ -9,17 +9,16 @@ type AgentTarget = { url: string } | { path: string };
 
 /** Agent of a brainstorm, with all settings as they were at its start. */
 export interface SettledAgent {
-  /** Reference that the caller gave. It identifies the agent in passes and provenance. */
+  /** Reference to the agent, as the caller wrote it. It identifies the agent in passes and provenance. */
   agent: string;
   name: string;
   role: BrainstormRole;
   target: AgentTarget;
-  /** Name of the stored credential for calls to a remote agent. */
+  /** Name of the stored credential for calls to a remote agent; absent: none. */
   auth?: string;
   /**
-   * Names of stored credentials in order of precedence; the first usable one counts. They are for calls to a remote
-   * agent, or for the model calls of an agent of this service. Absent if none is named, and in brainstorms of earlier
-   * versions.
+   * Names of stored credentials, of which the first usable one is used: for calls to a remote agent, or for the model
+   * calls of an agent of this service. Absent if the request names none, and in brainstorms of earlier versions.
    */
   credentials?: string[];
   llm: AgentLlmConfig;
@@ -34,7 +33,7 @@ export interface BrainstormSpec {
   agents: SettledAgent[];
   maxIterations: number;
   systemPrompt?: string;
-  /** Milliseconds without an event after which the call of an agent times out. */
+  /** Milliseconds without an event of the agent after which its call times out; absent: the default of calls. */
   timeoutMs?: number;
 }
 
@@ -55,7 +54,7 @@ export function specIn(metadata: JsonObject | undefined): BrainstormSpec {
   return spec as unknown as BrainstormSpec;
 }
 
-/** Returns the agents as `meta.agents` of the state lists them. */
+/** Returns the agents in the form in which `meta.agents` of the state lists them. */
 export function stateAgents({ agents }: BrainstormSpec): StateAgent[] {
   return agents.map(({ agent, name, role, llm, skills }) => ({
     agent_id: agent,

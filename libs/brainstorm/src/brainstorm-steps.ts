@@ -11,9 +11,11 @@ export interface AgentTokenUsage {
   outputTokens: number;
 }
 
-/** Report of an agent on the answers of its model before and at a state. */
+/**
+ * Report of an agent about a state: the answers of its model that it sent back before, and the tokens that they used.
+ */
 export interface AnswerReport {
-  /** Faults of each answer that the agent sent back to its model, before the state. */
+  /** Faults of each answer that the agent sent back to its model before it returned the state. */
   repairs: string[];
   usage?: AgentTokenUsage;
 }
@@ -24,8 +26,8 @@ const MOST_REPAIRS = 10;
 const LONGEST_FAULTS = 2_000;
 
 /**
- * Returns the report in the metadata of an agent's Artifact. Only its form is validated: the agent's counts are
- * trusted.
+ * Returns the report in the metadata of an agent's Artifact. Only its form is validated: the counts are taken from
+ * the agent as they are.
  */
 export function answerReport(metadata: JsonObject | undefined): AnswerReport {
   const report = metadata?.[BRAINSTORM_ENTRY];
@@ -63,7 +65,7 @@ function isCount(value: JsonValue | undefined): value is number {
 /** Pass and agent that a step is about. */
 export interface AgentTurnPlace {
   iteration: number;
-  /** Position of the agent, from 0. */
+  /** Position of the agent in the order of a pass, from 0. */
   position: number;
   agent: string;
   role: BrainstormRole;
@@ -78,8 +80,8 @@ export interface StoppedAgent extends CanceledCall {
 export interface BrainstormStepPayloads {
   'iteration.started': { iteration: number };
   /**
-   * A call is about to start. `attempt` counts from 1 over the whole pass. `credential` is the name of the credential
-   * for a remote agent.
+   * A call is about to start. `attempt` counts the calls of this turn from 1, over the whole pass. `credential` is
+   * the name of the credential, if the agent is a remote one.
    */
   'agent.started': AgentTurnPlace & { attempt: number; url: string; messageId: string; credential?: string };
   /** The agent has created a Task. */
@@ -92,9 +94,9 @@ export interface BrainstormStepPayloads {
    */
   'agent.repaired': AgentTurnPlace & { faults: string };
   'agent.completed': AgentTurnPlace & { state: StateContent; usage?: AgentTokenUsage };
-  /** The turn failed. The pass stops until a caller continues it. */
+  /** The turn failed. The pass stops there until a caller continues it. */
   'agent.error': AgentTurnPlace & { error: string };
-  /** Metadata of the Artifact with the merged state. */
+  /** The pass is complete. These data are metadata of the Artifact with the merged state. */
   'iteration.completed': { iteration: number; confidence: number; provenance: Provenance; verdict: Convergence };
   'brainstorm.converged': { iteration: number; convergence: string };
   'brainstorm.failed': { iteration: number; agent: string; error: string };

@@ -19,7 +19,7 @@ export interface RequestedAgent {
   role?: string;
   provider?: string;
   model?: string;
-  /** Name of a stored credential, for calls to a remote agent or for the models of an agent of this service. */
+  /** Name of a stored credential: for calls to a remote agent, or for the model calls of an agent of this service. */
   credential_ref?: string;
   /** Name of a stored credential, for calls to a remote agent that is given by its URL. */
   auth?: string;
@@ -42,15 +42,18 @@ export interface FieldProblem {
   detail: string;
 }
 
-/** Settings of agents that the request itself does not have. */
+/** Settings of agents that come from elsewhere than the request. */
 export interface AgentDefaults {
-  /** The service's own model. */
+  /** Settings of the service's configured model. */
   llm: LlmSettings;
-  /** Returns the text of a skill that only the agent's card has, by agent and skill name. */
+  /**
+   * Returns the text of a skill that is defined by an agent's card alone, by the names of agent and skill;
+   * `undefined` if the card does not have it. Absent: no cards were read.
+   */
   skillWords?: (agent: string, skill: string) => string | undefined;
   /**
-   * Returns the credentials of the agent at a position, in order of precedence. Without this function, each agent uses
-   * its own `credential_ref`.
+   * Returns the usable credentials of the agent at a position (from 0), in order of precedence. Absent: each agent
+   * uses the `credential_ref` of its own entry.
    */
   credentials?: (position: number) => readonly string[];
 }
@@ -62,7 +65,7 @@ export const LONGEST_NAME = 200;
 export const MOST_SKILLS = 20;
 export const LONGEST_TIMEOUT = 3_600_000;
 
-/** Returns all problems of a request that can be found without a lookup. */
+/** Returns all problems of a request that the request alone shows, without looking up agents or credentials. */
 export function brainstormProblems(wanted: RequestedBrainstorm): FieldProblem[] {
   const { idea, agents, maxIterations, timeoutMs, llmConfig, systemPrompt = '' } = wanted;
   const count = `must have ${FEWEST_AGENTS} to ${MOST_AGENTS} entries`;
@@ -110,7 +113,7 @@ function modelSettings({ llmConfig = {} }: RequestedBrainstorm): LlmSettings {
   return settings;
 }
 
-/** True if a skill is given by its text and not by its name: a name has no spaces. */
+/** True if a skill is given by its text instead of a name. Names have no spaces. */
 export function isReadable(skill: string): boolean {
   return /\s/.test(skill.trim());
 }
@@ -179,7 +182,7 @@ function agentProblems(wanted: RequestedAgent, index: number): FieldProblem[] {
   ];
 }
 
-/** True if an agent may use a `credential_ref`. A whole workflow calls no model itself and may not. */
+/** True if an agent may have a `credential_ref`. A whole workflow may not, since it calls no model itself. */
 function mayUseOne(agent: string): boolean {
   const target = agentTarget(agent);
   return target === undefined || 'url' in target || target.path.includes('/nodes/');

@@ -1,7 +1,7 @@
 import { derivedId } from '#libs/protocol';
 import type { ConversationOutcome } from './conversation.js';
 
-/** Data of an event for a completed turn. It has exactly these members. */
+/** Data of an event for a completed turn. It has exactly these members, without additions of Parley. */
 interface TurnData {
   conversationId: string;
   fromAgent: string;
@@ -12,7 +12,7 @@ interface TurnData {
   phase: 'turn';
 }
 
-/** Data of an event for a failed turn. The complete event of the conversation follows. */
+/** Data of an event for a failed turn. The event that ends the conversation (complete event) follows it. */
 interface ErrorData {
   conversationId: string;
   fromAgent: string;
@@ -37,7 +37,7 @@ interface CompleteData {
 
 export type A2aData = TurnData | ErrorData | CompleteData;
 
-/** Event of the `a2a` stream before it gets its numbers (`seq` and `cseq`). */
+/** Event of the `a2a` stream before it gets its ids, its time and its numbers (`seq` and `cseq`). */
 export interface A2aDraft {
   data: A2aData;
   /** Outcome of the conversation; present on the complete event alone. */
@@ -50,11 +50,14 @@ export interface A2aDraft {
 export interface A2aEvent extends A2aDraft {
   /** Id of the event's step: for a turn its `turnId`, for the complete event the conversation's id. */
   runId: string;
-  /** Number of the event within its step, from 1. It defines no order between steps. */
+  /** Number of the event within its step, from 1. It does not order events of different steps. */
   seq: number;
-  /** Time of the event, in epoch milliseconds. */
+  /** Time of the event, in milliseconds since 1970. */
   ts: number;
-  /** Key of the session: of the side that spoke, or for the complete event of the whole conversation. */
+  /**
+   * Key of the session between the conversation and the agent that spoke; for the complete event, of the whole
+   * conversation.
+   */
   sessionKey: string;
   stream: 'a2a';
   /**
@@ -65,14 +68,17 @@ export interface A2aEvent extends A2aDraft {
 }
 
 /**
- * Returns the step id of a turn or of the announcement, which is also the messageId of the request to its agent. Every
- * process derives the same id, before and after a crash.
+ * Returns the id of the step for a turn or the announcement. It is also the messageId of the request to the agent.
+ * Every process derives the same id, before and after a crash.
  */
 export function turnId(conversationId: string, turn: number | 'announce'): string {
   return derivedId(conversationId, turn);
 }
 
-/** Returns the event of a draft, numbered after the events that were `emitted` before it. */
+/**
+ * Returns the event of a draft, numbered after the events in `emitted`, which came before it.
+ * @param ts time of the event, in milliseconds since 1970
+ */
 export function a2aEvent(draft: A2aDraft, emitted: readonly Pick<A2aEvent, 'runId'>[], ts: number): A2aEvent {
   const { data, outcome } = draft;
   const conversationSequence = emitted.length + 1;

@@ -4,32 +4,32 @@ import { A2AError } from '#libs/protocol';
 import { TaskRetention } from '#libs/tasks';
 
 /**
- * Calls below one root (outermost) Task: the limits, or the amounts used. The budget covers a whole tree of Tasks;
+ * Limits, or amounts used, of the calls below one outermost Task (root). They cover the whole tree of its Tasks;
  * `maxTurns` limits a single conversation.
  */
 export interface Budget {
-  /** Turns requested from agents. */
+  /** Number of turns requested from agents. */
   turns: number;
-  /** Calls to agents: turns, announcements and calls as tools, failed ones included. */
+  /** Number of calls to agents: turns, announcements and agents called as tools, failed calls included. */
   calls: number;
   /** Seconds since the first call, pauses included. */
   seconds: number;
 }
 
-/** Limits for each root Task. */
+/** Limits for each outermost Task. */
 const BUDGET: Budget = { turns: 200, calls: 250, seconds: 24 * 60 * 60 };
 
 /** Kinds of counted calls: a turn or an announcement of a conversation, or the call of an agent as a tool. */
 type CountedCall = 'turn' | 'announcement' | 'call';
 
-/** Counters of the calls below a root Task. */
+/** Counters of the calls below an outermost Task. */
 export abstract class ConversationBudgets {
-  /** Counts one call and returns the amounts used, including this call. */
+  /** Counts one call and returns the amounts used, including this call. @param root id of the outermost Task */
   abstract countCall(root: string, call: CountedCall): Promise<Budget>;
 }
 
 /**
- * Refuses a counted call if the amounts used exceed the budget.
+ * Refuses a call that has been counted, if the amounts used exceed the budget.
  * @throws A2AError UNSUPPORTED_OPERATION with the reason `BUDGET_EXCEEDED`
  */
 export function refuseBeyond(used: Budget, budget: Budget = BUDGET): void {

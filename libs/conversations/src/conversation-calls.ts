@@ -27,7 +27,7 @@ export interface ConversationServices extends ProcessServices {
 
 const SIDES = ['requester', 'target'] as const;
 
-/** Text for an agent, the session that the Message continues, and the entry to attach. */
+/** Text for an agent, with the context and Task that the Message continues, and the entry (prompt) to attach. */
 interface ConversationMessage {
   text: string;
   session?: SideSession;
@@ -64,7 +64,10 @@ export class ConversationCalls {
     });
   }
 
-  /** Announces the next call, if any, before its event is yielded: no earlier execution has made that call. */
+  /**
+   * Marks the next call, if any, as new: no earlier execution has made it. Called before the event that announces the
+   * call is yielded.
+   */
   announceNext(): void {
     this.calls.announceCall(referenceOf(this.state.dialogue.findPending()?.turn ?? 'announce'));
   }
@@ -73,18 +76,21 @@ export class ConversationCalls {
     this.calls.abort();
   }
 
-  /** Cancels the Task whose question a person should answer, if any. Never throws. */
+  /** Cancels the Task that asks a question which a person should answer, if there is one. Never throws. */
   async cancelAsked(): Promise<void> {
     const { asked } = this.state;
     if (asked) await this.calls.cancelTask(this.sideCall(asked.turn, asked.side), asked.taskId);
   }
 
-  /** Cancels the Task of an announcer that asks a question, since the question gets no answer. Never throws. */
+  /**
+   * Cancels the Task of an announcer that asks a question: the conversation is over, so the question gets no answer.
+   * Never throws.
+   */
   async cancelAnnouncement(agent: string, taskId: string | undefined): Promise<void> {
     if (taskId !== undefined) await this.calls.cancelTask(this.announcerCall(agent), taskId);
   }
 
-  /** Cancels the active call, and the Tasks that wait for input that will not come. */
+  /** Cancels the call in progress, and the agents' Tasks that wait for a next Message, which will not come. */
   async cancelCalls(): Promise<void> {
     const next = this.nextCall();
     const atWork = next && (this.calls.taskIdOf(next.reference) ?? next.seen);
@@ -92,7 +98,7 @@ export class ConversationCalls {
   }
 
   /**
-   * Cancels the Tasks that wait for input that will not come. Never throws.
+   * Cancels the agents' Tasks that wait for a next Message, which will not come. Never throws.
    * @param but id of a Task to leave out, since its call is canceled separately
    */
   async cancelWaiting(but?: string): Promise<void> {
@@ -103,7 +109,7 @@ export class ConversationCalls {
     await Promise.all(others.map(([taskId, side]) => this.calls.cancelTask(this.sideCall('announce', side), taskId)));
   }
 
-  /** Returns the active call, or else the next one, if any. */
+  /** Returns the call in progress, or else the call that comes next; `undefined` if there is none. */
   private nextCall(): CalledAgent | undefined {
     const { dialogue, settings, announcement } = this.state;
     const pending = dialogue.findPending();
@@ -116,7 +122,7 @@ export class ConversationCalls {
     return this.calledAgent('announce', agent, 'announce');
   }
 
-  /** Sends a person's answer to the Task that asked for it. The answer of that Task is the turn. */
+  /** Sends a person's answer to the Task that asked for it. What that Task then answers is the text of the turn. */
   private sendAnswer(
     { side, turn, taskId, contextId }: AskedQuestion,
     { messageId, parts }: Message,
@@ -152,8 +158,8 @@ export class ConversationCalls {
   }
 
   /**
-   * Attaches the signed entry to a Message for an agent that reads entries. For any other agent, adds the entry as a
-   * text Part if the setting `instructions` is `text`.
+   * Adds the entry (prompt) to a Message, in one of three ways: as signed metadata for an agent that reads entries;
+   * as a text Part for any other agent, if the setting `instructions` is `text`; else not at all.
    */
   private addEntry(
     message: Message,
@@ -167,8 +173,8 @@ export class ConversationCalls {
   }
 
   /**
-   * Counts a call against the budget before the agent is called. A call that an earlier execution made is not counted
-   * again.
+   * Counts a call against the budget of the outermost Task, before the agent is called. A call that an earlier
+   * execution made is not counted again.
    */
   private async spendBudget(name: CallName): Promise<void> {
     const { chains, budgets } = this.services;
@@ -183,8 +189,8 @@ export class ConversationCalls {
   }
 
   /**
-   * Returns the agent of a call, with its credential if it is remote: local agents get none, whatever the settings
-   * name. A caller may name any credential, so the credential has to list its hosts.
+   * Returns the agent of a call, with its credential if it is remote: agents of this service get none, whatever the
+   * settings name. Since a caller may name any credential, it is sent only to hosts that the credential itself lists.
    */
   private calledAgent(name: CallName, agent: string, as: CalledParty): CalledAgent {
     const { references } = this.services;

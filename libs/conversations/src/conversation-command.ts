@@ -23,7 +23,10 @@ export abstract class ConversationCommands {
   abstract listAfter(conversationId: string, number: number): Promise<ConversationCommand[]>;
 }
 
-/** Name of the job that resumes a conversation for a command that arrived while it began to wait. */
+/**
+ * Name of the job that resumes a waiting conversation. It handles commands that arrived just before the conversation
+ * began to wait.
+ */
 export const WAKE = 'conversations.wake';
 
 /**
@@ -60,7 +63,10 @@ export class PostgresConversationCommands extends ConversationCommands {
     retention.purgeWith('DELETE FROM conversation_command WHERE conversation_id = ANY($1::text[])');
   }
 
-  /** Adds a command. If two writers take the same number, the second retries with the next, so there are no gaps. */
+  /**
+   * Adds a command. If two writers choose the same number, the second one retries with the next number, so there are
+   * no gaps.
+   */
   async add(conversationId: string, { kind, text }: Omit<ConversationCommand, 'number'>): Promise<number> {
     for (;;) {
       try {

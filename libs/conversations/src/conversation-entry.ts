@@ -18,7 +18,10 @@ interface PromptedTurn {
   skip: string;
 }
 
-/** Facts in the prompt of an announcement: the ended conversation, and the number of omitted texts. */
+/**
+ * Facts in the prompt of an announcement: the agents and outcome of the ended conversation, and how many texts are
+ * omitted.
+ */
 interface PromptedAnnouncement {
   requester: string;
   target: string;
@@ -66,7 +69,7 @@ function announcePrompt({ requester, target, outcome, skip, omitted }: PromptedA
   ].join('\n');
 }
 
-/** Formats an entry as a text, for an agent that reads no entries. */
+/** Formats an entry as a text, for an agent that does not read entries in metadata. */
 export function entryText({ instructions, said = [] }: Pick<ConversationEntry, 'instructions' | 'said'>): string {
   if (said.length === 0) return instructions;
   const texts = said.map(({ by, agent, text }) => {
@@ -76,12 +79,15 @@ export function entryText({ instructions, said = [] }: Pick<ConversationEntry, '
   return [instructions, 'What was said before this message, oldest first:', ...texts].join('\n\n');
 }
 
-/** Quotes a name for a prompt. A caller chose the name: without quotes a model might read it as instructions. */
+/**
+ * Quotes an agent's name for a prompt. Since a caller chose the name, a model might otherwise read it as an
+ * instruction.
+ */
 function quoteName(agent: string): string {
   return JSON.stringify(agent);
 }
 
-/** Maximum characters of all texts together that an entry repeats. */
+/** Maximum characters that the earlier texts in one entry have together. */
 export const MOST_SAID = 65_536;
 /** Note at the end of a text that was cut. */
 const CUT = '\n[There was more: this text was cut.]';

@@ -45,7 +45,7 @@ function turnSteps(taskId: string, data: A2aEvent['data']): readonly SpanStep[] 
   return [beginSpanStep(taskId, turn), endSpanStep(turn, error, fromAgent)];
 }
 
-/** Returns the span step that begins a call. The span starts when the preceding event of the log was recorded. */
+/** Returns the span step that begins a call. The span starts at the time of the event before this one. */
 function beginSpanStep(taskId: string, name: CallName): SpanStep {
   const key = ['call', turnId(taskId, name)];
   const attributes = {
@@ -85,7 +85,7 @@ export class ConversationExecutor extends ProcessExecutor {
     this.talks = new TalkEntries(services.chains);
   }
 
-  /** Returns a fully random UUID, since the Task's id is also the conversation's id. */
+  /** Returns a random UUID (version 4), since the Task's id is also the conversation's id. */
   override newTaskId(): string {
     return randomUUID();
   }
@@ -108,8 +108,8 @@ export class ConversationExecutor extends ProcessExecutor {
   }
 
   /**
-   * Returns the revision of the requester's workflow. Only calls of this service may set it: another caller could
-   * replay the signed Message.
+   * Returns the revision of the requester's workflow; `undefined`: the newest. Only calls of this service may set it:
+   * another caller could send a copy of the signed Message.
    */
   private revisionOf({ message }: SendMessageRequest, call: AcceptingCall): string | undefined {
     if (call.parent === undefined && call.revisionClaim === undefined) return undefined;
@@ -127,8 +127,8 @@ export class ConversationExecutor extends ProcessExecutor {
   }
 
   /**
-   * Returns the texts that the requester already knows. Empty unless the requester's model started the conversation by
-   * a tool.
+   * Returns the texts that the requester knows from before the conversation. Empty unless the requester's model
+   * started the conversation by a tool.
    */
   private knownBefore({ context, log: [first] }: ProcessStart): readonly SaidText[] {
     const [message] = (first && 'task' in first && first.task.history) || [];
@@ -136,7 +136,7 @@ export class ConversationExecutor extends ProcessExecutor {
   }
 }
 
-/** Returns the agent `conversations`, which lets two agents talk, as the data Part of a Message requests. */
+/** Returns the agent `conversations`. The data Part of a Message to it is the request for a conversation. */
 export function conversationAgent(services: ConversationServices): ServedAgent {
   const name = 'conversations';
   const description = 'Lets two agents talk with each other, turn by turn, up to a limit';

@@ -59,8 +59,8 @@ const CONVERSATION_SCHEMA: ConfigSchema = {
 };
 
 /**
- * Node type `conversation`: two agents talk. The output is the last text, with a data Part of the outcome and the
- * turns. The node's Task is the conversation, and the text of the Message to the node is the requester's first text.
+ * Node type `conversation`: two agents talk. The node's Task is the conversation. The text of the Message to the node
+ * is the requester's first text; the output is the last text, with a data Part of the outcome and the turns.
  */
 export class ConversationNode implements NodeType {
   readonly name = 'conversation';

@@ -36,7 +36,7 @@ export const LONGEST_REFERENCE = LONGEST_URL;
 /** Pattern of a text that is not blank. */
 export const GIVEN = /\S/;
 
-/** Context of a range rule: a value that violates the rule has the right type but is not allowed. */
+/** Context that marks a rule as one about ranges: a value that violates it has the right type but is not allowed. */
 const RANGE = { range: true };
 
 /** Returns a decorator that requires an agent reference: a name, a path or a URL. */
@@ -76,8 +76,8 @@ function WholeNumber(least: number, most: number): PropertyDecorator {
 }
 
 /**
- * Returns a decorator that requires one of some words, if present. Any other value counts as out of range, whatever its
- * type.
+ * Returns a decorator that requires one of the given words, if the member is present. Any other value counts as not
+ * allowed instead of wrongly typed, whatever its type.
  */
 function OneOf(words: readonly string[]): PropertyDecorator {
   const isOne = (value: unknown): boolean => words.some((word) => word === value);
@@ -87,7 +87,7 @@ function OneOf(words: readonly string[]): PropertyDecorator {
   );
 }
 
-/** True if the context of a rule marks a value as out of range. */
+/** True if the context of a violated rule marks it as one about ranges (RANGE). */
 function isRange(context: unknown): boolean {
   return (context as { range?: boolean } | undefined)?.range === true;
 }
@@ -111,7 +111,7 @@ const REFERENCE = 'The name of a workflow or a node, the path of one below `/a2a
 const CREDENTIALS = 'must be an object: the names of credentials by requester, target, announce';
 const NO_CREDENTIAL = { message: 'must be the name of a credential' };
 
-/** Names of stored credentials, by agent. Only remote agents need one: local agents know the caller. */
+/** Names of the stored credentials for each agent of the conversation. Only remote agents need one. */
 @ApiClosed()
 class ConversationCredentials {
   static readonly unknown = 'is none of requester, target, announce';
@@ -188,7 +188,7 @@ export class ConversationRequest {
   auth?: ConversationCredentials;
 }
 
-/** Returns the problems of a request in which unknown members are problems too, listed last. */
+/** Returns the problems of a request. Unknown members are problems, too, and are listed last. */
 export function wholeRequestProblems(body: JsonObject): RequestProblem[] {
   const strange = unknownMembers(new ConversationRequest(), body);
   return [
@@ -233,7 +233,7 @@ function withoutNulls<T extends object>(value: T): T {
   return Object.fromEntries(Object.entries(value).filter(([, it]) => it !== null)) as T;
 }
 
-/** Returns the data of the first Part whose data is an object. */
+/** Returns the data of the first Part whose data is an object; `undefined` if there is none. */
 export function requestOf(parts: readonly { data?: unknown }[]): JsonObject | undefined {
   return parts.map(({ data }) => data).find((data) => isJsonObject(data));
 }
@@ -249,7 +249,7 @@ function problemsOf(
   return [...own.slice(0, 1), ...children.flatMap((child) => problemsOf(`${field}.${child.property}`, child))];
 }
 
-/** Returns a problem for each credential whose agent is not given by its URL. */
+/** Returns a problem for each credential for an agent that is not given by a URL: such an agent needs none. */
 function misplacedCredentials(
   body: JsonObject,
   auth: object | undefined,

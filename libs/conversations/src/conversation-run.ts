@@ -97,7 +97,7 @@ export class ConversationRun extends DurableExecution<ConversationState> {
   }
 
   /**
-   * Ends the conversation after an internal fault, like after the failure of an agent: with an error event, then the
+   * Ends the conversation after an internal fault, as after the failure of an agent: with an error event, then the
    * complete event.
    */
   protected override async *endFailed(error: unknown): AsyncGenerator<TaskEvent> {
@@ -151,8 +151,8 @@ export class ConversationRun extends DurableExecution<ConversationState> {
   }
 
   /**
-   * True if a person must answer the agent's question; any other question is for the other side. A request to log in is
-   * for a person only if a tool started the conversation.
+   * True if the question of an agent is one that a person must answer. Any other question is a text for the other
+   * side. A request to log in is for a person only if a tool started the conversation.
    */
   private isForPerson({ outcome, answer }: AgentCall): boolean {
     if (outcome.kind !== 'waiting' || answer.taskId === undefined || !needsPerson(answer)) return false;
@@ -167,7 +167,7 @@ export class ConversationRun extends DurableExecution<ConversationState> {
     return this.waitWith(state, message, { call: turn, ...ids, asks: true });
   }
 
-  /** Repeats the question to the person after a command that did not answer it. */
+  /** Asks the person the open question once more, after a command that did not answer it. */
   private repeatQuestion({ turn, taskId, contextId, state, message }: AskedQuestion): TaskEvent {
     const ids = { taskId, ...(contextId !== undefined && { contextId }) };
     return this.waitWith(state, message && { ...message, messageId: randomId() }, { call: turn, ...ids, asks: true });
@@ -184,8 +184,8 @@ export class ConversationRun extends DurableExecution<ConversationState> {
   }
 
   /**
-   * Makes the Task wait, so that no replica holds it and the next command resumes it. A command that became durable
-   * after the last read of commands is found by the wake job in the same commit.
+   * Makes the Task wait: no replica then executes it, and the next command resumes it. The commit also enqueues a
+   * wake job, which handles a command that became durable after the last check for commands.
    */
   private waitPaused(): TaskEvent {
     return this.waitWith('TASK_STATE_INPUT_REQUIRED', agentMessage(this.context, 'The conversation is paused.'));
@@ -210,7 +210,10 @@ export class ConversationRun extends DurableExecution<ConversationState> {
     yield this.recordNote({ announcement: isAsking ? 'failed' : announcementOf(reply) });
   }
 
-  /** Ends the conversation and its Task. Tasks that still wait for input are canceled. */
+  /**
+   * Ends the conversation and its Task. Cancels the agents' Tasks that still wait for a next Message.
+   * @param outcome outcome of the conversation; absent: the one that follows from its events
+   */
   private async *endConversation(outcome?: ConversationOutcome): AsyncGenerator<TaskEvent> {
     const { dialogue } = this.state;
     if (dialogue.outcome === undefined) yield this.emitDraft(dialogue.draftEnd(outcome));
@@ -219,8 +222,9 @@ export class ConversationRun extends DurableExecution<ConversationState> {
   }
 
   /**
-   * Returns the recorded event of a draft, and announces the call that follows. The event is durable before the next
-   * agent is called.
+   * Returns the event to record for a draft, and marks the call that follows as new. The event is durable before the
+   * next agent is called.
+   * @param step further change of the conversation's state, recorded with the event
    */
   private emitDraft(draft: A2aDraft, step: ConversationStep = {}): TaskEvent {
     const event = a2aEvent(draft, this.state.dialogue.emitted, Date.now());

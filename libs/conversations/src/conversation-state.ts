@@ -29,15 +29,15 @@ export type CallName = number | 'announce';
 /** Outcome of the announcement. `silenced`: the agent answered with the skip token. */
 export type Announcement = 'delivered' | 'silenced' | 'failed';
 
-/** Change of a conversation's state by an event of its Task, apart from the event of the `a2a` stream. */
+/** Change of a conversation's state that an event of its Task records beside the event of the `a2a` stream. */
 export interface ConversationStep {
   /** Call that `taskId` and `contextId` belong to. */
   call?: CallName;
   taskId?: string;
   contextId?: string;
-  /** True if the Task `taskId` waits for the other side's next text. */
+  /** True if the agent's Task `taskId` waits for the other side's next text. */
   waiting?: boolean;
-  /** True if the Task `taskId` asks a question that a person must answer before the next turn. */
+  /** True if the agent's Task `taskId` asks a question that a person must answer before the next turn. */
   asks?: boolean;
   /** Number of the command that was executed. */
   command?: number;
@@ -64,14 +64,14 @@ export function readStep(event: TaskEvent): ConversationStep {
   return isJsonObject(step) ? (step as unknown as ConversationStep) : {};
 }
 
-/** Session of a side with its agent: the context and the Task that the next Message continues. */
+/** Session of a side with its agent: the agent's context and Task that the next Message continues. */
 export interface SideSession {
   contextId?: string;
-  /** Task of the agent; present only while it waits for the next Message. */
+  /** Id of the agent's Task; present only while that Task waits for the next Message. */
   taskId?: string;
 }
 
-/** Question of the agent whose turn is next, which a person must answer. */
+/** Question that the agent of the current turn asks, and that a person must answer. */
 export interface AskedQuestion {
   side: Side;
   /** Number of the turn. */
@@ -81,14 +81,14 @@ export interface AskedQuestion {
   /** State in which the conversation's Task waits for the person; `message` asks the question. */
   state: TaskState;
   message: Message | undefined;
-  /** The person's answer, once received. */
+  /** The person's answer; absent until it arrives. */
   answer?: Message;
 }
 
 /**
  * Returns the session of a side after an answer of its agent. `taskId` is the Task of the call; `waiting` is true if
- * the next Message continues that Task. After a failed call without any update, the Task may be waiting, so `waiting`
- * is true.
+ * the next Message continues that Task. It is also true after a call that failed without any update: the Task may
+ * still be waiting.
  */
 export function sessionAfter(before: SideSession, answer: CalledTask): SideSession & { waiting: boolean } {
   const { taskId, reply, state } = answer;
@@ -100,29 +100,32 @@ export function sessionAfter(before: SideSession, answer: CalledTask): SideSessi
   };
 }
 
-/** Metadata key of a Message that only resumes a waiting conversation, which then reads its commands. */
+/** Metadata key that marks a Message as a mere wake-up: the waiting conversation resumes and reads its commands. */
 export const WAKE_KEY = 'parley/wake';
 
 /** State of a conversation, folded from its Task's log. The same events always give the same state. */
 export class ConversationState {
   readonly dialogue: Dialogue;
   readonly sessions: Record<Side, SideSession> = { requester: {}, target: {} };
-  /** Number of the last turn that each side's agent answered itself; -1 if none. The agent knows all turns up to it. */
+  /**
+   * Number of the last turn that each side's agent answered itself (no injected text); -1 if none. The agent knows
+   * all texts up to that turn.
+   */
   readonly known: Record<Side, number> = { requester: -1, target: -1 };
-  /** Ids of the agents' Tasks by call, as far as they are recorded. */
+  /** Ids of the Tasks that agents created for the calls, as far as the log names them. */
   readonly calls = new Map<CallName, string>();
   /** Number of the last executed command. */
   command = 0;
   paused = false;
-  /** Text that a caller sent to the waiting Task; it becomes the next turn. */
+  /** Text that a caller sent to the waiting Task, and that becomes the next turn; `undefined`: none. */
   injection: string | undefined;
   /** Question that a person must answer before the pending turn; absent once the turn is complete. */
   asked: AskedQuestion | undefined;
   announcement: Announcement | undefined;
   taskState: TaskState = 'TASK_STATE_SUBMITTED';
-  /** Time of the last status update, in epoch milliseconds. */
+  /** Time of the last status update, in milliseconds since 1970. */
   changedAt = 0;
-  /** Time from which the limit of the current or next call counts, in epoch milliseconds. */
+  /** Time from which the time limit of the current or next call counts, in milliseconds since 1970. */
   callSince = 0;
 
   constructor(
@@ -152,7 +155,9 @@ export class ConversationState {
     return this.asked !== undefined && this.asked.answer === undefined;
   }
 
-  /** True if the Task was ended from outside, without a complete event. */
+  /**
+   * True if the Task was ended from outside (a cancel or a limit of the Task), so that its log has no complete event.
+   */
   get cut(): boolean {
     return isTerminalState(this.taskState) && this.dialogue.outcome === undefined;
   }
@@ -185,7 +190,7 @@ export class ConversationState {
 
   /**
    * Clears the injected text and the question when a turn is complete. The next Message to the agent that asked
-   * continues its context, not the Task that asked.
+   * belongs to the same context, but not to the Task that asked.
    */
   private endWaits(): void {
     const { asked } = this;

@@ -19,7 +19,7 @@ export interface ConversationOverview {
   target: string;
   status: ConversationStatus;
   outcome?: ConversationOutcome;
-  /** Present while the conversation is paused, or a person must answer an agent's question. */
+  /** True while the conversation is paused, or a person must answer an agent's question; otherwise absent. */
   paused?: true;
   maxTurns: number;
   /** Time limit of one turn, in milliseconds. */
@@ -30,12 +30,12 @@ export interface ConversationOverview {
   updatedAt: string;
 }
 
-/** Conversation of `GET /api/conversations/{id}`. */
+/** Conversation as `GET /api/conversations/{id}` returns it. */
 export interface ConversationView extends ConversationOverview {
   /** Question that a person must answer before the next turn. */
   question?: string;
   turns: SpokenTurn[];
-  /** Failure that ended the conversation, with the number of its turn. */
+  /** Failure that ended the conversation, with the number of the turn that failed; absent if none did. */
   error?: TurnFailure & { turn: number };
   /** Outcome of the announcement, once known. */
   announcement?: Announcement;
@@ -60,8 +60,8 @@ export function conversationView(header: TaskHeader, log: readonly TaskEvent[]):
 }
 
 /**
- * Returns the outcome, or `undefined` for an active conversation. A Task that was ended from outside gives `canceled`
- * or `error`.
+ * Returns the outcome, or `undefined` for an active conversation. If the Task was ended from outside, the outcome is
+ * `canceled` or `error`.
  */
 export function finalOutcome({ dialogue, cut, taskState }: ConversationState): ConversationOutcome | undefined {
   if (dialogue.outcome !== undefined || !cut) return dialogue.outcome;

@@ -4,7 +4,10 @@ export type Side = 'requester' | 'target';
 
 /** Outcome of a conversation. */
 export type ConversationOutcome =
-  /** The conversation is complete: there is no loop, or a caller stopped it between two turns. */
+  /**
+   * The conversation is complete. Either there was no loop (only turns 0 and 1), or a caller stopped it between two
+   * turns.
+   */
   | 'done'
   /** An agent answered with the skip token, or with an empty text. */
   | 'skipped'
@@ -31,20 +34,23 @@ export interface TalkOrigin {
 
 /** Settings of a conversation, from its request. */
 export interface ConversationSettings {
-  /** Agent reference. If absent, the target gets no reply, and the other side is `unknown` to it. */
+  /**
+   * Reference of the requester: the name, path or URL of an agent. If absent, the target's answer is the last turn,
+   * and the target sees the other side as `unknown`.
+   */
   requester?: string;
   /** Reference of the target: the name, path or URL of an agent. */
   target: string;
   message: string;
-  /** Number of turns after the first answer; 0 to 20. */
+  /** Maximum number of turns after the first answer; 0 to 20. */
   maxTurns: number;
   /** Time limit of one turn of an agent, in milliseconds. */
   timeoutMs: number;
-  /** Reference of the agent that announces the end (the announcer). */
+  /** Reference of the agent that announces the end (the announcer); absent: the end is not announced. */
   announce?: string;
   /** Form of the prompt for a remote agent that reads no entries: a text Part, or none (the default). */
   instructions?: Instructions;
-  /** Names of stored credentials, for agents that are given by URLs. */
+  /** Names of stored credentials by the agent that they are for; only agents that are given by URLs need one. */
   auth?: Partial<Record<CalledParty, string>>;
   /** Tool call by which an agent started the conversation, if one did. */
   origin?: TalkOrigin;
@@ -52,9 +58,9 @@ export interface ConversationSettings {
   requesterRevision?: string;
 }
 
-/** Default number of turns after the first answer. */
+/** Default of `maxTurns`, the maximum number of turns after the first answer. */
 export const DEFAULT_MAX_TURNS = 5;
-/** Maximum number of turns after the first answer. */
+/** Largest allowed `maxTurns`. */
 export const MOST_TURNS = 20;
 /** Default milliseconds for one turn of an agent. */
 export const DEFAULT_TURN_MS = 60_000;
@@ -71,7 +77,7 @@ export interface SpokenTurn {
   fromAgent: string;
   toAgent: string;
   text: string;
-  /** Time of the turn, in epoch milliseconds. */
+  /** Time of the turn, in milliseconds since 1970. */
   ts: number;
 }
 

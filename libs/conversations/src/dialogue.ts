@@ -23,31 +23,31 @@ export interface PendingTurn {
 export interface DialogueStart {
   conversationId: string;
   settings: ConversationSettings;
-  /** True if both sides are the same agent, for which there is no loop. */
+  /** True if both sides are the same agent. There is then no loop: only turns 0 and 1. */
   self: boolean;
 }
 
 /**
- * Rules of a conversation, without I/O: the next speaker, the meaning of a reply, the next event. A draft changes no
- * state; the event is applied once it is emitted. ConversationState holds the rest of a conversation: sessions,
- * commands and questions.
+ * Rules of a conversation, without I/O: the next speaker, the meaning of a reply, the next event. The methods that
+ * draft an event change no state; `applyEvent` does, once the event is emitted. ConversationState has the rest of a
+ * conversation: sessions, commands and questions.
  */
 export class Dialogue {
   readonly turns: SpokenTurn[] = [];
   readonly emitted: Pick<A2aEvent, 'runId'>[] = [];
   error: (TurnFailure & { turn: number }) | undefined;
   outcome: ConversationOutcome | undefined;
-  /** Time of the end, in epoch milliseconds. */
+  /** Time of the end, in milliseconds since 1970; `undefined` before. */
   endedAt: number | undefined;
 
   constructor(private readonly start: DialogueStart) {}
 
-  /** Text of the last turn, or before turn 0 the message of the request. */
+  /** Text of the last turn; before turn 0, the `message` of the settings, which becomes turn 0. */
   get lastText(): string {
     return this.turns.at(-1)?.text ?? this.start.settings.message;
   }
 
-  /** Number of the last possible turn; 1 if there is no loop. */
+  /** Number of the last possible turn. It is 1 if there is no loop (no requester, or both sides are the same agent). */
   get lastTurn(): number {
     const { settings, self } = this.start;
     return self || settings.requester === undefined ? 1 : settings.maxTurns + 1;
@@ -75,8 +75,8 @@ export class Dialogue {
   }
 
   /**
-   * Drafts the event for a reply to the pending turn: the turn, its failure, or the end if the reply is empty or the
-   * skip token.
+   * Drafts the event for a reply to the pending turn: the turn; or its failure; or, if the reply is empty or the skip
+   * token, the end.
    */
   draftReply({ turn }: PendingTurn, reply: TurnReply): A2aDraft {
     if ('failure' in reply) return this.draftFailure(turn, reply.failure);
@@ -84,7 +84,7 @@ export class Dialogue {
     return this.draftTurn(turn, reply.text);
   }
 
-  /** Drafts the complete event, with the given outcome, else the one that follows from the emitted events. */
+  /** Drafts the complete event. @param outcome absent: the outcome that follows from the emitted events */
   draftEnd(outcome: ConversationOutcome = this.natural): A2aDraft {
     return { data: { ...this.nameParties(0), phase: 'complete' }, outcome };
   }

@@ -24,17 +24,17 @@ import { finalOutcome } from './conversation-view.js';
 import type { TalkOrigin, TurnFailure } from './conversation.js';
 import { CREDENTIAL_UNUSABLE } from './turn-reply.js';
 
-/** Extension and metadata key for the origin of a request for a conversation. */
+/** URI of the extension, and metadata key, of TalkEntry in the request for a conversation. */
 const TALK_ENTRY = 'urn:parley:extension:talk:v1';
 
-/** Origin of a request for a conversation. */
+/** Origin of a request for a conversation: which tool call of which Task made it, and what was said there before. */
 export interface TalkEntry {
   origin: TalkOrigin;
   /** Texts of the agent's Task up to the call, oldest first. */
   before?: SaidText[];
   /** Number of older texts that are left out. */
   omitted?: number;
-  /** Revision of the requester; entries of earlier versions have none. */
+  /** Revision of the requester's workflow; absent in entries of earlier versions. */
   revision?: string;
 }
 
@@ -112,8 +112,8 @@ function stateFrom(conversationId: string, first: TaskEvent): ConversationState 
 }
 
 /**
- * Returns the tool's result: with `wait` the outcome and all turns, else the first answer. `undefined` until the log
- * has it.
+ * Returns the tool's result: with `wait` the outcome and all turns, else the first answer. `undefined` while the log
+ * does not have it yet.
  */
 function talkResult(state: ConversationState, wait: boolean): JsonObject | undefined {
   const { conversationId, dialogue } = state;

@@ -51,7 +51,7 @@ function dataText(parts: readonly Part[]): string {
   return data === undefined ? '' : JSON.stringify(data);
 }
 
-/** Code of a failure whose message names a credential. */
+/** Code of a failure whose message contains the name of a credential. */
 export const CREDENTIAL_UNUSABLE = 'CREDENTIAL_UNUSABLE';
 
 const CODES: Record<CallFailureKind, string> = {
@@ -104,7 +104,7 @@ function wantsAuth(answer: CalledTask): TurnFailure {
   return { code: 'AUTH_REQUIRED', message, retryable: false };
 }
 
-/** Returns the A2AError among the causes of an error, if any: the refusal by an agent of this process. */
+/** Returns the first A2AError among an error and its causes, if any: an agent of this process has refused the call. */
 function refusalOf(error: unknown): A2AError | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof A2AError) return cause;
   return undefined;

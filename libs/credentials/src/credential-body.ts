@@ -26,7 +26,7 @@ const PRINTABLE = /^\P{Cc}+$/u;
 
 const printable: Check = [(text) => PRINTABLE.test(text), 'must not be empty or have control characters'];
 
-/** Validates a text against every check; the first failed check is reported. */
+/** Validates a text by checks in order; the detail of the first one that fails is reported. */
 function CheckedText(...checks: Check[]): PropertyDecorator {
   const faultOf = (value: unknown, body: object): string | undefined => {
     if (value === undefined) return 'is required';
@@ -41,7 +41,7 @@ function CheckedText(...checks: Check[]): PropertyDecorator {
   );
 }
 
-/** Validates a text of the length of a name. */
+/** Validates a text that is at most as long as a name may be. */
 function ShortText(...checks: Check[]): PropertyDecorator {
   return CheckedText(atMost(MAX_TEXT), printable, ...checks);
 }
@@ -111,8 +111,8 @@ export abstract class CredentialBody {
   hosts?: string[];
 
   /**
-   * Creates the body for the kind that it names. If the kind is unknown, no other member is checked. @throws
-   * ProblemError 400
+   * Creates the body for the kind that it names. If the kind is unknown, no other member is checked.
+   * @throws ProblemError 400 for an unknown kind
    */
   static from(sent: { kind?: unknown }): CredentialBody {
     const found = CREDENTIAL_FORMS.find(({ kind }) => kind === sent.kind);
@@ -120,10 +120,10 @@ export abstract class CredentialBody {
     return withMembers<CredentialBody>(found.form, sent);
   }
 
-  /** Settings that are stored and shown. */
+  /** Settings of the credential, which are stored and shown. */
   abstract get settings(): CredentialSettings;
 
-  /** Secret that is stored sealed. */
+  /** Secret of the credential, which is stored encrypted (sealed). */
   abstract get secret(): string;
 
   protected get bound(): Pick<CredentialSettings, 'hosts'> {
@@ -131,7 +131,9 @@ export abstract class CredentialBody {
   }
 }
 
-/** Credential that replaces a stored one. The path names the credential, and a name in the body is ignored. */
+/**
+ * Credential that replaces a stored one. The path of the request names the credential; a name in the body is ignored.
+ */
 export abstract class ReplacementBody extends CredentialBody {
   static override from(sent: object): CredentialBody {
     const named: object = { ...sent, name: 'named-by-its-path' };

@@ -13,7 +13,10 @@ import type { Credential, CredentialId, CredentialSettings, UsableCredential } f
 /** Maximum number of credentials of a tenant; concurrent requests may exceed it by a few. */
 export const MOST_CREDENTIALS = 500;
 
-/** Stores credentials with encrypted secrets; the secrets are decrypted only for calls, and to reseal them. */
+/**
+ * Stores credentials with encrypted (sealed) secrets. A secret is decrypted only for a call, and to encrypt it with a
+ * new key (reseal).
+ */
 @Injectable()
 export class CredentialStore {
   private readonly wanted = new BatchLoader((keys: readonly string[]) => this.readUsable(keys));
@@ -74,10 +77,11 @@ export class CredentialStore {
   }
 
   /**
-   * Returns the current credential, whichever replica changed it; concurrent reads share one query.
-   * @param signal ends the wait for an unreachable database; absent: does not wait
-   * @param isWanted filter on the settings: no secret of an unwanted credential is opened or returned
-   * @throws UnreadableSecret if no key opens the secret
+   * Returns the credential as it is now, whichever replica changed it; `undefined` if there is none, or it is not
+   * wanted. Concurrent reads share one query.
+   * @param signal ends the wait for an unreachable database; absent: an unreachable database is an error at once
+   * @param isWanted filter on the settings: the secret of an unwanted credential is not decrypted
+   * @throws UnreadableSecret if no key decrypts the secret
    */
   async findUsable(
     { tenant, name }: CredentialId,
@@ -91,15 +95,15 @@ export class CredentialStore {
     return { tenant, name, settings, version, secret: this.box.open(row.secret, credentialPlace({ tenant, name })) };
   }
 
-  /** Records the outcome of a credential's use, unless the credential has changed since. */
+  /** Records the time or the error of a credential's use, unless the credential has been replaced since. */
   async noteUse(used: UsableCredential, at: { usedAt?: Date; error?: string }): Promise<void> {
     const { tenant, name, version } = used;
     await this.database.pool.query(NOTE, [tenant, name, version, at.usedAt ?? null, at.error ?? null]);
   }
 
   /**
-   * Encrypts with the current key (reseals) the secrets that an older key sealed. @returns the number of secrets that
-   * no key opens
+   * Encrypts with the current key (reseals) the secrets that were encrypted with an older key.
+   * @returns the number of secrets that no key decrypts
    */
   async sealAnew(): Promise<number> {
     const select = { tenant: true, name: true, secret: true };
@@ -154,7 +158,10 @@ function toCredential(row: CredentialRow): Credential {
   };
 }
 
-/** Converts the row that a statement returned. TypeORM does not map the row: its members are named like the columns. */
+/**
+ * Converts the row that a statement returned; `undefined` without a row. TypeORM does not map such a row: its members
+ * have the names of the columns.
+ */
 function savedCredential({ raw }: InsertResult | UpdateResult): Credential | undefined {
   const [row] = raw as CredentialRow[];
   return row && toCredential(row);
@@ -176,7 +183,7 @@ const NOTE = `
     last_error_at = CASE WHEN $5::text IS NULL THEN last_error_at ELSE now() END
   WHERE tenant = $1 AND name = $2 AND version = $3`;
 
-/** Minimum milliseconds between two notes of a use, or of the same error. */
+/** Minimum milliseconds between two records of a use of one credential, or of the same error. */
 const PAUSE_MS = 10_000;
 const LONGEST_ERROR = 500;
 

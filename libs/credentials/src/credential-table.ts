@@ -6,7 +6,7 @@ export class CredentialRow implements CredentialId {
   @PrimaryColumn('text') tenant!: string;
   @PrimaryColumn('text') name!: string;
   @Column('json') settings!: CredentialSettings;
-  /** Sealed secret; read only on explicit selection. */
+  /** Encrypted (sealed) secret; read only if a query selects it explicitly. */
   @Column('text', { select: false }) secret!: string;
   @Column('uuid') version!: string;
   @Column('timestamptz') created_at!: Date;

@@ -32,7 +32,10 @@ export interface OAuth2Settings extends SharedSettings {
   clientId: string;
   scopes: string[];
   audience?: string;
-  /** Place of the client's credentials: the Authorization header or the body (RFC 6749, section 2.3.1). */
+  /**
+   * Place of the client's credentials in a token request: the Authorization header or the body (RFC 6749,
+   * section 2.3.1).
+   */
   clientAuthentication: 'basic' | 'body';
 }
 
@@ -68,9 +71,10 @@ export interface UsableCredential extends CredentialId {
 }
 
 /**
- * True if a credential may be sent to the endpoint of a call. A credential without `hosts` is bound to the origin of
- * the agent's URL in the workflow; the agent's card cannot lead it to another origin.
- * @param agentUrl URL of the agent in the workflow; `undefined` if there is none
+ * True if a credential may be sent to the endpoint of a call. `hosts` decide, if the credential has them; otherwise
+ * only the origin of the agent's URL in the workflow is allowed, whatever endpoint the agent's card names.
+ * @param endpoint URL that the call goes to
+ * @param agentUrl URL of the agent in the workflow; `undefined` if no trusted source names one
  */
 export function mayGoTo({ hosts }: CredentialSettings, endpoint: URL, agentUrl: string | undefined): boolean {
   if (hosts !== undefined) return hosts.includes(endpoint.origin);

@@ -37,7 +37,7 @@ export abstract class CredentialNamers {
   abstract registeredAgents(tenant: string, credential: string): Promise<string[]>;
 }
 
-/** Selection and page of listed credentials. */
+/** Query parameters that filter and page the list of credentials. */
 class CredentialQuery {
   @QueryWholePageSize(MOST_CREDENTIALS)
   pageSize = MOST_CREDENTIALS;

@@ -7,7 +7,7 @@ import { CredentialsController } from './credentials.controller.js';
 import { OAuthTokens } from './oauth-tokens.js';
 import { StoredRequestSigners } from './stored-request-signers.js';
 
-/** Provides the credentials of calls to agents. Needs the modules of the ground layer. */
+/** Provides the credentials of calls to agents. Needs the global modules of the service. */
 @Module({
   imports: [TypeOrmModule.forFeature([CredentialRow])],
   providers: [CredentialStore, CredentialUse, OAuthTokens, { provide: RequestSigners, useClass: StoredRequestSigners }],

@@ -23,7 +23,10 @@ export class TokenRefused extends Error {
   }
 }
 
-/** Lifetime of a token whose response names none (RFC 6749, section 5.1, leaves it to the documentation). */
+/**
+ * Lifetime in seconds of a token whose response names none (RFC 6749, section 5.1, leaves it to the server's
+ * documentation).
+ */
 const DEFAULT_LIFETIME_S = 300;
 const LONGEST_LIFETIME_S = 24 * 3600;
 const MAX_TOKEN = 16 * 1024;
@@ -97,7 +100,7 @@ function formEncoded(text: string): string {
   return new URLSearchParams({ '': text }).toString().slice(1);
 }
 
-/** Fraction of a token's lifetime that remains when it is refreshed, at most one minute. */
+/** Fraction of a token's lifetime: when only this much is left, and at most a minute, the token is refreshed. */
 const SHARE_LEFT = 0.2;
 const LONGEST_LEFT_MS = 60_000;
 
@@ -108,14 +111,17 @@ interface Current {
 }
 
 /**
- * Caches the token of one credential. Concurrent calls share one request for a token. The token is refreshed before it
- * expires; if the refresh fails, the token stays in use until it expires.
+ * Caches the token of one credential. Concurrent calls share one request for a token. The token is refreshed before
+ * it expires; if the refresh fails, the old token stays in use until it expires.
  */
 export class CachedToken {
   private current: Current | undefined;
   private fetching: Promise<string> | undefined;
 
-  /** @param now milliseconds of a monotonic clock */
+  /**
+   * @param fetch requests a token
+   * @param now milliseconds of a monotonic clock
+   */
   constructor(
     private readonly fetch: () => Promise<IssuedToken>,
     private readonly now: () => number = () => performance.now(),
@@ -134,7 +140,10 @@ export class CachedToken {
     }
   }
 
-  /** Returns a token to replace one that an agent rejected: the token fetched since, else a new one. */
+  /**
+   * Returns another token than the one that an agent rejected (`refused`): the cached one, if it was fetched since,
+   * else a new one.
+   */
   async replaceRefused(refused: string): Promise<string> {
     if (this.current?.value === refused) this.current = undefined;
     return this.get();
@@ -145,7 +154,7 @@ export class CachedToken {
     return this.fetching;
   }
 
-  /** Fetches a token. Its lifetime counts from the request, since the response may have been slow. */
+  /** Fetches a token. Its lifetime counts from the time of the request, since the response may be slow. */
   private async fetchOne(): Promise<string> {
     const askedAt = this.now();
     const { value, lifetimeMs } = await this.fetch();
@@ -161,10 +170,10 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 
 export type OAuth2Credential = UsableCredential & { settings: OAuth2Settings };
 
-/** Caches the tokens of OAuth 2.0 credentials in this process while they are valid. */
+/** Caches the tokens of OAuth 2.0 credentials in this process until they expire. */
 @Injectable()
 export class OAuthTokens {
-  /** Tokens by version of the credential: a modified credential gets new tokens. */
+  /** Tokens by the version of the credential, so that a replaced credential gets new tokens. */
   private readonly kept = new LRUCache<string, CachedToken>({ max: 1_000 });
   private readonly fetches;
 
@@ -184,7 +193,7 @@ export class OAuthTokens {
     return this.cachedTokenOf(credential).get();
   }
 
-  /** Returns a token to replace one that an agent rejected. Rejects like `getToken`. */
+  /** Returns another token than the one that an agent rejected (`refused`). Rejects like `getToken`. */
   replaceToken(credential: OAuth2Credential, refused: string): Promise<string> {
     return this.cachedTokenOf(credential).replaceRefused(refused);
   }

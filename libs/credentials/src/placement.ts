@@ -5,7 +5,7 @@ import type { CredentialSettings } from './credential.js';
 /** `token` of RFC 9110, section 5.6.2: the form of the names of headers and cookies. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/;
 
-/** Headers that describe the call or its connection; credentials may not replace them. */
+/** Headers that describe the call or its connection, so that a credential may not be sent in them. */
 const TAKEN = new Set([
   'accept',
   'accept-encoding',
@@ -47,9 +47,11 @@ export class CredentialMismatch extends Error {
 
 /**
  * Chooses the place of a credential in a request by the security of an agent's card.
- * - A requirement of the card that the credential meets decides, if it names a single scheme.
+ *
+ * - If the credential meets a requirement of the card that names a single scheme, that scheme decides.
  * - If the card has no requirements, a declared scheme that the credential meets decides.
- * - If the card has no schemes either, the settings of the credential decide.
+ * - If the card has no schemes either, or there is no card, the settings of the credential decide.
+ *
  * @throws CredentialMismatch if the card has requirements or schemes, and the credential meets none of them
  */
 export function choosePlacement(settings: CredentialSettings, security: RequiredSecurity | undefined): Placement {
@@ -80,8 +82,8 @@ function placeBy(settings: CredentialSettings, scheme: SecurityScheme | undefine
 }
 
 /**
- * Returns the place of an API key that a card requests; `undefined` for a header with another meaning, or an invalid
- * name.
+ * Returns the place that a card requests for an API key; `undefined` if the name is invalid, or that of a header with
+ * another meaning.
  */
 function keyPlacement({ in: place, name }: Extract<SecurityScheme, { type: 'apiKey' }>): Placement | undefined {
   const possible = place === 'header' ? mayCarrySecret(name) : place === 'cookie' ? isToken(name) : name !== '';
@@ -89,8 +91,8 @@ function keyPlacement({ in: place, name }: Extract<SecurityScheme, { type: 'apiK
 }
 
 /**
- * True if a credential meets a scheme. Schemes of OAuth 2.0 and OpenID Connect accept any bearer token: its owner knows
- * where the token comes from.
+ * True if a credential fits a scheme of a card. Any bearer token fits OAuth 2.0 and OpenID Connect: only its owner
+ * knows where it comes from.
  */
 function meetsScheme(kind: Exclude<CredentialSettings['kind'], 'api-key'>, scheme: SecurityScheme): boolean {
   if (kind === 'basic') return scheme.type === 'http' && scheme.scheme === 'basic';
@@ -109,7 +111,7 @@ function equalIgnoringCase(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }
 
-/** Maximum number of requirements in an error, since a card may be long. */
+/** Maximum number of requirements that an error lists, since a card may be long. */
 const MOST_REPORTED = 10;
 /** Maximum characters of a name in an error. */
 const LONGEST_REPORTED = 64;
@@ -136,13 +138,15 @@ function describeScheme(scheme: SecurityScheme | undefined): string {
 
 /** `cookie-octet` of RFC 6265, section 4.1.1. */
 const COOKIE_VALUE = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/;
-/** Minimum length of redacted secrets: a shorter text may be part of any word. */
+/** Minimum length of a secret that is redacted: a shorter text may be part of any word. */
 const SHORTEST_HIDDEN = 4;
 
 /**
- * Returns the authentication of a request: its header or query parameter, and the secrets to redact in logs.
+ * Returns the authentication of a request: its header or query parameter, and the secrets to redact in errors and
+ * logs.
  * @param secret the key, the token or the password
- * @throws CredentialMismatch if the secret does not fit its place
+ * @param origin the only origin that may receive it
+ * @throws CredentialMismatch if the secret has characters that its place does not allow
  */
 export function requestAuth(
   placement: Placement,

@@ -19,12 +19,12 @@ type WantedCredential = Pick<SigningRequest, 'credential' | 'tenant'> & { signal
 const LONGEST_NAME = 64;
 
 /**
- * Authenticates requests with stored credentials. The credential is read again for each call, so that a change affects
- * the next call.
+ * Authenticates requests with stored credentials. The credential is read from the database again for each call, so
+ * that a change affects the next call.
  */
 @Injectable()
 export class StoredRequestSigners extends RequestSigners {
-  /** Credential, and token if any, behind each issued authentication. */
+  /** Credential, and its token if any, from which each RequestAuth was made. */
   private readonly made = new WeakMap<RequestAuth, { credential: UsableCredential; token?: string }>();
 
   constructor(
@@ -98,7 +98,7 @@ export class StoredRequestSigners extends RequestSigners {
     return auth;
   }
 
-  /** Records a failure to authenticate, and reports it as an AgentCallError. */
+  /** Runs `work`. If it fails, records the failure for the credential, and rethrows it as an AgentCallError. */
   private async reportFailure<T>(credential: UsableCredential, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -122,8 +122,8 @@ function isOAuth2(credential: UsableCredential): credential is OAuth2Credential 
 }
 
 /**
- * Returns the error to report for a failure; `undefined` for internal errors. No cause is attached, although causes
- * contain no secrets.
+ * Returns the error that callers see for a failure; `undefined` for internal errors. The failure is not attached as
+ * its cause, to be safe, although it contains no secret.
  */
 function signingFailure(name: string, error: unknown): AgentCallError | undefined {
   const failedAs = (kind: AgentCallFailure, reason: string): AgentCallError =>

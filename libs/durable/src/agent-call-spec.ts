@@ -17,24 +17,27 @@ import {
 } from '#libs/protocol';
 
 /**
- * Maximum age in milliseconds of the proof that this replica still holds the Task when a call leaves the process. A
- * replica that stalls for ten seconds, or loses its session, loses its Tasks to another replica. When it wakes, it may
- * try to send a call that it decided long before.
+ * Maximum age in milliseconds of the proof that this replica still holds the claim of the Task, when a call leaves
+ * the process. Other replicas adopt the Tasks of a replica that stands still for ten seconds or loses its session.
+ * When it continues, it may try to send a call that it decided on long before.
  */
 const PROOF_MS = 1_000;
-/** Maximum age in milliseconds of a proof when it arrives. With a database that is merely slow, calls still leave. */
+/**
+ * Maximum milliseconds that proving the claim may take. The value is so large that a slow database does not prevent
+ * calls.
+ */
 const ANSWER_MS = 5_000;
 /**
- * Maximum number of attempts to prove the claim, which cover two minutes. A proof is late if this process stalled or
- * the database is busy.
+ * Maximum number of attempts to prove the claim; together they last two minutes. An attempt fails if the proof comes
+ * too late, because this process stood still or the database is busy.
  */
 const MOST_QUESTIONS = 24;
 
 /** Checks that this replica still holds a Task (its claim) before a call of that Task leaves the process. */
 export class ClaimProof {
   /**
-   * @param provenAt a `performance.now()` after which the store accepted an event of this execution
-   * @param prove throws if another replica holds the Task
+   * @param provenAt time, by `performance.now()`, after which the store accepted an event of this execution
+   * @param prove asks the store; throws if another replica holds the Task
    */
   constructor(
     private provenAt: number,
@@ -42,7 +45,7 @@ export class ClaimProof {
   ) {}
 
   /**
-   * Proves the claim unless the last proof is fresh.
+   * Proves the claim, unless it was proved less than PROOF_MS ago.
    * @throws AgentCallError `aborted` if this replica lost the Task, `timeout` if that cannot be decided in time
    */
   readonly renewProof = async (): Promise<void> => {
@@ -68,11 +71,14 @@ export class ClaimProof {
 }
 
 /**
- * Stores the `contextId` that an agent elsewhere assigned in one call, and finds that of earlier calls (see
- * RemoteContexts, which stores those of all conversations).
+ * Stores the `contextId` that a remote agent assigned in one call, and finds the one of earlier calls. It belongs to
+ * one conversation; RemoteContexts stores those of all.
  */
 export interface KeptContext {
-  /** Returns the agent's `contextId` of earlier calls, if any. Rejects only if the call has ended. */
+  /**
+   * Returns the agent's `contextId` from earlier calls; `undefined` if there is none. Rejects only if the call has
+   * ended.
+   */
   findContextId(): Promise<string | undefined>;
   /** Stores a `contextId` for later calls. Never rejects. */
   keepContextId(contextId: string): Promise<void>;
@@ -81,7 +87,10 @@ export interface KeptContext {
 /** Maximum characters of a stored `contextId`, since agents choose it. */
 const LONGEST_CONTEXT = 1_024;
 
-/** Context (`contextId`) at the agent during one call: uses that of earlier calls, and stores it for later ones. */
+/**
+ * Context (`contextId`) at the agent during one call: the call uses the one of earlier calls, and stores its own for
+ * later ones.
+ */
 export class AgentContext {
   private isRefused = false;
   private found: Promise<string | undefined> | undefined;
@@ -90,8 +99,8 @@ export class AgentContext {
   constructor(private readonly kept: KeptContext | undefined) {}
 
   /**
-   * Returns the request with the `contextId` of earlier calls, unless the request names a context or a Task, or the
-   * agent has refused that context.
+   * Returns the request with the `contextId` of earlier calls; unchanged if there is none, if the request names a
+   * context or a Task itself, or if the agent has refused that context.
    */
   async withKeptContext(request: SendMessageRequest): Promise<SendMessageRequest> {
     const { message } = request;
@@ -101,8 +110,9 @@ export class AgentContext {
   }
 
   /**
-   * Records the error of a request that was sent with the `contextId` of earlier calls.
-   * @returns true if the request should be sent again without it: the agent has forgotten the context, and done nothing
+   * Notes the error of a request that was sent with the `contextId` of earlier calls.
+   * @returns true if the request should be sent again without the `contextId`: the agent has forgotten the context,
+   *   and so has done nothing
    */
   noteRefusal(request: SendMessageRequest, error: unknown): boolean {
     const { contextId, taskId } = request.message;
@@ -140,7 +150,7 @@ function contextOf(response: StreamResponse): string | undefined {
   return 'statusUpdate' in response ? response.statusUpdate.contextId : response.artifactUpdate.contextId;
 }
 
-/** Key of a conversation between a Task and an agent elsewhere. */
+/** Key of a conversation between a calling Task and a remote agent. */
 export interface RemoteTalk {
   tenant: string;
   owner: string;
@@ -152,16 +162,16 @@ export interface RemoteTalk {
 }
 
 /**
- * Stores the `contextId`s that agents elsewhere assign, so that later Messages of the same conversation use them
+ * Stores the `contextId`s that remote agents assign, so that later Messages of the same conversation use them
  * (section 3.4.3).
  */
 export abstract class RemoteContexts {
-  /** Returns the agent's `contextId` of earlier calls, if any. */
+  /** Returns the agent's `contextId` from earlier calls; `undefined` if there is none. */
   abstract findContext(talk: RemoteTalk): Promise<string | undefined>;
 
   /**
    * Stores a `contextId`, replacing an earlier one. Resolves when it is durable.
-   * @param taskId the calling Task; the `contextId` is deleted with the last Task that stored it
+   * @param taskId id of the calling Task; the `contextId` is deleted with the last Task that stored it
    */
   abstract keepContext(talk: RemoteTalk, contextId: string, taskId: string): Promise<void>;
 }
@@ -180,7 +190,7 @@ export type CallIdentity = Pick<
 
 export interface CallTarget {
   url: string;
-  /** Name of the agent in the call chain; the URL unless set. */
+  /** Name of the agent in the call chain; absent: its URL. */
   calledAgent?: string;
 }
 
@@ -190,18 +200,18 @@ export interface CallingTask {
   /** Agent that owns the Task, as the call chain names it. */
   agent: string;
   /**
-   * Calls that led to the Task, and the signer that adds this call to them. Absent for an agent that makes no calls and
-   * so needs no call chain.
+   * Call chain that led to the Task, and the signer that adds this call to it. Absent if the called agent itself
+   * makes no calls, so that the Message needs no call chain.
    */
   chain?: { links: readonly ChainLink[]; signer: CallChains };
   /**
-   * `performance.now()` before this execution yielded the event that announces the call; absent if an earlier execution
-   * yielded it.
+   * Time, by `performance.now()`, right before this execution yielded the event that announces the call; absent if an
+   * earlier execution yielded it.
    */
   announcedAt?: number;
   /**
-   * True if the agent works in this process. The agent's Task never becomes durable before the calling Task, so the
-   * call does not wait for a commit.
+   * True if the agent works in this process. The call then need not wait until its announcement is durable: the
+   * agent's Task never becomes durable before the calling Task's events.
    */
   staysHere?: boolean;
 }
@@ -213,62 +223,69 @@ export interface CallingTask {
 export interface AgentCallSpec {
   identity: CallIdentity;
   /**
-   * Signal of the calling execution. After a cancel, an agent that was just called has a moment left to report its
-   * Task.
+   * Signal that aborts when the calling execution ends. If it aborts because of a cancel, an agent that was just
+   * called has a moment left to report its Task.
    */
   signal: AbortSignal;
-  /** Request of the call. Its `messageId` is derived from the purpose of the call. The call chain is added to it. */
+  /**
+   * Request of the call, without its call chain, which is added to it. Its `messageId` is derived from what the call
+   * is for, so that every execution uses the same.
+   */
   request: SendMessageRequest;
   /**
-   * Called once before the Message is sent, with the files that the agent does not accept, even if there are none. If
-   * present, the call adapts Parts that the agent does not accept: data is sent as JSON text, a file as a line about
-   * it.
+   * Adapts the Parts that the agent does not accept, if present: data is sent as JSON text, a file as a line that names
+   * it. Called once before the Message is sent, with the files that the agent does not accept, even if there are none.
+   * Absent: Parts are sent as they are.
    */
   adapt?(unread: readonly Part[]): void;
-  /** Returns the Message to send once the agent's card is known; the same Message for every attempt. */
+  /**
+   * Completes the Message once the agent's card is known; must return the same Message for every attempt. Absent: it
+   * is sent as it is.
+   */
   complete?(message: Message, client: Pick<AgentClient, 'declaresExtension'>): Message;
-  /** The `contextId` at the agent. A Message that starts a Task is sent with that of earlier calls, if any. */
+  /**
+   * Context at the agent from earlier calls: a Message that starts a Task is sent with that `contextId`, if there is
+   * one.
+   */
   context?: KeptContext;
   /** Returns the address of the agent. An error that it throws fails the call. */
   findTarget(): CallTarget | Promise<CallTarget>;
   /**
-   * Checks whether the call is allowed, last before the agent is called, after the check for loops. An error that it
-   * throws fails the call.
+   * Checks whether the call is allowed, such as by a budget. It is the last check before the agent is called, after
+   * the one for loops. If it throws, the call fails with that error.
    */
   admit?(): Promise<void>;
-  /** The calling Task. Without it, the call is neither recorded nor found again. */
+  /** The calling Task. If absent, the call is not recorded, so that no later execution finds its Task. */
   by?: CallingTask;
-  /**
-   * True for a local agent, one of this service. It creates one Task for a Message, however often the Message is sent.
-   */
+  /** True for an agent of this service. It creates one Task for a Message, however often the Message is sent. */
   own?: boolean;
   /**
-   * Id of the Task that an earlier attempt of the same request created, or that the Message is for. That Task is
-   * followed first.
+   * Id of a Task that is followed first: the one that an earlier attempt of the same request created, or the waiting
+   * one to which the Message belongs. Absent if no Task is known.
    */
   known?: string;
-  /** True if the agent is known to have received the Message for this Task. */
+  /** True if it is known that the Message has reached the `known` Task, so that it need not be sent. */
   delivered?: boolean;
-  /** Set to send the Message again if the agent no longer knows the `known` Task; otherwise the call fails. */
+  /** `'send'` to send the Message again if the agent no longer has the `known` Task. Absent: the call fails then. */
   forgotten?: 'send';
   /**
-   * True to leave the agent's Task at work after a failed call, since the caller will follow it again. The Task is still
-   * canceled after the time limit.
+   * True to leave the agent's Task at work if the call fails, since the caller will follow the Task in a later call.
+   * If the time limit ends the call, the Task is canceled in any case.
    */
   leavesTask?: boolean;
-  /** Time limit of the whole call in milliseconds; it replaces all other limits. */
+  /** Time limit of the whole call in milliseconds, in place of all other limits; absent: `timeouts` apply. */
   limit?: number;
   /**
-   * Called when the limit is suspended because the answer is not being read. The caller must then suspend its own time
-   * limits for the call.
+   * Called when the time limit stops counting because the answer is not being read (for lack of memory). The caller
+   * must then also stop limits of its own for the call.
    */
   onPause?(): void;
-  /** Called when the limit restarts now, instead of counting from `since`. */
+  /** Called when the time limit starts from the beginning now, instead of counting from `since`. */
   onRestart?(): void;
   /**
-   * Time from which `limit` counts, in epoch milliseconds, if another execution announced the call. If the Message was
-   * never sent (a local agent has no Task for it, or a known Task still waits for it), the limit starts when the
-   * Message is sent.
+   * Time from which `limit` counts, in milliseconds since 1970, if an earlier execution announced the call. If it
+   * turns out that the Message was never sent, the limit counts from the time when the Message is sent. That is so if
+   * an agent of this service has no Task for the Message, or the known Task still waits for it.
    */
   since?: number;
   /**
@@ -279,13 +296,13 @@ export interface AgentCallSpec {
   timeouts?: AgentCallOptions['timeouts'];
 }
 
-/** Time limits of single phases that never expire, for a call with a limit as a whole. */
+/** Limits of the single phases of a call, none of which ever expires; for a call that has a limit as a whole. */
 const UNLIMITED = { firstEvent: Infinity, idle: Infinity, total: Infinity };
 const CANCEL_MS = 5_000;
 
 /**
- * Returns the client's options for a call. A local agent detects retries by the idempotency key. To any other agent,
- * nothing is sent without a fresh proof of the claim.
+ * Returns the client's options for a call. An agent of this service gets an idempotency key, by which it detects a
+ * repeated Message. To any other agent nothing is sent without a fresh proof of the claim.
  */
 export function callOptions(spec: AgentCallSpec, signal: AbortSignal): AgentCallOptions {
   const { identity, own, by, request, resends, limit, timeouts = limit === undefined ? undefined : UNLIMITED } = spec;
@@ -337,7 +354,7 @@ export interface CanceledCall {
   outcome: CallCancelOutcome;
 }
 
-/** Cancels a Task of an agent to which no call is open, within five seconds. Never throws. */
+/** Cancels a Task at an agent without an open call to it, within five seconds. Never throws. */
 export async function cancelTask(
   directory: AgentDirectory,
   url: string,

@@ -32,30 +32,30 @@ import { CallEnd, type CallFailure, type CallOutcome, timedOut, toCallFailure, t
 /** Update of a running agent call: one response of the agent. */
 export interface CallProgress {
   response: StreamResponse;
-  /** Note of a run event (`parley/event`) that the response carries, if any. */
+  /** Note about a run event (`parley/event`) in the metadata of the response, if any. */
   step?: RunEventNote;
-  /** The agent's Task; only in the first response of this call that names the Task. */
+  /** The agent's Task, in the first response of this call that names it; absent in all others. */
   seen?: SeenTask;
 }
 
 interface SeenTask {
   taskId: string;
   contextId: string;
-  /** True if the Task's id was unknown before this response. */
+  /** True if the id of the Task was unknown before this response. */
   first: boolean;
 }
 
 /**
- * Milliseconds that a cancel waits for the Task id of a local agent that was just called. Such an agent always creates
- * a Task.
+ * Milliseconds that a cancel waits for the Task id of an agent of this service that was just called. Such an agent
+ * always creates a Task.
  */
 const OWN_SIGHT_MS = 2_000;
-/** Milliseconds that a cancel waits for the Task id of an agent elsewhere that was just called. */
+/** Milliseconds that a cancel waits for the Task id of a remote agent that was just called. */
 const SIGHT_MS = 500;
 
 /**
- * Maximum number of retries after a lost connection. With their delays they take about 13 s, enough for another replica
- * to take over.
+ * Maximum number of retries after a lost connection. With the pauses between them they take about 13 seconds, enough
+ * for another replica to adopt the Task.
  */
 const MAX_REPEATS = 7;
 const BACKOFF = new Backoff(100);
@@ -75,7 +75,7 @@ export class AgentCall {
   private readonly over = Promise.withResolvers<void>();
   private client: AgentClient | undefined;
   private sent = false;
-  /** True if this call has received the agent's Task. */
+  /** True if a response of this call has named the agent's Task. */
   private met = false;
   private unsent: AgentCallError | undefined;
   private leaving: Promise<void> | undefined;
@@ -109,7 +109,10 @@ export class AgentCall {
     return this.sent;
   }
 
-  /** Failure for which nothing has reached the agent so far, while the agent is unreachable. */
+  /**
+   * Failure of the call while its agent is unreachable and nothing has reached the agent so far; `undefined`
+   * otherwise.
+   */
   get refusal(): CallFailure | undefined {
     return this.unsent && toCallFailure(this.unsent);
   }
@@ -121,9 +124,9 @@ export class AgentCall {
   }
 
   /**
-   * Makes the call and yields its updates. Reads the next response after the consumer took the previous update. Call it
-   * once. If a durable caller stops reading early without giving the call up, the Task of an agent elsewhere is
-   * canceled.
+   * Makes the call and yields its updates. Call this method once. The next response is read only after the reader has
+   * taken the update before. If the reader of a durable call stops early without giving the call up, a Task at a
+   * remote agent is canceled.
    * @throws only the reason for which the call was given up
    */
   async *runCall(): AsyncGenerator<CallProgress, void, undefined> {
@@ -153,7 +156,7 @@ export class AgentCall {
     }
   }
 
-  /** Closes the connection and gives the call up; the agent continues. */
+  /** Closes the connection and gives the call up; the agent continues its work. */
   abort(): void {
     this.end.closeConnection(new AgentCallError('aborted', 'the call was aborted'));
   }
@@ -169,7 +172,7 @@ export class AgentCall {
     return { taskId, outcome: await this.cancelSeen() };
   }
 
-  /** Cancels the agent's Task. A repeated cancel is sent only if the agent was unreachable before. Never rejects. */
+  /** Cancels the agent's Task. Sends a second cancel only if the agent was unreachable for the first. Never rejects. */
   private cancelSeen(): Promise<CancelOutcome> {
     this.canceling ??= this.cancelTask(this.taskId ?? '').then((outcome) => {
       if (outcome === 'unreachable') this.canceling = undefined;
@@ -196,7 +199,7 @@ export class AgentCall {
     return own === true && known === undefined && since !== undefined;
   }
 
-  /** Restarts the time limit of the call, since no earlier execution has sent the Message. */
+  /** Starts the time limit of the call from the beginning, since no earlier execution has sent the Message. */
   private restartLimit(): void {
     this.spec.onRestart?.();
     this.end.startLimit(this.spec.limit);
@@ -235,13 +238,16 @@ export class AgentCall {
     return { kind: 'failed', answer, failure: isTimedOut ? timedOut(spec.limit ?? 0) : toCallFailure(error) };
   }
 
-  /** True if an agent elsewhere is still working when its caller stops reading because of an error. */
+  /**
+   * True if the reader stopped because of an error while a remote agent was still at work, so that its Task must be
+   * canceled.
+   */
   private isLeftAtWork(error: unknown): boolean {
     const isGone = error instanceof AgentCallError && (error.kind === 'aborted' || error.kind === 'not-found');
     return !isGone && !this.spec.leavesTask && this.isAtWork;
   }
 
-  /** True if an agent elsewhere has a Task for this call, and that Task was active in its last response. */
+  /** True if a remote agent has a Task for this call, and that Task was active in its last response. */
   private get isAtWork(): boolean {
     const { own, known, request } = this.spec;
     // A Task that waits for the Message, and does not get it, keeps waiting.
@@ -286,15 +292,15 @@ export class AgentCall {
   }
 
   /**
-   * True if a local agent reported its Task in this call, and nothing else proves that the Task is durable. An agent in
-   * this process reports its Task before the commit.
+   * True if an agent of this service reported its Task in this call, and it is not certain that this Task is durable:
+   * an agent in this process reports its Task before the commit.
    */
   private get isUnrecorded(): boolean {
     const { own, known, request } = this.spec;
     return own === true && this.met && known === undefined && request.message.taskId === undefined;
   }
 
-  /** Follows the known Task, if any. Sends the Message unless that Task already has it. */
+  /** Follows the known Task, if any. Sends the Message, unless it is certain that the Task already has it. */
   private async *exchangeMessage(
     client: AgentClient,
     request: SendMessageRequest,
@@ -345,7 +351,10 @@ export class AgentCall {
     }
   }
 
-  /** Returns the request with Parts that the agent accepts; the same request for every attempt of this call. */
+  /**
+   * Returns the request with Parts that the agent accepts (see `adapt`); the same request for every attempt of this
+   * call.
+   */
   private async adaptedRequest(
     client: AgentClient,
     request: SendMessageRequest,
@@ -368,9 +377,9 @@ export class AgentCall {
   }
 
   /**
-   * True if the Message was rejected because the Task no longer waits. A Task elsewhere may have resumed without the
-   * Message, as after a login (section 7.6.2). Or it has resumed with the Message, and the response to the first
-   * attempt was lost.
+   * True if the Message was rejected because its Task no longer waits. There are two ways: the Task of a remote agent
+   * resumed without the Message, as after a login (section 7.6.2); or the Task resumed by the Message, and the
+   * response to the first attempt was lost.
    */
   private async isLate(
     client: AgentClient,
@@ -394,8 +403,8 @@ export class AgentCall {
   }
 
   /**
-   * Decides whether the Message may be sent although following the known Task failed. Forgets the Task if the agent has
-   * forgotten it.
+   * Decides whether the Message may be sent although following the known Task failed. If the agent no longer has that
+   * Task, this call no longer follows it.
    * @throws the given error if the Message must not be sent
    */
   private forgetTask(error: unknown): void {
@@ -407,7 +416,10 @@ export class AgentCall {
     this.met = false;
   }
 
-  /** True if the Message is for the known Task, and the agent elsewhere has no method to get that Task. */
+  /**
+   * True if the Message is for the known Task, and following failed because the remote agent has no method to read
+   * Tasks.
+   */
   private isUntold(error: unknown): boolean {
     const { own, known, delivered, request } = this.spec;
     const isFor = known !== undefined && known === request.message.taskId;

@@ -16,8 +16,8 @@ import type { TaskScope } from '#libs/tasks';
 import type { CalledAgent } from './durable-execution.js';
 
 /**
- * Name of a request field that holds an agent reference, then the reference, if any, and the agent's revision, if not
- * the newest.
+ * Name of a request field for an agent reference; the reference, if the field has one; and the revision of the agent,
+ * if it is not the newest.
  */
 type NamedReference = readonly [field: string, reference: string | undefined, revision?: string | undefined];
 
@@ -31,18 +31,18 @@ export class AgentReferences {
   constructor(private readonly address: ServiceAddress) {}
 
   /**
-   * Sets the catalog in which references are resolved. The constructor cannot take it, because the catalog depends on
-   * the node types, and the node types on this class. Call it before the service listens.
+   * Sets the catalog in which references are resolved. The catalog cannot be a parameter of the constructor: it
+   * depends on the node types, which depend on this class. Call this method before the service listens.
    */
   setCatalog(catalog: AgentCatalog): void {
     this.catalog = catalog;
   }
 
   /**
-   * Returns the agent's URL without a trailing slash, or the path of a local agent. Only agents that the tenant sees
-   * are found.
-   * @param revision revision in which an agent is looked up by its path; the newest unless set
-   * @throws UnknownAgent
+   * Returns the agent's URL without a trailing slash, or the path of an agent of this service. Only agents that the
+   * tenant sees are found.
+   * @param revision revision that an agent looked up by its path must have; absent: the newest
+   * @throws UnknownAgent if no agent has the reference
    */
   async resolveReference(reference: string, tenant: string, revision?: string): Promise<string> {
     if (isUrl(reference)) {
@@ -80,9 +80,10 @@ export class AgentReferences {
   }
 
   /**
-   * Returns the target of calls to a reference. The agent is looked up for each call, with retries during outages.
-   * @param signal signal of the calling execution
-   * @param revision revision in which an agent is looked up by its path; the newest unless set
+   * Returns the target of calls to a reference. The agent is looked up for each call; while the database is
+   * unreachable, the lookup is retried.
+   * @param signal signal of the calling execution, which ends the retries
+   * @param revision revision that an agent looked up by its path must have; absent: the newest
    */
   callTarget(
     reference: string,
@@ -98,7 +99,7 @@ export class AgentReferences {
     return { own: !isUrl(reference), findTarget };
   }
 
-  /** Returns the target of calls to an agent that is part of the service itself. */
+  /** Returns the target of calls to an agent that is part of the service, such as `conversations`. */
   builtIn(path: string): Pick<CalledAgent, 'own' | 'findTarget'> {
     return { own: true, findTarget: () => ({ url: `${this.address.internalUrl}/a2a/${path}`, calledAgent: path }) };
   }
@@ -133,8 +134,8 @@ export class AgentReferences {
   }
 
   /**
-   * Returns a key of the agent that is equal for all references to that agent. For an unknown agent, the reference is
-   * the key.
+   * Returns a key that is equal for all references to one agent. For an unknown agent the reference itself is the
+   * key.
    */
   private async findIdentity(reference: string, tenant: string): Promise<string> {
     try {
@@ -201,7 +202,7 @@ export interface TalkRequest {
   credential?: string;
 }
 
-/** Facts about the origin of a conversation, which only this service may state. */
+/** Facts about the origin of a conversation that only this service may state. */
 export interface TalkSource {
   /** Tool call that starts the conversation, and the Task in which the model made that call. */
   origin: { taskId: string; call: string };
@@ -221,11 +222,11 @@ interface TalkQuestion {
   asked?: Message;
 }
 
-/** Outcome of a conversation, as far as its requester waits for it. */
+/** Outcome of a conversation, or its state when its requester stops waiting for it. */
 export type TalkOutcome =
   /** `{conversationId, outcome, turns, error?}` at the end, or `{conversationId, reply}` after the first answer. */
   | { result: JsonObject }
-  /** The conversation waits; a Message to it resumes it. */
+  /** The conversation waits for a Message, by which it resumes. */
   | { question: TalkQuestion }
   /** Reason why there is no result. */
   | { error: string };
@@ -248,19 +249,19 @@ export abstract class AgentTalks {
   /** Returns the built-in agent that a call must address to start a conversation. */
   abstract conversationTarget(): Pick<CalledAgent, 'own' | 'findTarget'>;
 
-  /** Returns the Message that starts a conversation, without its TalkSource. */
+  /** Returns the Message that starts a conversation; `withSource` adds the source. */
   abstract requestMessage(request: TalkRequest, fields: Pick<Message, 'messageId'>): Message;
 
   /**
-   * Returns the Message with its source, signed for the Message's owner. The conversation shows the origin. Before its
-   * first turn the requester receives the newest texts of `before`, up to a size limit.
+   * Returns the Message with its source, signed for the owner of the Message. The conversation shows the origin, and
+   * gives the requester before its first turn the newest texts of `before`, up to a size limit.
    */
   abstract withSource(message: Message, source: TalkSource, scope: TaskScope): Message;
 
   /**
    * Waits for the outcome of a conversation, in whichever replica it is executed. The same log always gives the same
    * outcome.
-   * @throws the signal's reason
+   * @throws the reason of the signal in `wait`
    */
   abstract awaitOutcome(conversationId: string, wait: TalkWait): Promise<TalkOutcome>;
 }

@@ -32,18 +32,21 @@ import {
 const OUT_OF_TIME = new Error('The call is out of time');
 
 /**
- * Minimum time limit in milliseconds for a call that resumes after its limit has expired: enough to read an answer that
- * is already there.
+ * Milliseconds that are left at least to a call that resumes after its time limit has expired: enough to read an
+ * answer that is already there.
  */
 export const LAST_LOOK_MS = 2_000;
 
-/** Ends a call before its answer: the time limit expires, the calling execution ends, or the call is given up. */
+/** Early end of a call: its time limit expires, the calling execution ends, or the call is given up. */
 export class CallEnd implements Disposable {
   private readonly connection = new AbortController();
   private timer: StoppableTimer | undefined;
   private reason: unknown;
 
-  /** @param onCallerEnd called when the calling execution ends */
+  /**
+   * @param caller signal of the calling execution
+   * @param onCallerEnd called with the reason when the calling execution ends
+   */
   constructor(
     private readonly caller: AbortSignal,
     private readonly onCallerEnd: (reason: unknown) => void,
@@ -70,10 +73,10 @@ export class CallEnd implements Disposable {
   }
 
   /**
-   * Starts the time limit of the call, or restarts it. With an earlier `since` only the rest of the limit is left, but
-   * at least two seconds, unless the limit itself is shorter.
-   * @param limit in milliseconds; unlimited if absent
-   * @param since in epoch milliseconds
+   * Starts the time limit of the call from `since`. If little of it is left, the call still has two seconds, or the
+   * whole limit if that is shorter.
+   * @param limit in milliseconds; absent: no limit
+   * @param since in milliseconds since 1970; by default now
    */
   startLimit(limit: number | undefined, since = Date.now()): void {
     if (limit === undefined) return;
@@ -82,18 +85,18 @@ export class CallEnd implements Disposable {
     this.timer = new StoppableTimer(Math.min(left, limit), () => this.closeConnection(OUT_OF_TIME));
   }
 
-  /** Suspends the time limit while the answer is not being read (`isPaused`), or resumes it. */
+  /** Stops the time limit while the answer is not being read (`isPaused` true), and resumes it afterwards (false). */
   pauseLimit(isPaused: boolean): void {
     if (isPaused) this.timer?.stop();
     else this.timer?.start();
   }
 
-  /** Gives the call up. The connection may stay open for a moment. The first reason counts. */
+  /** Gives the call up for a reason, if it has not been given up before. The connection may stay open for a moment. */
   giveUp(reason: unknown): void {
     this.reason ??= reason;
   }
 
-  /** Ends the call for a reason, unless it has one already, and closes the connection. */
+  /** Ends the call for a reason, unless it has ended for another one before, and closes the connection. */
   closeConnection(reason: unknown): void {
     this.giveUp(reason);
     this.connection.abort(this.reason);
@@ -125,11 +128,11 @@ export interface CallFailure {
   message: string;
   /** True if the same call may succeed later. */
   retryable: boolean;
-  /** Final state of the agent's Task, if the agent failed and not the call. */
+  /** Final state of the agent's Task, if the Task itself failed; absent if only the call failed. */
   state?: TaskState;
   /** True if the agent asks to be called less often. */
   rateLimited?: true;
-  /** Milliseconds that the agent asks to wait before the next call. */
+  /** Milliseconds that the agent asks to wait before the next call; absent: none. */
   retryAfter?: number;
   /** True if the time limit of the whole call has expired. */
   timedOut?: true;
@@ -199,7 +202,7 @@ export function toCallFailure(cause: unknown): CallFailure {
 /** Kinds of faults of a local agent that its caller may see: those of A2AError, UnknownAgent and ContentTooLarge. */
 const LOCAL_KINDS: ReadonlySet<FaultKind> = new Set<FaultKind>(['rpc-error', 'not-found', 'refused']);
 
-/** True if a call failed without an update of the Task that its Message answers. The Task may wait forever then. */
+/** True if a call failed without an update of the Task to which its Message belongs: that Task may wait forever. */
 export function isLeftWaiting(outcome: CallOutcome): boolean {
   const { state, taskId } = outcome.answer;
   if (outcome.kind !== 'failed' || outcome.failure.timedOut || taskId === undefined) return false;
@@ -223,7 +226,7 @@ export function withStatusText(answer: Pick<CalledTask, 'status'>, what: string)
   return said ? `${what}: ${said}` : what;
 }
 
-/** Metadata key of a Message that asks about a call, or passes on the question of a called agent. */
+/** Metadata key of a Message by which a Task asks about one of its calls, or passes on a called agent's question. */
 export const CALL_QUESTION = 'parley/question';
 
 /** Metadata key of a run's Message: the nodes that wait for an answer. */
@@ -235,9 +238,8 @@ const OPEN_KEY = 'parley/open-questions';
 const LONGEST_QUESTION = 32_768;
 
 /**
- * True if a person has to answer the question: a login, the question of a `human` node, an approval, a question about a
- * call with unknown fate, or one of several questions. The Message's metadata shows it, or a data Part with a tool
- * call.
+ * True if a person has to answer the question: a login, the question of a `human` node, an approval, one of several
+ * questions, or a question about a call of which it is unknown whether the agent received it.
  */
 export function needsPerson({ status }: Pick<CalledTask, 'status'>): boolean {
   if (status?.state === 'TASK_STATE_AUTH_REQUIRED') return true;
@@ -267,11 +269,12 @@ export function questionParts(name: string, answer: Pick<CalledTask, 'status'>):
 }
 
 /**
- * Returns the Message by which a Task passes on the question of a called agent. Its metadata says that a person has to
- * answer.
+ * Returns the Message by which a Task passes on the question of a called agent. Its metadata says that a person has
+ * to answer.
+ * @param reference the Task that passes the question on
  * @param words Parts of the Message
- * @param about the call, for the metadata
- * @param asked the agent's own Message, whose form is kept
+ * @param about facts about the call, for the metadata
+ * @param asked the agent's own Message; the form that it asks for is kept
  */
 export function questionMessage(
   reference: TaskReference,
@@ -289,15 +292,15 @@ function isToolCall({ data }: Part): boolean {
   return isJsonObject(data) && typeof data.tool === 'string' && isJsonObject(data.args);
 }
 
-/** Milliseconds for which an agent's updates are held, so that a run reports them together. */
+/** Milliseconds for which an agent's updates are collected, so that a run reports them together. */
 const HELD_MS = 250;
 /**
- * Maximum characters of Artifacts that a run's log stores of one call before the call ends. The agent's Task has the
- * rest.
+ * Maximum characters of Artifacts of one call that a run's log stores while the call is running. The agent's Task has
+ * all of them.
  */
 const MOST_CONTENT = 64 * 1024;
 
-/** Pieces of one Artifact that arrived within the hold time. */
+/** Pieces of one Artifact that are collected for the next report. */
 interface Pieces {
   taskId: string;
   artifact: Artifact;
@@ -305,8 +308,8 @@ interface Pieces {
 }
 
 /**
- * Reports an agent's status texts and Artifacts to viewers of a run while the agent works. A call that ends soon
- * reports nothing.
+ * Reports an agent's status texts and Artifacts to viewers of a run while the agent works. A call that ends before
+ * the first report is due reports nothing.
  */
 export class NodeProgress implements Disposable {
   private text: string | undefined;
@@ -324,7 +327,7 @@ export class NodeProgress implements Disposable {
     else if ('task' in response) this.takeStatus(response.task.status);
   }
 
-  /** Drops the held updates, since the agent is done. */
+  /** Drops the collected updates, since the call has ended. */
   [Symbol.dispose](): void {
     clearTimeout(this.timer);
   }
@@ -366,8 +369,8 @@ export class NodeProgress implements Disposable {
   }
 
   /**
-   * Returns the Parts without half a surrogate pair at the end of the last text. That half is held until the other half
-   * arrives.
+   * Returns the Parts without a half surrogate pair at the end of the last text. That half is kept back until the
+   * other half arrives.
    */
   private wholeParts(taskId: string, { parts, ...artifact }: Artifact): Part[] {
     const last = parts.at(-1);

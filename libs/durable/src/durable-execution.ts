@@ -19,8 +19,8 @@ import { AgentCall } from './agent-call.js';
 import type { CallOutcome } from './call-outcome.js';
 
 /**
- * Queue from several writers to one reader. A writer waits until its item is taken, which limits the queue to one item
- * per writer.
+ * Queue from several writers to one reader. `putItem` waits until its item is taken, so the queue has at most one
+ * item per writer.
  */
 export class AsyncQueue<T> {
   private readonly open: { item: T; taken: () => void }[] = [];
@@ -63,7 +63,7 @@ export class AsyncQueue<T> {
   }
 }
 
-/** Events that one step of a process yields. The step runs while its events are read. */
+/** Events of one step of a process. The step runs while they are read. */
 export type Steps = Iterable<TaskEvent> | AsyncIterable<TaskEvent>;
 
 /** State of a process: the result of folding its log. */
@@ -74,7 +74,7 @@ export interface ProcessState {
 
 /**
  * Execution of a durable process, which continues from the end of its log. The folded log alone determines the next
- * step, whichever execution wrote the log. The loop runs that step, yields its events, and repeats.
+ * step, whichever execution wrote the log. The loop in `runToEnd` runs that step, yields its events, and repeats.
  */
 export abstract class DurableExecution<State extends ProcessState> {
   private over = false;
@@ -90,7 +90,7 @@ export abstract class DurableExecution<State extends ProcessState> {
 
   /**
    * Runs steps until an event ends the turn.
-   * @throws the reason of an interruption, after which another execution continues
+   * @throws the reason of an interruption, after which another process continues
    */
   async *runToEnd(): AsyncGenerator<TaskEvent, void, undefined> {
     const { signal } = this.context;
@@ -128,21 +128,21 @@ export abstract class DurableExecution<State extends ProcessState> {
   }
 
   /**
-   * Cancels the agents that work or wait, when the Task ends without an event of this process. Needed only for Tasks
-   * elsewhere that the log alone knows; by default does nothing.
+   * Cancels the agents that work or wait; called when the Task ends without an event of this process. Needed only for
+   * Tasks of remote agents that the log alone names; by default does nothing.
    */
   protected async endCalls(): Promise<void> {
     // The job END_CHILDREN cancels the Tasks that are known outside the log.
   }
 
-  /** Folds an event into the state and returns it. The caller has to yield the event. */
+  /** Folds an event into the state and returns the event, which the caller has to yield. */
   protected recordEvent(event: TaskEvent): TaskEvent {
     this.state.apply(event);
     this.over = endsTurn(event);
     return event;
   }
 
-  /** Records a WORKING status with metadata alone. The caller has to yield the event. */
+  /** Creates a WORKING status with metadata alone and folds it into the state. The caller has to yield it. */
   protected recordMetadata(metadata: JsonObject): TaskEvent {
     return this.recordEvent(statusUpdate(this.context, 'TASK_STATE_WORKING', undefined, metadata));
   }
@@ -153,7 +153,7 @@ export interface ProcessStart {
   context: RequestContext;
   /** Events of the process so far. */
   log: readonly TaskEvent[];
-  /** Calls that led to the process. */
+  /** Call chain that led to the process. */
   links: readonly ChainLink[];
 }
 
@@ -164,7 +164,7 @@ export interface ProcessStart {
 export abstract class ProcessExecutor extends AgentExecutor {
   override readonly recovery = 'restart';
   override readonly callsAgents = true;
-  /** Milliseconds that a canceled process has to cancel the agents at work. */
+  /** Milliseconds in which a canceled process can cancel the agents that it has called. */
   override readonly cancelGrace: number = 10_000;
 
   override taskMetadata(request: SendMessageRequest, call: AcceptingCall): JsonObject {
@@ -182,7 +182,7 @@ export abstract class ProcessExecutor extends AgentExecutor {
     return this.beginProcess({ context, log, links: linksOf(log[0]) });
   }
 
-  /** Returns the metadata of the request that the Task stores: everything that a later execution needs. */
+  /** Returns what the Task stores of its request as metadata: everything that a later execution needs. */
   protected abstract describeRequest(request: SendMessageRequest, call: AcceptingCall): JsonObject;
 
   protected abstract beginProcess(
@@ -190,7 +190,7 @@ export abstract class ProcessExecutor extends AgentExecutor {
   ): DurableExecution<ProcessState> | Promise<DurableExecution<ProcessState>>;
 }
 
-/** Returns the calls that led to a process, from the first event of its log. */
+/** Returns the call chain that led to a process, from the first event of its log. */
 export function linksOf(first: TaskEvent | undefined): ChainLink[] {
   return keptChain(first && 'task' in first ? first.task.metadata : undefined);
 }
@@ -199,15 +199,18 @@ export function linksOf(first: TaskEvent | undefined): ChainLink[] {
 type TasksByReference = Iterable<readonly [reference: string, taskId: string]>;
 
 interface EarlierTaskSources {
-  /** Store of the Tasks of local agents, which records the calling Task and the reference. */
+  /** Store that finds the Tasks of this service's agents by their calling Task and the reference of the call. */
   tasks: Pick<TaskStore, 'recordedChildren'>;
-  /** Reads the Tasks that agents elsewhere created for earlier executions, if they are stored outside the log. */
+  /**
+   * Reads the Tasks that remote agents created for earlier executions. Absent if all of them are in the log of the
+   * process.
+   */
   remembered?: (signal: AbortSignal) => Promise<TasksByReference>;
 }
 
 /**
- * Tasks that calls of earlier executions created, and that the log of the process does not name. They are read once, at
- * the first lookup.
+ * Tasks that agents created for calls of earlier executions, and that the log of the process does not name. They are
+ * read once, at the first lookup.
  */
 export class EarlierTasks {
   private readonly own: SharedRead;
@@ -222,8 +225,9 @@ export class EarlierTasks {
   }
 
   /**
-   * Returns the id of the Task that a call created. Tasks elsewhere are read only if no local agent has the Task.
-   * @throws the signal's reason, or the error of the read, which the next call retries
+   * Returns the id of the Task that a call created; `undefined` if none is found. Tasks of remote agents are read
+   * only if no agent of this service has the Task.
+   * @throws the signal's reason, or the error of the read, which the next lookup retries
    */
   async findTask(reference: string, signal: AbortSignal): Promise<string | undefined> {
     return (await this.own.readOnce(signal)).get(reference) ?? (await this.elsewhere.readOnce(signal)).get(reference);
@@ -250,7 +254,7 @@ class SharedRead {
     }
   }
 
-  /** Reads, and rejects as soon as the signal aborts, because a running statement does not observe the signal. */
+  /** Reads, and rejects as soon as the signal aborts: a statement that is running does not end by the signal. */
   private async readFirst(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
     return new Map(await unlessAborted(this.read(signal), signal));
   }
@@ -266,27 +270,28 @@ export interface ProcessServices {
 /** Process that makes calls. */
 interface CallingProcess {
   context: RequestContext;
-  /** Calls that led to the process. */
+  /** Call chain that led to the process. */
   links: readonly ChainLink[];
-  /** Agent of the process for the call chain; absent if it is the agent that the caller addressed. */
+  /** Path of the process's agent in the call chain; absent: the path that the caller addressed. */
   agent?: string;
   remembered?: EarlierTaskSources['remembered'];
 }
 
-/** Agent that a process calls, with the reference of the call, which is the same in every execution. */
+/** Agent that a process calls, with the reference of the call. */
 export interface CalledAgent extends Pick<AgentCallSpec, 'findTarget' | 'own'> {
-  /** Name of the call within the process. The agent's Task is found by this name. */
+  /** Name of the call within the process, the same in every execution. The agent's Task is found by this name. */
   reference: string;
-  /** Id of the agent's Task, if the log of the process names it. */
+  /** Id of the agent's Task, if the log of the process names it; otherwise absent. */
   seen?: string;
   identity?: Omit<CallIdentity, 'scope' | 'parent'>;
 }
 
 /**
  * Call that a process makes.
+ *
  * - `admit` is called only if no Task of the call is known.
- * - `since` is set if the log announces the call. It is ignored if this execution announced the call. Otherwise an
- *   agent elsewhere can have the Message even if no Task is known.
+ * - `since` is the time of the event in the log that announces the call. It is ignored if this execution announced
+ *   the call. If an earlier one did, a remote agent may have the Message even if no Task is known.
  */
 export interface PlannedCall
   extends
@@ -306,7 +311,7 @@ export interface PlannedCall
       | 'resends'
       | 'timeouts'
     > {
-  /** True if the Message carries no call chain, since the agent makes no calls. */
+  /** True if the called agent itself makes no calls, so that the Message needs no call chain. */
   callsNobody?: boolean;
   /** True if the agent works in this process. */
   staysHere?: boolean;
@@ -317,11 +322,14 @@ const FINDING_MS = 5_000;
 
 /**
  * Agent calls of one execution of a process. A call that this execution did not announce may have been made by an
- * earlier execution; its Task is followed then.
+ * earlier execution; if so, its Task is followed.
  */
 export class ProcessCalls {
   private readonly calls = new Map<string, AgentCall>();
-  /** `performance.now()` by reference: when this execution announced the call, before the event was recorded. */
+  /**
+   * Time, by `performance.now()`, at which this execution announced each call, by reference. It is taken before the
+   * event is recorded.
+   */
   private readonly announced = new Map<string, number>();
   /** Tasks of calls that earlier executions made, in this service and elsewhere. */
   private readonly earlier: EarlierTasks;
@@ -335,8 +343,8 @@ export class ProcessCalls {
   }
 
   /**
-   * Marks a call as new: this execution is about to yield the event that announces the call, so no earlier execution
-   * made it.
+   * Marks a call as new. Called right before this execution yields the event that announces the call: no earlier
+   * execution has made such a call.
    */
   announceCall(reference: string): void {
     this.announced.set(reference, performance.now());

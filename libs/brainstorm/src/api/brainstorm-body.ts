@@ -16,7 +16,7 @@ import {
   type RequestedBrainstorm,
 } from '../requested-brainstorm.js';
 
-/** Maximum entries of `agents` that are read. A longer list is refused for its length anyway. */
+/** Maximum entries of `agents` that are read. A longer list is refused in any case, for its length. */
 const MOST_AGENTS_READ = 100;
 
 const [LEAST_HEAT, MOST_HEAT] = LLM_RANGES.temperature;
@@ -196,7 +196,7 @@ export class BrainstormBody {
   }
 }
 
-/** Converts a valid body to the requested brainstorm. */
+/** Converts a valid body to the brainstorm that the caller requests. */
 export function wantedOf({ agents, llmConfig, ...body }: BrainstormBody): RequestedBrainstorm {
   return withoutGaps({
     ...body,

@@ -23,7 +23,7 @@ export interface SettledCredentials {
 }
 
 /**
- * Determines which credentials the agents of a brainstorm can use. A usable credential lists hosts that include the
+ * Determines which credentials the agents of a brainstorm can use. A credential is usable if its `hosts` include the
  * origin of the agent's URL, or for an agent of this service the origin of a model.
  */
 @Injectable()
@@ -35,7 +35,7 @@ export class CredentialSetup {
 
   /**
    * Returns the names of the usable credentials of each agent, and a problem for each unusable name.
-   * @throws UnknownAgent
+   * @throws UnknownAgent if an agent of this service does not exist
    */
   async settleCredentials({ agents, llmConfig }: RequestedBrainstorm, tenant: string): Promise<SettledCredentials> {
     const override = llmConfig?.credential_ref;
@@ -139,7 +139,8 @@ export class BrainstormSetup {
   }
 
   /**
-   * Returns the skills of an agent's card. The card of a remote agent is read only if `needed`.
+   * Returns the skills of an agent's card.
+   * @param needed true to read the card of a remote agent, too; otherwise its skills count as unknown
    * @throws UnknownAgent for a reference to a missing agent of this service
    */
   private async skillsOf(reference: string, tenant: string, needed: boolean): Promise<readonly AgentSkill[]> {

@@ -17,7 +17,7 @@ import {
 } from '../core/canonical-state.js';
 import { type BrainstormRole, ROLES } from '../core/role.js';
 
-/** Task states that each status may stand for. */
+/** Task states that a brainstorm of each status can have. */
 const STATES_OF: Record<BrainstormStatus, readonly TaskState[]> = {
   active: ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING'],
   converged: ['TASK_STATE_INPUT_REQUIRED'],

@@ -12,8 +12,8 @@ import { BrainstormsController } from './brainstorms.controller.js';
 import { Brainstorms } from './brainstorms.js';
 
 /**
- * Provides brainstorms as an agent of the service and as a node type. Requires the modules of the ground layer, and a
- * global AgentDirectory and RequestSigners.
+ * Provides brainstorms as an agent of the service and as a node type. Requires the global modules of the service, and
+ * a global AgentDirectory and RequestSigners.
  */
 @Module({
   imports: [TasksModule, BuiltInAgentsModule, CallChainModule],

@@ -76,8 +76,8 @@ function stepOf(event: TaskEvent): RunEventNote {
 }
 
 /**
- * Returns the step (type and payload) of a status update. An end that was forced from outside has no note of the
- * brainstorm, so its state and text determine the step.
+ * Returns the step (type and payload) of a status update. If the Task was ended from outside, the status has no note
+ * of the brainstorm: its state and text then determine the step.
  */
 function statusStep({ status, metadata }: TaskStatusUpdateEvent): RunEventNote {
   const note = runEventNote(metadata);
@@ -105,7 +105,8 @@ export class Brainstorms {
   /**
    * Starts a brainstorm and resolves with its id when it is durable. The brainstorm continues if the caller
    * disconnects.
-   * @throws ProblemError 422; A2AError 409 for another brainstorm under a known `Idempotency-Key`
+   * @throws ProblemError 422 for an invalid request
+   * @throws A2AError 409 if the `Idempotency-Key` was used for another brainstorm
    */
   async startBrainstorm(wanted: RequestedBrainstorm, call: ApiCall, idempotencyKey?: string): Promise<string> {
     const metadata = specMetadata(await this.setup.settleSpec(wanted, call.scope.tenant));

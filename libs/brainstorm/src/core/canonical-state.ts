@@ -37,7 +37,7 @@ export interface CanonicalState {
   open_questions: string[];
   /** `confidence` is from 0 to 1. */
   metrics: { confidence: number };
-  /** Facts that the service alone writes; `meta` in an agent's answer is ignored. */
+  /** Facts that the service alone writes. A `meta` in an agent's answer is ignored. */
   meta: { iteration: number; agents: StateAgent[] };
 }
 
@@ -53,7 +53,7 @@ const text = z.string().max(MOST_CHARACTERS);
 const words = text.regex(/\S/, 'must not be empty');
 const boundedList = <T extends z.ZodType>(entry: T) => z.array(entry).max(MOST_ENTRIES);
 
-/** Rules for the state in an agent's answer. The JSON Schemas for agents are derived from these rules. */
+/** Rules for the state in an agent's answer. The JSON Schemas that agents get are derived from them. */
 const STATE_RULES = z.object({
   idea: words.describe('The idea, as it is understood by now'),
   architecture: text.describe('Parts, how they work together, and why'),
@@ -72,7 +72,7 @@ const STATE_RULES = z.object({
   metrics: z.object({ confidence: z.number().min(0).max(1).describe('Confidence in the whole state') }),
 });
 
-/** Members of a state that an answer may leave out. A missing list is unchanged. */
+/** Lists of a state that an answer may leave out. A list that is left out stays as it was. */
 const STATE_LISTS = ['execution_plan', 'risks', 'assumptions', 'open_questions'] as const;
 
 /** Error of a value that is not a valid state. Its message names each field at fault, at most ten. */
@@ -99,7 +99,10 @@ export function readState(value: JsonValue, before?: StateContent): StateContent
   throw new InvalidState(named.join('; '));
 }
 
-/** Returns the reasons for which `readState` refuses a value; empty for a valid state. */
+/**
+ * Returns the rules that a value breaks, for which `readState` refuses it; empty for a valid state.
+ * @param before state that the agent was sent, from which missing lists are taken
+ */
 export function stateFaults(value: JsonValue, before?: StateContent): StateFault[] {
   return checkState(value, before).faults;
 }
@@ -219,7 +222,7 @@ function acceptedSchema(): JsonObject {
 
 /**
  * Relaxes a part of the schema in place: an enumeration also accepts capitalized and uppercase words, and a pattern
- * becomes a minimum length. A pattern over long texts could exceed the time limit of a check. May be called repeatedly
+ * becomes a minimum length, since checking a pattern over long texts could take too long. May be called repeatedly
  * for the same part.
  */
 function loosenSchema(schema: z.core.JSONSchema.BaseSchema): void {

@@ -1,7 +1,7 @@
 import type { CanonicalState } from './canonical-state.js';
 import { normalizeText } from './normalised.js';
 
-/** Change of the confidence between two passes, below which the confidence counts as settled. */
+/** Change of the confidence between two passes below which the confidence counts as stable. */
 const SETTLED = 0.02;
 /** Minimum confidence: a brainstorm with a lower one has not converged. */
 const FLOOR = 0.5;
@@ -62,7 +62,10 @@ function describeConvergence(before: CanonicalState, after: CanonicalState): str
   );
 }
 
-/** True if a change of the confidence is below SETTLED. Decimal differences are inexact: 0.82 - 0.8 counts as 0.02. */
+/**
+ * True if the confidence changed by less than SETTLED. Differences of decimal numbers are inexact, so a small
+ * tolerance is subtracted: 0.82 - 0.8 counts as 0.02.
+ */
 function isSettled(moved: number): boolean {
   return moved < SETTLED - 1e-9;
 }

@@ -46,8 +46,8 @@ function createFault(member: LlmFault['member']): LlmFault {
 export type AgentLlmConfig = LlmSettings & { provider: string; model: string };
 
 /**
- * Returns the model settings that an agent is sent. For each field, the first given value counts: the brainstorm's
- * (`override`), the agent's, the service's (`global`).
+ * Returns the model settings that an agent is sent. For each field the first of these that has a value counts:
+ * `override` (those of the whole brainstorm), `agent`, `global` (the service's).
  */
 export function llmSettings(override: LlmSettings, agent: LlmSettings, global: LlmSettings): AgentLlmConfig {
   const given = [global, agent, override].map(withoutGaps);
@@ -55,8 +55,8 @@ export function llmSettings(override: LlmSettings, agent: LlmSettings, global: L
 }
 
 /**
- * Returns the model settings for the request to an agent. Other members, which stored brainstorms may have, are
- * dropped.
+ * Returns the model settings for the request to an agent. Drops other members, which brainstorms stored by earlier
+ * versions may have.
  */
 export function sentConfig({ provider, model, temperature, max_tokens }: AgentLlmConfig): JsonObject {
   return { ...withoutGaps({ provider, model, temperature, max_tokens }) };

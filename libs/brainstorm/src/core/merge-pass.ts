@@ -12,16 +12,18 @@ import { hasWords, normalizeText } from './normalised.js';
 /** Minimum words of a step's description; a step with a shorter one is dropped. */
 const FEWEST_WORDS = 10;
 
-/** Value of a merged state with its source, which is absent if no agent of this brainstorm set the value. */
+/** Value of a merged state with its source; the source is absent if no agent of this brainstorm set the value. */
 interface Sourced<T> {
   value: T;
   source: Source | undefined;
 }
 
-/** List of one agent, or the list before the pass. */
+/**
+ * List of one kind (such as the risks) that one agent contributes to a merge, or that the state had before the pass.
+ */
 interface Contribution<T> {
   values: readonly T[];
-  /** Returns the source of the value at an index. All values of one agent have the same source. */
+  /** Returns the source of the value at an index; `undefined` if no agent set it. */
   sourceOf: (index: number) => Source | undefined;
 }
 
@@ -88,12 +90,12 @@ function sameRisk(one: Risk, other: Risk): boolean {
 /** Fields with a single value, which agents may keep changing back and forth. */
 const FIELDS = ['idea', 'architecture'] as const;
 
-/** Number of changes from which a field counts as toggling. */
+/** Number of changes from which a field counts as changing back and forth. */
 const CHANGES = 3;
 
 /**
- * Returns a question for each field that agents changed in three or more iterations and that returned to an earlier
- * value.
+ * Returns a question for each field that agents keep changing back and forth: the last pass changed it, it has
+ * changed in three or more passes, and it has returned to an earlier value.
  * @param states merged states in order, beginning with the initial one
  */
 function toggledQuestions(states: readonly CanonicalState[]): string[] {
@@ -119,7 +121,7 @@ export interface FinishedPass {
   /** Merged states so far, beginning with the initial one; the last is the state before this pass. */
   history: readonly CanonicalState[];
   provenance: Provenance;
-  /** Answers in the order of the agents; each agent saw the answer before its own. */
+  /** Answers in the order of the agents. Each agent was sent the answer of the agent before it. */
   outputs: readonly PassOutput[];
 }
 
@@ -130,8 +132,9 @@ export interface MergedPass {
 
 /**
  * Merges the answers of a pass into one state. Pure: the same pass always gives the same result.
- * - Plan, risks and assumptions of all agents are united.
- * - For every other part the last answer counts, so an agent closes a question by omitting it.
+ *
+ * - The plan steps, risks and assumptions of all agents are united.
+ * - For every other part the last answer counts, so an agent closes a question by leaving it out.
  * - A field that agents keep changing back and forth adds an open question.
  */
 export function mergePass(pass: FinishedPass): MergedPass {
@@ -193,8 +196,8 @@ function openQuestions(pass: FinishedPass, before: CanonicalState): Sourced<stri
 }
 
 /**
- * Returns the last answer's text that differs from the text before it, attributed to its agent. Empty texts are
- * ignored.
+ * Returns the last text of a field in the agents' answers that differs from the text before it, with its agent as the
+ * source; if there is none, the text before the pass. Empty texts are ignored.
  */
 function lastWord(
   { outputs, provenance }: FinishedPass,

@@ -55,7 +55,7 @@ function draftPlan(idea: string): PlanStep[] {
   ];
 }
 
-/** Topics that a plan should mention, and the risk to add if the plan omits the topic. */
+/** Topics that a plan should mention, each with the risk that is added if the plan omits the topic. */
 const EXPECTED: readonly { mentioned: RegExp; risk: Omit<Risk, 'resolved'> }[] = [
   { mentioned: /\b(test|verif|prov)/i, risk: { text: 'No step proves that it works', severity: 'high' } },
   {

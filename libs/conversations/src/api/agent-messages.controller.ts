@@ -28,7 +28,7 @@ import type { TaskScope } from '#libs/tasks';
 
 const NO_URL = `must be an http or https URL of at most ${LONGEST_URL} characters`;
 
-/** Body of a request to send a Message to a remote agent, which a browser cannot call itself. */
+/** Body of a request to send a Message to a remote agent. A browser cannot call such an agent itself. */
 class AgentMessageBody {
   /** Creates the error of a malformed body. For a body that is not an object, the error names the field `url`. */
   static readonly exceptionFactory = (entries: ProblemEntry[]): Error =>
@@ -105,9 +105,9 @@ function isWhole({ messageId, role, parts }: Message): boolean {
 const EVENT = 'data: {"message":{"messageId":"m2","role":"ROLE_AGENT","parts":[{"text":"Hello"}]}}\n\n';
 
 /**
- * Sends a person's Message to a remote agent. A browser cannot call such an agent itself: other origins forbid it, and
- * only this service knows which addresses may be called. Nothing is stored: the agent owns the Task, which continues if
- * the person disconnects.
+ * Sends a person's Message to a remote agent. A browser cannot call such an agent itself: browsers forbid most calls
+ * to other origins, and only this service knows which addresses may be called. Nothing is stored: the Task exists at
+ * the agent alone, and continues if the person disconnects.
  */
 @ApiTags('agents')
 @Controller('api/agent-messages')

@@ -9,10 +9,11 @@ import { ConversationCommands, readWakePayload, WAKE, wakeJob, type WakePayload 
 import { WAKE_KEY } from '../conversation-state.js';
 
 /**
- * Resumes conversations that wait, so that an acknowledged command is executed even if a process dies. A command may
- * arrive after a conversation has checked for commands and before its Task waits. The request that adds the command
- * then sees an active conversation and does not resume it. A job in the commit of the wait checks for commands once
- * more.
+ * Resumes conversations that wait, so that an acknowledged command is executed even if a process dies.
+ *
+ * A command may arrive after a conversation has checked for commands and before its Task waits. The request that adds
+ * the command then sees an active conversation, and does not resume it. For this case, the commit that makes the Task
+ * wait enqueues a job, which checks for commands once more.
  */
 @Injectable()
 export class ConversationWaking {
@@ -27,8 +28,9 @@ export class ConversationWaking {
   }
 
   /**
-   * Resumes a waiting conversation, so that it executes a durable command. While another request holds its Task, a job
-   * resumes it later.
+   * Resumes a waiting conversation, so that it executes a durable command. If another request has claimed its Task,
+   * enqueues a job that resumes it later.
+   * @param command number of the command
    */
   async wakeFor(command: number, conversationId: string, call: ProcessCall): Promise<void> {
     try {

@@ -28,7 +28,7 @@ const SERVICES = Symbol('ConversationServices');
 const AGENT = Symbol('ConversationAgent');
 
 /**
- * Provides conversations as an agent and as a node type. Requires the modules of the ground layer, and a global
+ * Provides conversations as an agent and as a node type. Requires the global modules of the service, and a global
  * AgentDirectory.
  */
 @Module({

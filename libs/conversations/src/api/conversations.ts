@@ -26,8 +26,8 @@ import { ConversationWaking } from './conversation-waking.js';
 import type { ConversationBody, ConversationPage, ConversationQuery, ConversationSummary } from './conversation.dto.js';
 
 /**
- * Kind of process: conversations. `includes` accepts every header, since a workflow's conversation belongs to another
- * agent; `findConversation` then checks the Task's metadata.
+ * Kind of process: conversations. `includes` accepts every Task, since the Task of a conversation in a workflow
+ * belongs to another agent than `conversations`; `findConversation` then checks the Task's metadata.
  */
 const CONVERSATION: ProcessKind = { noun: 'conversation', includes: () => true };
 
@@ -54,7 +54,7 @@ export class Conversations {
   /**
    * Starts a conversation and resolves with its id when it is durable. The conversation continues if the caller
    * disconnects.
-   * @throws A2AError 422 for unknown agents, 409 for another body under a known `Idempotency-Key`
+   * @throws A2AError 422 for unknown agents, 409 if the `Idempotency-Key` was used for another body
    */
   startConversation({ sent }: ConversationBody, call: ApiCall, idempotencyKey?: string): Promise<string> {
     return this.processes.startProcess({ agent: CONVERSATIONS_PATH, data: sent }, call, idempotencyKey);
@@ -67,7 +67,7 @@ export class Conversations {
   }
 
   /**
-   * Returns a conversation with its Task in its initial state.
+   * Returns a conversation with its Task as it was at the start.
    * @throws ProblemError 404
    */
   async findConversation(conversationId: string, scope: TaskScope): Promise<StoredTask> {
@@ -82,8 +82,8 @@ export class Conversations {
   }
 
   /**
-   * Returns the events of a conversation up to the complete event: the number of the last one, and a reader of SSE
-   * frames. Events are numbered by `cseq`.
+   * Returns the events of a conversation up to the complete event: the number (`cseq`) of the last one so far, and a
+   * function that reads events as SSE frames.
    * @throws ProblemError 404
    */
   async findEvents(conversationId: string, call: ApiCall): Promise<ProcessEvents> {

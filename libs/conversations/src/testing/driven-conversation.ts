@@ -26,14 +26,14 @@ import { ConversationExecutor } from '../conversation-executor.js';
 import { settingsMetadata, WAKE_KEY } from '../conversation-state.js';
 import type { ConversationSettings } from '../conversation.js';
 
-/** Question of an agent. It is for a person if the state or the metadata of its Message says so. */
+/** Question that an agent asks. The state, or the metadata of its Message, says whether a person must answer it. */
 interface Asking {
   asks: string;
   state?: TaskState;
   metadata?: JsonObject;
 }
 
-/** Text that an agent answers after some milliseconds. */
+/** Text with which an agent answers after some milliseconds. */
 interface Late {
   says: string;
   afterMs: number;

@@ -51,15 +51,15 @@ export const IdempotencyKey = createParamDecorator((_: unknown, context: Executi
 
 /** Rules for listing processes of one kind. */
 export interface ProcessListing<Status extends string, Summary> {
-  /** Path of the processes' agent, or `workflows/*` for all agents one level below `workflows`; any agent if absent. */
+  /** Path of the processes' agent, or `workflows/*` for all agents one level below `workflows`; absent: any agent. */
   agent?: string;
-  /** Further filters of the Tasks. */
+  /** Further filters of the Tasks; absent: none. */
   among?: Pick<TaskQuery, 'agents' | 'calledBy' | 'search' | 'updatedAfter'>;
-  /** Task states that each status may stand for. */
+  /** Task states that a process of each status can have. */
   states: Readonly<Record<Status, readonly TaskState[]>>;
   /**
-   * Returns the exact status of a process; Tasks with another status than the requested one are skipped. Absent if the
-   * Task state determines the status.
+   * Returns the exact status of a process, where its Task state leaves several possible; processes of another status
+   * than the requested one are skipped. Absent if the Task state determines the status.
    */
   statusOf?: (process: StoredTask) => Status;
   /** Returns the summary of a process; `undefined` if the Task is not a process of this kind. */
@@ -68,14 +68,14 @@ export interface ProcessListing<Status extends string, Summary> {
 
 interface ProcessPage<Summary> {
   found: Summary[];
-  /** Empty on the last page. */
+  /** Token of the next page; empty on the last page. */
   nextPageToken: string;
 }
 
 /** Page to list, and a status to filter by. */
 type ProcessQuery<Status> = Pick<PageQuery, 'pageSize' | 'before'> & { status?: Status };
 
-/** Caller whose processes are listed, and the memory (`room`) that their logs share. */
+/** Caller whose processes are listed, and the memory (`room`) for their logs. */
 interface ListCaller {
   scope: TaskScope;
   room: PageAdmission;
@@ -83,13 +83,16 @@ interface ListCaller {
 
 /** Listed Tasks of one state. */
 interface StateListing {
-  /** Newest first. */
+  /** Processes that belong to the page, newest first. */
   fitting: StoredTask[];
-  /** Last Task that was examined; absent if no further Tasks follow. */
+  /** Last Task that was examined, after which a next page continues; absent if no further Tasks follow. */
   passed?: TaskHeader;
 }
 
-/** Returns a page of a caller's processes of one kind, most recently updated first. The next page skips none. */
+/**
+ * Returns a page of a caller's processes of one kind, most recently updated first. Following the pages by their
+ * tokens skips no process.
+ */
 export async function listProcesses<Status extends string, Summary>(
   tasks: Pick<TaskStore, 'readPage'>,
   listing: ProcessListing<Status, Summary>,
@@ -109,7 +112,10 @@ export async function listProcesses<Status extends string, Summary>(
   }
 }
 
-/** Lists the Tasks of each state one state after the other, since they share the memory for one page. */
+/**
+ * Lists the Tasks of each state, one state after the other instead of at once, since they share the memory for one
+ * page.
+ */
 async function tasksAfter<Status extends string>(
   tasks: Pick<TaskStore, 'readPage'>,
   listing: ProcessListing<Status, unknown>,
@@ -190,16 +196,16 @@ export interface ProcessKind {
 export interface ProcessRequest {
   /** Path of the process's agent. */
   agent: string;
-  /** Revision of the agent; the newest unless set. */
+  /** Revision of the agent; absent: the newest. */
   revision?: string;
   /** Id of the new process, if it must be known before the start; generated if absent. */
   taskId?: string;
   /** Data of the process's first Message. */
   data: JsonObject;
-  /** Further members of the first Message; `parts` replace the data. */
+  /** Further members of the first Message. Its `parts`, if present, replace the Part with `data`. */
   message?: Partial<Pick<Message, 'contextId' | 'parts' | 'referenceTaskIds'>>;
   metadata?: JsonObject;
-  /** True if `data` are inputs by name. */
+  /** True if `data` contain the agent's inputs, each under its name. */
   namesInputs?: true;
   /** `false` if the request has already been validated, so that the agent's check is skipped. */
   check?: boolean;
@@ -221,8 +227,8 @@ export class Processes {
   ) {}
 
   /**
-   * Opens the memory for the answer of an API call. A large log is read only after that memory is granted. Call it at
-   * most once per API call.
+   * Opens the reservation of memory for the answer of an API call. A large log is read only after memory for it is
+   * granted. Call this method at most once per API call.
    */
   openRoom(call: Pick<ProcessCall, 'scope' | 'whenAnswered'>): ResponseAdmission {
     return new ResponseAdmission(this.answers, call);
@@ -230,10 +236,11 @@ export class Processes {
 
   /**
    * Starts a process and resolves with its id when the process is durable. The process continues if the caller
-   * disconnects. The same request under the same idempotency key starts one process. A request that was accepted once
-   * is accepted again, although its agent may have changed.
-   * @throws UnknownAgent; A2AError as the agent's `checkRequest` does, 409 for another request under a known
-   * `Idempotency-Key`
+   * disconnects. The same request under the same idempotency key starts one process: a repetition returns its id even
+   * if the agent would refuse the request now.
+   * @param key idempotency key; absent: each request starts a process
+   * @throws UnknownAgent
+   * @throws A2AError as the agent's `checkRequest` does, 409 for another request under a known `Idempotency-Key`
    */
   async startProcess(
     { data, metadata, check = true, ...to }: ProcessRequest,
@@ -267,7 +274,7 @@ export class Processes {
   }
 
   /**
-   * Returns a process with its Task in its initial state.
+   * Returns a process with its Task as it was at the start.
    * @throws ProblemError 404
    */
   async loadBegun(kind: ProcessKind, id: string, scope: TaskScope): Promise<StoredTask> {
@@ -289,16 +296,19 @@ export class Processes {
     return listProcesses(this.tasks, listing, query, { scope: call.scope, room: this.openRoom(call) });
   }
 
-  /** Returns all events of a process up to its header. */
+  /**
+   * Returns the events of a process that its header counts (up to `lastSequence`). @param room memory for reading the
+   * log
+   */
   async readLog(header: TaskHeader, room: LogAdmission): Promise<TaskEvent[]> {
     return (await wholeLog(this.tasks, header, room)).map(({ event }) => event);
   }
 
   /**
-   * Cancels a process and resolves when it has ended, whatever its outcome, which its log contains. Does nothing to an
-   * ended process.
-   * @param revision revision of the process's agent
-   * @throws ClientLeft if the caller left first; the cancel remains in effect
+   * Cancels a process and resolves when it has ended, whatever its outcome, which its log contains. Does nothing to a
+   * process that has ended.
+   * @param revision revision of the process's agent; absent: the one with which it started
+   * @throws ClientLeft if the caller disconnected before; the cancel remains in effect
    */
   async cancelProcess(process: StoredTask, call: ProcessCall, revision?: string): Promise<void> {
     const { header } = process;
@@ -315,8 +325,8 @@ export class Processes {
   /**
    * Resumes a waiting process with a Message. Resolves with true when the Message is durable, and with false if the
    * process does not wait: another caller was first, or the process has ended.
-   * @param as `found`: resume it only if nothing has happened since its header was read
-   * @throws ProblemError 409 if its definition is gone
+   * @param as `found`: resume it only if nothing has happened since `process` was read
+   * @throws ProblemError 409 if the definition with which it started no longer exists
    */
   async resumeProcess(process: StoredTask, message: Message, call: ProcessCall, as?: 'found'): Promise<boolean> {
     const agent = await this.agentOf(process);
@@ -339,7 +349,10 @@ export class Processes {
     }
   }
 
-  /** Returns the agent of a process, in the revision with which the process started; a stand-in if that is gone. */
+  /**
+   * Returns the agent of a process, in the revision with which the process started; a placeholder if that no longer
+   * exists.
+   */
   private agentOf({ header, task }: StoredTask, named = task.metadata?.[REVISION_KEY]): Promise<ServedAgent> {
     const catalog = this.catalog.inTenant(header.tenant);
     const revision = typeof named === 'string' ? named : undefined;
@@ -347,9 +360,9 @@ export class Processes {
   }
 
   /**
-   * Validates a request. If the agent refuses it now, returns the process that the same request started under the same
-   * key.
-   * @throws the agent's error if there is no such process
+   * Validates a request. If the agent refuses it now, returns the execution that the same request started before
+   * under the same key; `undefined` if the request is valid.
+   * @throws the agent's error if there is no such execution
    */
   private async checkUnlessKnown(
     agent: ServedAgent,
@@ -394,7 +407,7 @@ function isRefusal(error: unknown, reason: string): boolean {
 export interface ProcessEvents {
   /** Number of the last event so far (its sequence in the log). */
   last: number;
-  /** Returns the events after a number: first from the log, then live. */
+  /** Returns the events after a number as SSE frames: first from the log, then live. */
   framesAfter: (number: number, signal: AbortSignal) => AsyncIterable<SseFrame>;
 }
 
@@ -415,7 +428,7 @@ export class ProcessStreams {
   ) {}
 
   /**
-   * Takes over the reply and streams the events after a cursor; resolves when the stream has ended.
+   * Sends the events after a cursor as the reply; resolves when the stream has ended.
    * @throws ProblemError 400 for a cursor beyond the last event
    */
   async streamEvents(
@@ -429,8 +442,9 @@ export class ProcessStreams {
 
   /**
    * Returns the events of a process for its readers, one for each event of its log.
-   * @param until end of the stream: the end of the process (`terminal`), also when the process waits for a caller
-   * (`waiting`), or the last event so far (`now`)
+   * @param project converts an event of the log to the event that readers see
+   * @param until end of the stream: `terminal` when the process has ended, `waiting` also when it waits for a caller,
+   *   `now` after the last event so far
    */
   eventsOf(
     { taskId, lastSequence, tenant, owner }: Pick<TaskHeader, 'taskId' | 'lastSequence'> & Partial<TaskScope>,
@@ -446,7 +460,10 @@ export class ProcessStreams {
     return { last: lastSequence, framesAfter };
   }
 
-  /** Yields the events of the log as frames. If the process has already resumed from a wait, the stream continues. */
+  /**
+   * Yields the events of the log as frames. If the process has already resumed after a wait, the stream does not end
+   * at that wait.
+   */
   private async *followFrames(
     taskId: string,
     after: number,
