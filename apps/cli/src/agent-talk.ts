@@ -51,7 +51,10 @@ export interface MessageOptions {
   input: string[];
 }
 
-/** Sends one text or data value to an agent. */
+/**
+ * Sends one text or data value to an agent, and shows the answer.
+ * @throws CommandError unless exactly one of both is given, and if the call fails
+ */
 export async function sendToAgent(
   session: Session,
   url: string,

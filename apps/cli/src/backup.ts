@@ -19,6 +19,7 @@ const KEYS_LEFT_OUT = '--exclude-table-data=*.service_secret';
  * Writes a consistent snapshot of the database into a file that only this user can read. The service may keep running.
  * - An existing file is not replaced.
  * - An incomplete file never has the final name.
+ * @throws CommandError for an existing file, and for a database without a service
  */
 export async function writeBackup(session: Session, name: string | undefined, options: BackupOptions): Promise<void> {
   const { terminal, signal } = session;
@@ -53,7 +54,10 @@ function refuseExisting(file: string): void {
   if (existsSync(file)) throw new CommandError(`${file} already exists; name another file.`);
 }
 
-/** Creates an empty file beside the final one, readable by this user only. */
+/**
+ * Creates an empty file beside the final one, readable by this user only.
+ * @throws CommandError if it exists or cannot be created
+ */
 function reserveFile(file: string): string {
   const part = `${file}.part`;
   try {

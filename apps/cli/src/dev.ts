@@ -102,7 +102,10 @@ const PLACES = [
   ['agents', '/a2a/'],
 ] as const;
 
-/** Turns this process into a service, and applies the workflows of a folder now and after every change. */
+/**
+ * Turns this process into a service, and applies the workflows of a folder now and after every change.
+ * @throws CommandError if `folder` is no folder, or another service uses the port
+ */
 export async function startDevService(
   session: Session,
   { folder, port }: { folder: string; port?: string },

@@ -41,6 +41,7 @@ function startEntry(entry: string, args: readonly string[]): ChildProcess {
 /**
  * Returns the file of a program. In the compiled package, this file is in a folder of chunks or of the command, and the
  * programs are in its parent folder.
+ * @throws CommandError if the file is missing
  */
 function entryFile(entry: string): string {
   const places = ['..', '../../..', '../../../..'].map((up) => join(import.meta.dirname, up, `${entry}.js`));

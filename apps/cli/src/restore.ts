@@ -29,7 +29,10 @@ export async function restoreBackup(session: Session, name: string): Promise<voi
   terminal.writeNote(restoreAdvice(restored.unreadable));
 }
 
-/** Returns the oldest pg_restore that can read the file and works with the server. */
+/**
+ * Returns the oldest pg_restore that can read the file and works with the server.
+ * @throws CommandError if none can, or the file is no backup of Parley
+ */
 async function readerOf(file: string, oldest: PostgresProgram, signal: AbortSignal): Promise<PostgresProgram> {
   let refusal = '';
   for (const program of programsHere('pg_restore').filter(({ version }) => version >= oldest.version)) {

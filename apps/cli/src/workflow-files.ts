@@ -54,7 +54,10 @@ export interface WorkflowFile {
   definition: Record<string, unknown> & { name: string };
   /** Contents of the file, with the references to variables (`${env:NAME}`) in place of their values. */
   written: unknown;
-  /** Returns the position of a member by its path (`nodes[0].config.prompt`), or of its nearest existing parent. */
+  /**
+   * Returns the position of a member by its path (`nodes[0].config.prompt`), or of its nearest existing parent;
+   * `undefined` if it is unknown.
+   */
   locateMember(path: string): FilePosition | undefined;
 }
 

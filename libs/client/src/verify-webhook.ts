@@ -75,7 +75,10 @@ function checkClaims(
   return jti;
 }
 
-/** Returns the public key with an id (`kid`). If the id is not cached, the keys are loaded again. */
+/**
+ * Returns the public key with an id (`kid`). If the id is not cached, the keys are loaded again.
+ * @throws Error if the service has no such key, or its keys cannot be loaded
+ */
 async function loadVerifyKey(kid: unknown, { jwksUrl, fetch: call = fetch }: WebhookOptions): Promise<VerifyKey> {
   const kept = known.get(jwksUrl);
   const found = kept && kept.until > Date.now() ? findKey(kept.keys, kid) : undefined;

@@ -77,7 +77,10 @@ export class Jobs {
     scheduleUpkeep(this, TIDY, () => this.tidyQueue());
   }
 
-  /** Registers the handler of the jobs with a name. Call it before `start`, once per name. */
+  /**
+   * Registers the handler of the jobs with a name. Call it before `start`, once per name.
+   * @throws Error for a later or second call
+   */
   registerHandler<P>(name: string, handler: JobHandler<P>): void {
     if (this.started) throw new Error(`The handler of ${name} comes too late: jobs are being done already`);
     if (this.handlers.has(name)) throw new Error(`The jobs ${name} have a handler already`);
@@ -85,8 +88,8 @@ export class Jobs {
   }
 
   /**
-   * Adds a cron entry, whose handler is already registered and ignores the payload that the queue makes. Call it before
-   * `start`.
+   * Adds a cron entry. Its handler ignores the payload that the queue makes, and must be registered before (else an
+   * Error is thrown). Call it before `start`.
    */
   scheduleCron(entry: CronEntry): void {
     if (!this.handlers.has(entry.name)) throw new Error(`The jobs ${entry.name} have no handler`);

@@ -272,7 +272,10 @@ class McpRouteHandler {
     return tracked;
   }
 
-  /** Passes the answer to an elicitation on to its Task. This or another replica sent the elicitation in a stream. */
+  /**
+   * Passes the answer to an elicitation on to its Task. This or another replica sent the elicitation in a stream.
+   * @throws McpError for an id of no elicitation
+   */
   private async receiveAnswer(exchange: McpExchange, body: JsonObject, reply: FastifyReply): Promise<FastifyReply> {
     const { id, result } = body;
     const asked = parseElicitationId(id);

@@ -172,6 +172,7 @@ export class WorkflowCall {
 
   /**
    * Reads events until the Task has ended or waits, or the signal aborts. The first event is read once it is durable.
+   * @throws A2AError INTERNAL if the agent answers with a direct Message
    */
   private async readItems(items: ResponseItems): Promise<void> {
     for await (const { response, sequence = 0 } of items) {

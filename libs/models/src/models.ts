@@ -230,6 +230,7 @@ export class StoredModels extends Models {
   /**
    * Finds a model. The stored model is read from the database each time, so a change applies to the next call on every
    * replica.
+   * @throws ModelError for an unknown name, if the tenant has models and the operator no endpoint
    */
   async findModel(name: string | undefined, wanted: WantedModel): Promise<Model> {
     const { tenant, signal } = wanted;

@@ -189,6 +189,7 @@ function refusedForGood(error: unknown): never {
 /**
  * Locks the Task until the commit. Events committed before the lock are counted in its row; later events see the
  * config.
+ * @throws A2AError TASK_NOT_FOUND
  */
 async function lockTask(client: ClientBase, taskId: string, { tenant, owner }: TaskScope): Promise<PushedTaskRow> {
   const { rows } = await client.query<PushedTaskRow>(LOCK_TASK, [taskId, tenant, owner]);

@@ -101,7 +101,10 @@ function keySet(url: string, fetch: OutboundFetch, onRead: (bytes: number) => vo
   });
 }
 
-/** Wraps a `fetch` to limit the size of a JWK Set. A longer answer is not read to its end. */
+/**
+ * Wraps a `fetch` to limit the size of a JWK Set. The `fetch` rejects for a set with too many bytes, which is not read
+ * to its end, or too many members.
+ */
 function boundedFetch(fetch: OutboundFetch, onRead: (bytes: number) => void): OutboundFetch {
   return async (input, init) => {
     const { status, body } = await fetch(input, init);

@@ -169,7 +169,10 @@ export class RemoteAgentWatch extends CardGuard {
     return { text: `its signature ${[...new Set(reasons)].join('; ')}`, ...(mayPass && { mayPass }) };
   }
 
-  /** Compares a card with the pinned card, and repeats the comparison while other replicas change the pin. */
+  /**
+   * Compares a card with the pinned card, and repeats the comparison while other replicas change the pin.
+   * @throws Error if they change it too often; AgentCallError `changed-card` under the policy `block`
+   */
   private async compareWithPin(
     tenant: string,
     url: string,

@@ -32,7 +32,10 @@ export class ToolWatch {
     this.policy = mcp.changes;
   }
 
-  /** Compares a list with the pin, records a difference, and returns the resulting state. */
+  /**
+   * Compares a list with the pin, records a difference, and returns the resulting state.
+   * @throws Error if other replicas change the pin again and again meanwhile
+   */
   async compareSeen(tenant: string, server: string, list: ToolList): Promise<KnownServer> {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const pin = await this.pins.findPin(tenant, server);

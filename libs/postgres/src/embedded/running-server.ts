@@ -121,6 +121,7 @@ export interface RunningServer {
 /**
  * Returns the running server of the data directory, wherever it listens, or starts one at the given address. The caller
  * holds the home's lock.
+ * @throws Error with the end of the server's log if it does not start
  */
 export async function runningServer(
   setup: ServerSetup,

@@ -23,7 +23,10 @@ const LOWEST = 15_000;
 const HIGHEST = 32_000;
 const ATTEMPTS = 200;
 
-/** Returns the port stored in the file if it is free, else a free port, which is stored. */
+/**
+ * Returns the port stored in the file if it is free, else a free port, which is stored.
+ * @throws Error if no port is free
+ */
 async function keptPort(file: string): Promise<number> {
   const kept = readPort(file);
   if (kept !== undefined && (await isFree(kept))) return kept;

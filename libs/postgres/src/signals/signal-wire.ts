@@ -108,7 +108,10 @@ export class NatsWire implements SignalWire {
   }
 }
 
-/** Resolves once the server has processed everything that was sent. */
+/**
+ * Resolves once the server has processed everything that was sent.
+ * @throws Error if it does not answer within ANSWER_MS
+ */
 async function untilAnswered(connection: NatsConnection): Promise<void> {
   const answered = connection.flush().then(() => true);
   if (!(await withinTime(answered, ANSWER_MS))) throw new Error('NATS does not answer');

@@ -289,6 +289,7 @@ const statements = new Map<string, BatchStatement>();
  * Returns the statement that writes a batch, with its values. Batches of the same shape have the same statement text,
  * so that it is planned once.
  * @param position position of the batch's commit
+ * @throws RangeError for a batch of more than MOST_BYTES
  */
 export function batchStatement(batch: readonly JournalEntry[], position: string): QueryConfig {
   const rows = batch.flatMap(toLogRows);

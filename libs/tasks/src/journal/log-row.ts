@@ -168,7 +168,7 @@ export function eventTexts(reference: LogReference, text: string): string[] {
   return restoreText(text, reference).split(EVENT_END);
 }
 
-/** Parses an event from its text. */
+/** Parses an event from its text. @throws Error for a text that is no event of a Task */
 export function parseEvent(text: string): TaskEvent {
   const end = text.indexOf(RECEIVED);
   const response = JSON.parse(end < 0 ? text : text.slice(0, end)) as StreamResponse;

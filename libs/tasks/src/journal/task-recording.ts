@@ -246,7 +246,7 @@ export class TaskRecording implements JournalSource {
     return { header, task: this.toTask(), bytes: this.logBytes };
   }
 
-  /** Returns the Task as recorded so far, durable or not. */
+  /** Returns the Task as recorded so far, durable or not. @throws TaskEventRefused before the first event */
   toTask(): Task {
     if (!this.fold) throw new TaskEventRefused('The task has not begun');
     return this.fold.toTask();

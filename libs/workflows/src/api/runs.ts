@@ -88,7 +88,7 @@ export class Runs {
     return { ...view, ...(error && { error: shownFailure(error) }), trace_id };
   }
 
-  /** Returns one node of a run, with its input. */
+  /** Returns one node of a run, with its input. @throws ProblemError 404 */
   async viewNode(runId: string, nodeId: string, call: ApiCall): Promise<NodeDetail> {
     const source = await this.loadSource(runId, call);
     const found = isDefined(source) ? nodeDetail(source, nodeId) : undefined;

@@ -300,6 +300,7 @@ export class WorkflowsController {
   /**
    * Saves a definition under the conditions of the request. Despite concurrent saves, it replaces only the revision for
    * which the conditions were checked.
+   * @throws ProblemError 409 if other callers change the workflow during MOST_TRIES attempts
    */
   private async saveRevision(
     { definition }: CheckedWorkflow,
