@@ -5,7 +5,7 @@ import { shownPlace, type WorkflowFile } from './workflow-files.js';
 
 export type Applied = Schemas['AppliedView'];
 
-/** Returns one line for each applied workflow: its name and the action. */
+/** Returns one line for each applied workflow: its name and the action. @param dryRun true if nothing was saved */
 export function describeApplied(session: Session, workflows: Applied['workflows'], dryRun = false): string {
   return workflows.map((it) => `${it.name} ${actionText(session, it.action, dryRun)}${warningLines(it)}`).join('\n');
 }

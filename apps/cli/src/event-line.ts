@@ -88,7 +88,7 @@ type ShownTaskEvent = Schemas['LoggedEventView'];
 const LARGEST_PAGE = 200;
 const LONGEST_TASK_LINE = 200;
 
-/** Shows the events in the log of any agent's Task so far. */
+/** Shows the events that the log of any agent's Task has by now. @param since sequence after which they begin */
 export async function showTaskLog({ client, signal, terminal }: Session, taskId: string, since: number): Promise<void> {
   let next: number | undefined = since;
   const events: ShownTaskEvent[] = [];

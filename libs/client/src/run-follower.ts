@@ -169,7 +169,10 @@ export class RunFollower {
     if (!isAway(error) && !isCut(error)) throw error;
   }
 
-  /** Yields the events of one connection until it ends, breaks, or is silent for LONGEST_SILENCE. */
+  /**
+   * Yields the events after the number `since` of one connection, until it ends, breaks, or is silent for
+   * LONGEST_SILENCE.
+   */
   async *#readConnection(
     since: number,
     { signal, onConnection }: RunFollowOptions,

@@ -172,7 +172,7 @@ function innerDefinition({ type, config }: JsonObject, compared?: ComparedValues
   return isDefinition ? new CurrentDefinition(body, compared) : undefined;
 }
 
-/** Converts the lost credentials of a node to warnings of the definition. */
+/** Converts the lost credentials of a node to warnings of the definition. @param index index of the node in `nodes` */
 function toWarnings(node: JsonValue, index: number, lost: readonly LostInNode[]): WorkflowProblem[] {
   const { id, type } = isJsonObject(node) ? node : {};
   const [typeName = '', idName = ''] = [type, id].map((it) => (typeof it === 'string' ? it : ''));

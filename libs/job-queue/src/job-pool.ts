@@ -83,6 +83,7 @@ class JobAttempts {
 
   /**
    * Logs and counts a failed attempt. A PermanentJobError is not rethrown, so the queue deletes the job.
+   * @param last true if the attempt was the last one
    * @throws the error if the queue must retry the job, or keep it as failed
    */
   private handleFailure(

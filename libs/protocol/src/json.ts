@@ -35,7 +35,7 @@ export class UnfitJson extends PublicFault {
   }
 }
 
-/** Creates the error for JSON nested too deep: recursive code would overflow the stack. */
+/** Creates the error for JSON nested deeper than `deepest` levels: recursive code would overflow the stack. */
 function tooDeep(deepest: number): UnfitJson {
   return new UnfitJson('deep', '', `must not be nested deeper than ${deepest} levels`);
 }
@@ -129,8 +129,8 @@ export function tryParseJson(text: string, deepest = Infinity): JsonValue | unde
 }
 
 /**
- * Rejects a JSON text as `parseJson` does, without parsing it. A text that is not JSON may pass. Reads each character
- * at most once and uses no recursion.
+ * Rejects a JSON text as `parseJson` does (for nesting beyond `deepest`, and infinite numbers), without parsing it. A
+ * text that is not JSON may pass. Reads each character at most once and uses no recursion.
  * @throws UnfitJson
  */
 export function refuseUnfitText(text: string, deepest = Infinity): void {
@@ -176,8 +176,8 @@ export function endOfJsonString(text: string, start: number): number {
 }
 
 /**
- * Returns the index of the closing quote after an escaped quote. Reads character by character: searching for each quote
- * of a text full of quotes takes fifty times as long.
+ * Returns the index of the closing quote of a string, searched from the index `from` on, which follows an escaped
+ * quote. Reads character by character: searching for each quote of a text full of quotes takes fifty times as long.
  */
 function endOfEscaped(text: string, from: number): number {
   for (let at = from; at < text.length; at += 1) {
@@ -234,8 +234,8 @@ function isExponent(code: number): boolean {
 }
 
 /**
- * True if a number is beyond IEEE 754. Parses it only if its digits and exponent may make it that large: most numbers
- * are short.
+ * True if the number between two indexes of a text is beyond IEEE 754. Parses it only if its digits and exponent may
+ * make it that large: most numbers are short.
  */
 function isInfinite(text: string, start: number, end: number): boolean {
   const exponent = exponentIn(text, start, end);

@@ -21,7 +21,10 @@ export class DeliveryStore {
     return rows[0];
   }
 
-  /** Records that the receiver accepted an event. @returns false if the config has a newer holder */
+  /**
+   * Records that the receiver accepted the event with this sequence number.
+   * @returns false if the config has a newer holder
+   */
   async recordDelivered(config: DueConfig, sequence: number, outcome: AttemptOutcome): Promise<boolean> {
     const { rowCount } = await this.database.pool.query(DELIVERED, [
       ...ledgerValues(config, sequence, outcome, 'delivered'),
@@ -30,13 +33,19 @@ export class DeliveryStore {
     return rowCount === 1;
   }
 
-  /** Records that the receiver did not accept an event. The config waits until `next`, the time of its next attempt. */
+  /**
+   * Records that the receiver did not accept the event with this sequence number. The config waits until `next`, the
+   * time of its next attempt.
+   */
   async recordFailed(config: DueConfig, sequence: number, outcome: AttemptOutcome, next: Date): Promise<void> {
     const values = [...ledgerValues(config, sequence, outcome, 'pending'), config.turn, this.database.timeThere(next)];
     await this.database.pool.query(FAILED, values);
   }
 
-  /** Disables a config: nothing more is sent to it. `reason` is stored with the config. */
+  /**
+   * Disables a config after a failed attempt at the event with this sequence number: nothing more is sent to it.
+   * `reason` is stored with the config.
+   */
   async disableConfig(config: DueConfig, sequence: number, outcome: AttemptOutcome, reason: string): Promise<void> {
     const values = [...ledgerValues(config, sequence, outcome, 'failed'), config.turn, reason];
     await this.database.pool.query(DISABLED, values);
@@ -85,7 +94,7 @@ export class DeliveryStore {
     this.queues.announceDue();
   }
 
-  /** Records another attempt at an event that was delivered already. */
+  /** Records another attempt at the event with this sequence number, which was delivered already. */
   async recordRepeated(config: DueConfig, sequence: number, { status, error }: AttemptOutcome): Promise<void> {
     await this.database.pool.query(REPEATED, [config.pushId, sequence, status ?? null, error ?? null]);
   }

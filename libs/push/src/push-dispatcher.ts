@@ -127,7 +127,7 @@ export class PushDispatcher implements OnApplicationBootstrap {
     this.lanes.set(lane.holder, work);
   }
 
-  /** Works in a lane until its end. Never rejects. */
+  /** Works in a lane until its end. Never rejects. @param attemptMs time limit of one attempt, in milliseconds */
   private async runLane(lane: PushLane, attemptMs: number): Promise<void> {
     const { signal } = this.cut;
     try {

@@ -56,7 +56,10 @@ export class TaskMetrics {
     this.refused.inc();
   }
 
-  /** Observes the size and the latency of a batch. @param seconds from the start of the statement to its commit */
+  /**
+   * Observes the size (number of Tasks) and the latency of a batch.
+   * @param seconds from the start of the statement to its commit
+   */
   batchWritten(tasks: number, seconds: number): void {
     this.size.observe(tasks);
     this.latency.observe(seconds);

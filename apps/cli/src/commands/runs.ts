@@ -280,7 +280,10 @@ function startedText(runId: string): string {
   return `Run ${runId} started. \`parley logs -f ${runId}\` shows it.`;
 }
 
-/** Shows the events of a run until its end. The outcome of the run determines the exit code. */
+/**
+ * Shows the events of a run until its end. The outcome of the run determines the exit code.
+ * @param since sequence after which the events begin
+ */
 async function followRun(session: Session, runId: string, since = 0): Promise<void> {
   const { client, terminal, signal } = session;
   terminal.writeNote(`Run ${runId}`);

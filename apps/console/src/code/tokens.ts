@@ -58,7 +58,8 @@ function readTemplate(text: string): { tokens: CodeToken[]; isOpen: boolean } {
 }
 
 /**
- * Returns the tokens of an expression that begins at an offset.
+ * Returns the tokens of an expression.
+ * @param from offset at which the expression begins
  * @returns `end` the offset of the brace that closes the expression; `undefined` if none does
  */
 function findExpressionTokens(text: string, from: number): { tokens: CodeToken[]; end?: number } {

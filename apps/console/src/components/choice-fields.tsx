@@ -64,7 +64,10 @@ interface OptionalNumberProps {
   onChange: (value: number | undefined) => void;
 }
 
-/** Shows an input for an optional number; a text that is not a number counts as none. */
+/**
+ * Shows an input for an optional number; a text that is not a number counts as none. `step` is that of the input
+ * element.
+ */
 export function OptionalNumber({ label, hint, value, onChange, step = 1, ...rest }: OptionalNumberProps) {
   const [text, setText] = useState(() => (value === undefined ? '' : String(value)));
   const changeNumber = (typed: string): void => {

@@ -1,4 +1,4 @@
-/** Formats a local time of day, with its date unless that is today. */
+/** Formats a local time of day, with its date unless that is today. @param now current time in epoch milliseconds */
 export function localTime(at: string, now: number): string {
   const date = new Date(at);
   const time = date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });

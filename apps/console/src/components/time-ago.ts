@@ -7,7 +7,10 @@ const STEPS: readonly [number, Intl.RelativeTimeFormatUnit][] = [
 const WORDS = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const DATE = new Intl.DateTimeFormat('en', { year: 'numeric', month: 'short', day: 'numeric' });
 
-/** Formats the time since a moment in words: seconds to days, and the date beyond a month. */
+/**
+ * Formats the time since a moment in words: seconds to days, and the date beyond a month.
+ * @param at the moment, in epoch milliseconds, as is `now`
+ */
 export function timeAgo(at: number, now: number): string {
   let value = Math.min(0, Math.round((at - now) / 1000));
   for (const [size, unit] of STEPS) {

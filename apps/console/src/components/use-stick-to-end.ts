@@ -13,6 +13,7 @@ export interface StickToEnd {
  * Keeps the end of growing content in view, unless the reader looks at an earlier part.
  * @param box the scrolling element; it must exist from the first render on
  * @param content changes whenever the content may have grown
+ * @param initially true to begin at the end
  */
 export function useStickToEnd(box: RefObject<HTMLElement | null>, content: unknown, initially = true): StickToEnd {
   const [follows, setFollows] = useState(initially);

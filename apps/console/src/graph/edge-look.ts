@@ -30,7 +30,10 @@ const STATES: Readonly<Record<NonNullable<EdgeOutcome>, string>> = {
   broken: 'broken by a failure',
 };
 
-/** Returns the look of each edge of a graph, in order. */
+/**
+ * Returns the look of each edge of a graph, in order.
+ * @param stateOf returns the state of the edge with an index; absent: no edge is decided
+ */
 export function edgeLooks(graph: Graph, stateOf: (index: number) => EdgeOutcome = () => undefined): EdgeLook[] {
   const choosing = new Set(graph.nodes.filter(({ branch }) => branch === 'first').map(({ id }) => id));
   return graph.edges.map((edge, index) => edgeLook(edge, choosing.has(edge.from) && isElse(edge), stateOf(index)));

@@ -62,7 +62,10 @@ export function choicesOf({ enum: values, const: only }: JsonSchema): unknown[] 
   return only === undefined ? undefined : [only];
 }
 
-/** Returns the initial value of a form field, from the schema; `undefined` for none. */
+/**
+ * Returns the initial value of a form field, from the schema; `undefined` for none.
+ * @param required false if the field may stay empty
+ */
 export function initialValue(schema: JsonSchema, root: JsonSchema, required = true): unknown {
   const of = resolveSchema(schema, root);
   if (of.default !== undefined) return of.default;

@@ -81,7 +81,7 @@ export function disconnectNodes(draft: Draft, { from, to }: DefinitionEdge): Dra
   return { ...draft, edges: draft.edges.filter((it) => it.from !== from || it.to !== to || it.loop !== undefined) };
 }
 
-/** Sets members of an edge; `undefined` removes a member. */
+/** Sets members of the edge at an index; `undefined` removes a member. */
 export function setEdge(draft: Draft, index: number, members: Partial<DefinitionEdge>): Draft {
   return {
     ...draft,
@@ -100,7 +100,8 @@ export function setDraft(draft: Draft, members: Partial<Draft>): Draft {
 }
 
 /**
- * Moves an edge among the edges of its source. Their order matters if the source takes only its first matching edge.
+ * Moves the edge at an index one place forward or back among the edges of its source. Their order matters if the source
+ * takes only its first matching edge.
  */
 export function moveEdge(draft: Draft, index: number, by: 1 | -1): Draft {
   const siblings = draft.edges.flatMap(({ from }, at) => (from === draft.edges[index]?.from ? [at] : []));

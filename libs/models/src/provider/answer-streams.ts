@@ -19,7 +19,10 @@ export class UnfitAnswer extends Error {
   override readonly name = 'UnfitAnswer';
 }
 
-/** Wraps a `fetch` so that an error response has a short body or none: see `responseErrorBody`. */
+/**
+ * Wraps a `fetch` so that an error response has a short body or none: see `responseErrorBody`.
+ * @param mostMembers maximum number of members and elements of its JSON
+ */
 export function shortErrors(send: typeof fetch, mostMembers: number): typeof fetch {
   return async (input, init) => {
     const response = await send(input, init);

@@ -138,7 +138,10 @@ export function modelError(task: TaskReference, failure: ModelFailure, note?: Fa
   return stepEvent(task, 'model.error', failure as unknown as JsonObject, note && failureMetadata(note));
 }
 
-/** Returns the event `tool.call`, which records that a tool is about to be called. */
+/**
+ * Returns the event `tool.call`, which records that a tool is about to be called.
+ * @param step number of the model call that requested it
+ */
 export function toolCall(task: TaskReference, { tool, id, args }: AskedCall, step: number): NodeEvent {
   return stepEvent(task, 'tool.call', { tool, id, args, step });
 }

@@ -324,7 +324,7 @@ function eventTime({ status: { timestamp } }: TaskStatusUpdateEvent): number | u
   return timestamp === undefined ? undefined : Date.parse(timestamp);
 }
 
-/** Marks a truncated result, so that a model does not read it as the whole result. */
+/** Marks a result if it was truncated (`isCut`), so that a model does not read it as the whole result. */
 function markTruncated(result: JsonValue, isCut: boolean): JsonValue {
   if (!isCut) return result;
   return Array.isArray(result)

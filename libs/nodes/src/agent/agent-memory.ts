@@ -77,7 +77,10 @@ export class AgentMemory {
     }, signal);
   }
 
-  /** Returns the newest turns that fit in `historyTokens`, newest first. */
+  /**
+   * Returns the newest turns that fit in `historyTokens`, newest first.
+   * @param inConversation true for a turn of a conversation, whose earlier calls by the same run are remembered
+   */
   private async chooseTurns(
     own: TaskHeader,
     historyTokens: number,

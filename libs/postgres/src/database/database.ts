@@ -241,6 +241,7 @@ export class Database {
 
   /**
    * Creates a separate pool for statements that need their own settings; it is closed with the database.
+   * @param size maximum number of sessions
    * @param settings PostgreSQL parameters by name, set at the start of each session
    */
   tunedPool(
@@ -265,8 +266,8 @@ export class Database {
   }
 
   /**
-   * Returns a pool for plain queries that are planned better with these settings, but are correct without. If
-   * DATABASE_POOL_URL is set, it returns `pool` without the settings: a pooler keeps none.
+   * Returns a pool of at most `size` sessions for plain queries that are planned better with these settings, but are
+   * correct without. If DATABASE_POOL_URL is set, it returns `pool` without the settings: a pooler keeps none.
    */
   readPool(purpose: string, size: number, settings: Readonly<Record<string, string>>): pg.Pool {
     if (this.options.poolUrl !== undefined) return this.pool;

@@ -69,14 +69,20 @@ export function spawnServer(
   }
 }
 
-/** Requests a "fast" shutdown: the server ends its sessions and writes all data. */
+/**
+ * Requests a "fast" shutdown: the server ends its sessions and writes all data.
+ * @param pid process number of the postmaster
+ */
 export async function requestStop(pid: number, home: ClusterHome, programs: PostgresPrograms): Promise<void> {
   if (process.platform === 'win32')
     await promisify(execFile)(programs.pgCtl, ['stop', '-D', home.cluster, '-m', 'fast', '-W']);
   else process.kill(pid, 'SIGINT');
 }
 
-/** Requests a reload of settings and access rules; existing sessions stay. */
+/**
+ * Requests a reload of settings and access rules; existing sessions stay.
+ * @param pid process number of the postmaster
+ */
 export async function requestReload(pid: number, home: ClusterHome, programs: PostgresPrograms): Promise<void> {
   if (process.platform === 'win32') await promisify(execFile)(programs.pgCtl, ['reload', '-D', home.cluster]);
   else process.kill(pid, 'SIGHUP');

@@ -119,7 +119,7 @@ export class BinaryArray {
     return lastLength;
   }
 
-  /** Writes the lowest 32 bits, big-endian, without the checks of `Buffer`'s methods. */
+  /** Writes the lowest 32 bits of a number at an offset, big-endian, without the checks of `Buffer`'s methods. */
   private writeInt32(value: number, at: number): void {
     const { buffer } = this;
     buffer[at] = value >>> 24;

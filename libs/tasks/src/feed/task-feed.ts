@@ -459,8 +459,8 @@ export class TaskFeed implements OnModuleDestroy {
   }
 
   /**
-   * Opens a follower for a reader that takes pages of events and is woken when there are more. Between pages it holds
-   * only the TaskFollower itself in memory. The reader must close it.
+   * Opens a follower of the events after a sequence, for a reader that takes pages of events and is woken when there
+   * are more. Between pages it holds only the TaskFollower itself in memory. The reader must close it.
    */
   openFollower(
     taskId: string,

@@ -123,6 +123,8 @@ export class FoldMemory {
   /**
    * Returns the caller with the most bytes of folds, counting the new fold too; among equals the least recently served.
    * Returns `undefined` if that is the caller of the new fold and it has no folds yet.
+   * @param account caller of the new fold, which has `more` bytes
+   * @param inTenant true to search only callers of the tenant
    */
   private findHeaviest(account: string, tenant: string, more: number, inTenant: boolean): Holder | undefined {
     const loadOf = (name: string, own: number): Load => ({

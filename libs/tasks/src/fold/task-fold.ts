@@ -161,7 +161,7 @@ export class LogSize {
   }
 
   /**
-   * Checks an event of the given size.
+   * Checks an event of the given size in bytes.
    * @throws TaskLimitExceeded if the event exceeds the limit of an event, of the log, or of its Artifact
    */
   checkEvent(event: TaskEvent, bytes: number): void {

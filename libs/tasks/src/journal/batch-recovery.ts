@@ -195,8 +195,8 @@ export class BatchRecovery {
 }
 
 /**
- * True if the batch itself is the cause: its content was rejected, or it failed repeatedly while the server takes
- * writes.
+ * True if the batch itself is the cause: its content was rejected, or it failed repeatedly (`failures`) while the
+ * server takes writes.
  */
 function isOfBatch(failure: unknown, failures: number): boolean {
   if (failure instanceof NothingWritable) return false;

@@ -51,7 +51,9 @@ function accountIn(accounts: Map<string, FairAccount>, name: string): FairAccoun
   return account;
 }
 
-/** Assigns each account an equal part of the room that smaller accounts leave. */
+/**
+ * Divides `limit` bytes among the accounts: each gets what it needs, or an equal part of what smaller accounts leave.
+ */
 function assignShares(accounts: ReadonlyMap<string, FairAccount>, limit: number): void {
   const byNeed = [...accounts.values()].sort((a, b) => a.waiting - b.waiting);
   let room = limit;
@@ -62,7 +64,8 @@ function assignShares(accounts: ReadonlyMap<string, FairAccount>, limit: number)
 }
 
 /**
- * Takes events of all sources in the order of their marks, up to each account's share, without sorting.
+ * Takes events of all sources in the order of their marks, from `first` to `last`, up to each account's share, without
+ * sorting.
  * @returns the bytes taken
  */
 function takeInOrder(

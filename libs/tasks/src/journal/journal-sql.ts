@@ -140,7 +140,7 @@ class StatementParameters {
     return `$${ordinal}`;
   }
 
-  /** Returns a slice of the parameters of a section with their types, such as `$5::text[], $6::int[]`. */
+  /** Returns the parameters of a section, or a slice of them, with types, such as `$5::text[], $6::int[]`. */
   list(section: SectionName, start = 0, end?: number): string {
     const columns = Object.entries<ColumnType>(SECTIONS[section]).slice(start, end);
     const typed = columns.map(([column, type]) => `${this.at(section, column as never)}::${SQL_TYPES[type]}`);

@@ -72,7 +72,7 @@ class JournalQueue {
     return false;
   }
 
-  /** Adds a source's newest event. @returns the event's mark */
+  /** Adds a source's newest event, of the given bytes. @returns the event's mark */
   add(source: JournalSource, bytes: number): number {
     this.sources.add(source);
     this.waiting += bytes;
@@ -294,7 +294,10 @@ export class TaskJournal {
     return this.standsStillMs >= this.stallLimitMs;
   }
 
-  /** Enqueues an event of the source for the next batch. @returns the event's mark (see WaitingEvent) */
+  /**
+   * Enqueues an event of the source, of the given bytes, for the next batch.
+   * @returns the event's mark (see WaitingEvent)
+   */
   enqueueEvent(source: JournalSource, bytes: number): number {
     if (this.isIdle) this.movedAt = performance.now();
     const mark = this.queue.add(source, bytes);

@@ -162,8 +162,8 @@ export class TaskPurge {
 }
 
 /**
- * Pauses for as long as the last batch took, up to a limit, to leave the database to other work. Time in which the
- * process was frozen is not work, hence the limit.
+ * Pauses for as long as the last batch took since `began`, up to a limit, to leave the database to other work. Time in
+ * which the process was frozen is not work, hence the limit.
  */
 async function restAfterWork(began: number, signal: AbortSignal): Promise<void> {
   const spent = performance.now() - began;

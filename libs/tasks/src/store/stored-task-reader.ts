@@ -87,8 +87,8 @@ class TaskSnapshots {
   }
 
   /**
-   * Stores the snapshot of a folded Task, unless the Task is still working or its log is not worth a snapshot. Never
-   * fails: the reader already has its result.
+   * Stores the snapshot of a folded Task with a log of `bytes`, unless the Task is still working or its log is not
+   * worth a snapshot. Never fails: the reader already has its result.
    * @param from sequence of the last event in an existing snapshot
    */
   async keepSnapshot(header: TaskHeader, task: Task, bytes: number, from: number): Promise<void> {

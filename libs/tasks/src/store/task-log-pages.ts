@@ -58,7 +58,7 @@ export class TaskLogPages {
     });
   }
 
-  /** Returns the sequence of the last event of a page. */
+  /** Returns the sequence of the last event of the page that begins after a sequence and has at most `limit` events. */
   private async lastOf(taskId: string, after: number, limit: number): Promise<number> {
     const sizes = await this.selectBetween(taskId, after, after + limit)
       .select('event.sequence', 'sequence')

@@ -24,7 +24,10 @@ export interface WantedTask {
 export const STORED_COLUMNS = `${HEADER_COLUMNS}, size.log_bytes, size.artifact_bytes, log.events,
   task.log_bytes IS NULL AS measured, snapshot.folded, snapshot.artifacts`;
 
-/** Returns SQL joins that measure unknown sizes of logs, and read a short log or its snapshot. */
+/**
+ * Returns SQL joins that measure unknown sizes of logs, and read a short log (at most `fewBytes`) or its snapshot.
+ * `artifacts` is false to read no Artifacts.
+ */
 export function withLog(fewBytes: number, artifacts: boolean): string {
   const unlessMuchBeside = `CASE WHEN sum(octet_length(events)) > ${MOST_BESIDE * fewBytes} THEN NULL ELSE ${LOG_TEXT} END`;
   const isSmall = `size.log_bytes ${artifacts ? '' : '- size.artifact_bytes'} <= ${fewBytes}`;

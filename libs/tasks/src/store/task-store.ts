@@ -255,8 +255,9 @@ export abstract class TaskStore {
   ): Promise<RecordedEvent[]>;
 
   /**
-   * Reads events like `readEvents`, but in a session in which `writeBatch` writes. The result includes every batch,
-   * which other sessions may not see yet, and no event that only a replaced database server has.
+   * Reads at most `limit` events after a sequence like `readEvents`, but in a session in which `writeBatch` writes. The
+   * result includes every batch, which other sessions may not see yet, and no event that only a replaced database
+   * server has.
    */
   readRecordedEvents(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
     return this.readEvents(taskId, afterSequence, limit);

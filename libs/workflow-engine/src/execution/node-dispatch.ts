@@ -299,8 +299,8 @@ export class RunContent {
 
   /**
    * Returns the maximum number of characters of a Message with results of other nodes. The content of an `output` node
-   * is limited further, because the log of the run stores it once more. A remote call is limited by the size of its
-   * body.
+   * is limited further, because the log of the run stores it once more. A local agent (`isLocal`) stores the content as
+   * well, so the limits of its Task apply. A remote call is limited by the size of its body.
    */
   private roomFor({ type }: NodeInstance, isLocal: boolean): number {
     const { artifact, renderedText, task } = this.limits;

@@ -119,7 +119,7 @@ interface EndingRun {
 export class NodeOutcomes {
   constructor(private readonly run: EndingRun) {}
 
-  /** Yields the events that complete a node with a result. */
+  /** Yields the events that complete a node with a result. `fallback` is true if that is the node's `fallback`. */
   *completeNode(node: NodeInstance, status: string, artifacts: Artifact[], fallback = false): Generator<TaskEvent> {
     const { reference, state } = this.run;
     const completion = { status, artifacts, ...(fallback && { fallback: true as const }) };

@@ -113,7 +113,7 @@ export class CallTimes {
     this.countsFrom.set(node, now + LAST_LOOK_MS);
   }
 
-  /** Returns the timers without those timeouts that do not count yet. */
+  /** Returns the timers without those timeouts that do not count yet at `now` (milliseconds of the epoch). */
   selectDueTimers(timers: readonly Timer[], now: number): Timer[] {
     return timers.filter(({ kind, node }) => kind !== 'timeout' || !node || (this.countsFrom.get(node) ?? 0) <= now);
   }

@@ -395,7 +395,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
     yield* this.givenUp(node, { kind: 'timeout', error: `no answer within ${deadline}` });
   }
 
-  /** Makes announced calls. Then waits for an update of any call, a due time, or room for nodes. */
+  /** Makes announced calls. Then waits for an update of any call, the time `wakeAt`, or room for nodes. */
   private async *dispatchAndWait(
     unmade: readonly NodeInstance[],
     wakeAt: number | undefined,
@@ -436,7 +436,10 @@ export class WorkflowRun extends DurableExecution<RunState> {
     if (ending) this.calls.closeCall(node);
   }
 
-  /** Ends the turn because nodes ask questions, unless a Task has resumed meanwhile without an answer. */
+  /**
+   * Ends the turn because nodes ask questions, unless a Task has resumed meanwhile without an answer.
+   * @param wakeAt time at which the run continues without an answer, in milliseconds of the epoch
+   */
   private async *endTurnWaiting(wakeAt: number | undefined): AsyncGenerator<TaskEvent> {
     const { movedOn, sequences: children } = await this.pollWaitingChildren();
     if (movedOn.length > 0) return yield* this.resumeNodes(movedOn);

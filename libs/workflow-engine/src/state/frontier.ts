@@ -118,8 +118,8 @@ export class NodeSets {
   }
 
   /**
-   * Returns pending instances that may start now. The complete list is sorted once, and reused until an instance is
-   * added.
+   * Returns pending instances that may start now, at most `most` of them. The complete list is sorted once, and reused
+   * until an instance is added.
    */
   listStartable(most = Infinity): readonly NodeInstance[] {
     if (most < this.startable.size) return [...this.startable.iterateInOrder().take(Math.max(most, 0))];

@@ -140,7 +140,7 @@ class Timers {
     this.byOwner.delete(node);
   }
 
-  /** Returns the timers that are due, earliest first. */
+  /** Returns the timers that are due at `now` (milliseconds of the epoch), earliest first. */
   listDue(now: number): Timer[] {
     return [...this.heap.iterateInOrder(({ at }) => at <= now)];
   }

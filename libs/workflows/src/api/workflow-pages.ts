@@ -45,7 +45,9 @@ export class WorkflowPages {
     await reply.type('application/json; charset=utf-8').send(`[${workflows.map(viewOf).join(',')}]`);
   }
 
-  /** Reserves memory for a response, and releases it when the response is sent or the client disconnects. */
+  /**
+   * Reserves `bytes` of memory for a response, and releases them when the response is sent or the client disconnects.
+   */
   private async reserveRoom(bytes: number, { raw, request }: FastifyReply): Promise<void> {
     const leave = await this.room.enterAnswer(bytes, scopeOf(request.raw)).catch((error: unknown) => {
       throw error instanceof ResponseBudgetExceeded ? new ProblemError(503, error.message) : error;

@@ -105,7 +105,10 @@ export class WorkflowCatalog extends AgentCatalog {
     return this.publishRevision(only).agent;
   }
 
-  /** Lists the agents of the directory: the service, then the workflows by name, each followed by its nodes by id. */
+  /**
+   * Lists at most `limit` agents of the directory: the service, then the workflows by name, each followed by its nodes
+   * by id.
+   */
   async listAgents(limit: number, pageToken?: string): Promise<{ agents: ListedAgent[]; nextPageToken: string }> {
     const page = new AgentPage(limit, pageToken, this.services.nodeTypes.names);
     page.beginWithService({ path: '', ...this.ownName });

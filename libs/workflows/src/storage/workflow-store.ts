@@ -96,8 +96,8 @@ export abstract class WorkflowStore {
   /** Returns the inputs and outputs of workflows, by name. Reads summaries, not definitions. */
   abstract listInterfaces(): Promise<Map<string, WorkflowInterface>>;
   /**
-   * Returns workflows with their nodes, sorted by name, after the name `after`, or from that name on if `inclusive`.
-   * Reads summaries, not definitions.
+   * Returns at most `limit` workflows with their nodes, sorted by name, after the name `after`, or from that name on if
+   * `inclusive`. Reads summaries, not definitions.
    */
   abstract listWithNodes(limit: number, after?: { name: string; inclusive: boolean }): Promise<ListedWorkflow[]>;
   /** Returns the given revision, even if its workflow is deleted, or the newest one; `undefined` if there is none. */
