@@ -33,7 +33,7 @@ function failureOf(status: number, text = 'said so', details?: Uint8Array, metad
 describe('grpcFailure', () => {
   it.each<[number, object]>([
     [1, { kind: 'server-error', code: 500, repeatable: true }],
-    [2, { kind: 'server-error', code: 500, repeatable: true }],
+    [2, { kind: 'rpc-error', code: -32603, repeatable: false }],
     [3, { kind: 'rpc-error', code: -32602, message: 'a2a error -32602: said so' }],
     [4, { kind: 'timeout', repeatable: true }],
     [5, { kind: 'not-found', code: -32001 }],
@@ -46,7 +46,7 @@ describe('grpcFailure', () => {
     [12, { kind: 'rpc-error', code: -32601 }],
     [13, { kind: 'rpc-error', code: -32603 }],
     [14, { kind: 'server-error', code: 503, repeatable: true, message: 'gRPC UNAVAILABLE: said so' }],
-    [15, { kind: 'server-error', code: 500 }],
+    [15, { kind: 'rpc-error', code: -32603 }],
     [16, { kind: 'unauthorized', code: 401 }],
     [99, { kind: 'rpc-error', code: -32603 }],
   ])('status %d without details has the kind that it has over HTTP', (status, failure) => {

@@ -25,11 +25,12 @@ const STATUS = {
 
 const NAMES = new Map<number, string>(Object.entries(STATUS).map(([name, status]) => [status, name]));
 
-/** HTTP statuses with the meaning of gRPC statuses that are no errors of A2A. */
+/**
+ * HTTP statuses with the meaning of gRPC statuses that are no errors of A2A. UNKNOWN is not HTTP 500, after which a
+ * Message is sent again: Python's servers send it for an exception of the agent, which has then begun the work.
+ */
 const HTTP_STATUSES = new Map<number, number>([
   [STATUS.CANCELLED, 500],
-  [STATUS.UNKNOWN, 500],
-  [STATUS.DATA_LOSS, 500],
   [STATUS.UNAVAILABLE, 503],
   [STATUS.ALREADY_EXISTS, 409],
   [STATUS.ABORTED, 409],
@@ -54,7 +55,8 @@ const TOO_LARGE = /larger than max|exceeds maximum|too large|size limit/i;
  * Converts an error of a gRPC call to an AgentCallError, of the kind that the same error has over HTTP.
  *
  * - A reason of A2A in `google.rpc.ErrorInfo` decides first, then the status.
- * - UNAVAILABLE is HTTP 503; UNKNOWN, CANCELLED and DATA_LOSS are HTTP 500; DEADLINE_EXCEEDED is a time-out.
+ * - UNAVAILABLE is HTTP 503, CANCELLED is HTTP 500, and DEADLINE_EXCEEDED is a time-out.
+ * - UNKNOWN and every other status without a meaning in HTTP or A2A is an internal error of A2A.
  * - RESOURCE_EXHAUSTED is HTTP 429, unless its text says that the message is too large.
  */
 export function grpcFailure(error: unknown, call: RefusedCall): AgentCallError {

@@ -53,7 +53,7 @@ const GRPC_METHODS: Readonly<Record<keyof typeof OPERATIONS, GrpcMethod>> = {
     MEMBERS_IN_SEND,
   ),
   GetTask: defineMethod(A2AService.getTask, sdk.GetTaskRequest, (value: Task) => encodeTask(value)),
-  ListTasks: defineMethod(A2AService.listTasks, sdk.ListTasksRequest, encodeList),
+  ListTasks: defineMethod(A2AService.listTasks, { toJSON: listParams }, encodeList),
   CancelTask: defineMethod(
     A2AService.cancelTask,
     sdk.CancelTaskRequest,
@@ -139,6 +139,11 @@ function decodeRequest<Request>(
   } catch (error) {
     throw new A2AError('PARSE_ERROR', { message: 'The message is not one of the protocol', cause: error });
   }
+}
+
+/** Returns the parameters of ListTasks without a page size of 0, which Go's client sends if its caller gave none. */
+function listParams(request: sdk.ListTasksRequest): unknown {
+  return sdk.ListTasksRequest.toJSON(request.pageSize === 0 ? { ...request, pageSize: undefined } : request);
 }
 
 function encodeList(value: { tasks: Task[] }): sdk.ListTasksResponse {
