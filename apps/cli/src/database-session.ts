@@ -3,8 +3,8 @@ import { clientOf } from '#libs/postgres';
 import { CommandError, EXIT } from './exit-code.js';
 
 /**
- * Opens a session with a PostgreSQL server, within a time limit for its first answer. If the URL requires it
- * (`require_auth`), the server must authenticate itself before it receives anything.
+ * Opens a session with a PostgreSQL server, whose first answer must come within `withinMs` milliseconds. If the URL
+ * requires it (`require_auth`), the server must authenticate itself before it receives anything.
  * @throws CommandError with the reason of a failure
  */
 export async function databaseSession(

@@ -74,7 +74,8 @@ function openRegistration({ sealed, ...registration }: KeptRegistration, secrets
 /** Maximum number of configs of one Task, deleted ones excluded. */
 export const MAX_CONFIGS = 10;
 /**
- * Delay of the job that registers a config again: by then the process that accepted the Message has normally done it.
+ * Milliseconds until the job runs that registers a config again: by then the process that accepted the Message has
+ * normally done it.
  */
 const ONCE_MORE_MS = 10_000;
 

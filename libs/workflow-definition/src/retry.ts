@@ -7,7 +7,9 @@ const FIRST_PAUSE_MS = 1_000;
 const FACTOR = 2;
 const LONGEST_PAUSE_MS = 60_000;
 const JITTER = 0.5;
-/** Longest pause before a retry that an agent may ask for (`Retry-After`), unless `maxDelay` is longer. */
+/**
+ * Longest pause in milliseconds that an agent may ask for before a retry (`Retry-After`), unless `maxDelay` is longer.
+ */
 const LONGEST_REQUEST_MS = 3_600_000;
 
 /** A failed attempt of a node's instance. */

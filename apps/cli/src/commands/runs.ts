@@ -135,7 +135,7 @@ type ShownRun = Schemas['RunDetail'];
 
 /** Milliseconds without an event after a question, after which a hint says how to answer it. */
 const REST_MS = 300;
-/** Maximum page size of the service. */
+/** Maximum number of rows that the service returns as one page. */
 const LARGEST_PAGE = 100;
 /** Maximum names of workflows in the error for an unknown workflow. */
 const MOST_NAMES = 20;

@@ -20,7 +20,7 @@ export function timeAgo(at: number, now: number): string {
   return DATE.format(at);
 }
 
-/** Formats a duration: `840 ms`, `3.2 s`, `2 min 05 s`, `1 h 02 min`. */
+/** Formats a duration in milliseconds: `840 ms`, `3.2 s`, `2 min 05 s`, `1 h 02 min`. */
 export function formatDuration(milliseconds: number): string {
   const span = Math.max(0, milliseconds);
   if (span < 1000) return `${Math.round(span)} ms`;

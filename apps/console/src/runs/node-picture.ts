@@ -41,9 +41,9 @@ export interface NodePicture {
   outcome?: string;
   /** Reason why the node was skipped; absent if it was not. */
   because?: NodeSkipReason;
-  /** Time of the node's next attempt (retry). */
+  /** Time of the node's next attempt (retry), in ISO 8601; absent if none is scheduled. */
   retryAt?: string;
-  /** Time at which the node's wait ends. */
+  /** Time at which the node's wait ends, in ISO 8601; absent if it does not wait. */
   until?: string;
   /** Last status text of the node's agent, and its output so far; absent if the agent has reported neither. */
   progress?: Progress;

@@ -19,7 +19,7 @@ interface LoopPicture {
   iteration: number;
   /** Reason why the loop ended: `exit_when`, `max`, `failure`; missing while it repeats. */
   reason?: string;
-  /** Time at which the next iteration starts, if the loop pauses before it. */
+  /** Time (ISO 8601) at which the next iteration starts, if the loop pauses before it. */
   at?: string;
   /** Indexes of the conditional edges out of the loop that were taken. */
   taken?: readonly number[];

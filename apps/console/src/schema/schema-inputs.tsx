@@ -16,7 +16,7 @@ interface TypedProps extends LeafProps {
 }
 
 const FORMATS: Readonly<Record<string, string>> = { date: 'date', email: 'email', uri: 'url', time: 'time' };
-/** Maximum length of a text that gets a single-line input. */
+/** Maximum number of characters of a text that gets a single-line input. */
 const ONE_LINE = 80;
 
 export function TextInput({ field, schema, value, required, onChange }: TypedProps) {

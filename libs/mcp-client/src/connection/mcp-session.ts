@@ -127,15 +127,15 @@ function withoutNulls(value: JsonObject): JsonObject {
 
 /** Time limits of a session, in milliseconds. */
 export interface SessionTimes {
-  /** Limit for the handshake that opens the session. */
+  /** Milliseconds for the handshake that opens the session. */
   connect: number;
-  /** Limit for one page of the list of tools. */
+  /** Milliseconds for one page of the list of tools. */
   list: number;
-  /** Limit for the whole list. */
+  /** Milliseconds for the whole list of tools. */
   listTotal: number;
-  /** Limit between a tool call and its answer, or between two progress notifications. */
+  /** Milliseconds between a tool call and its answer, or between two progress notifications. */
   call: number;
-  /** Limit for the answer to a tool call, whatever progress is reported. */
+  /** Milliseconds for the answer to a tool call, whatever progress is reported. */
   callTotal: number;
 }
 

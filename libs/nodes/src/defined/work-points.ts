@@ -61,7 +61,7 @@ export class WorkPoints {
   /** Fault after which no step or question is permitted. It fails the Task even if the work catches the error. */
   fault: RunFault | undefined;
   private readonly open = new Set<Promise<unknown>>();
-  /** Time when the database last confirmed that this execution holds the claim on the Task. */
+  /** Time (by `PointServices.now`) when the database last confirmed that this execution holds the claim on the Task. */
   private confirmedAt: number;
 
   constructor(private readonly services: PointServices) {

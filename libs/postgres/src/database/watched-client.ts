@@ -56,7 +56,7 @@ type AskServer = (tags: readonly string[]) => Promise<ServerAnswer>;
 interface SessionSilence {
   progress: SessionProgress;
   since: number;
-  /** Time of the next question to the server, by the clock of `SessionWatch.now`. */
+  /** Time of the next question to the server, in milliseconds of the clock of SessionWatch. */
   askAt: number;
   /** Number of consecutive answers that show the session as lost; progress of the session resets it to 0. */
   losses: number;
@@ -166,7 +166,7 @@ const ANSWER_MS = 5_000;
 const GOODBYE_MS = 5_000;
 /** Milliseconds between two statements of a listening session. */
 const TALK_MS = 5_000;
-/** Maximum length of session names in PostgreSQL, which truncates longer ones. */
+/** Maximum number of characters of a session name in PostgreSQL, which truncates longer names. */
 const LONGEST_NAME = 63;
 
 /** Connection errors that prove that no server is at the address. */

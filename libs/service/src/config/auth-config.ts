@@ -197,9 +197,9 @@ const DEFAULT_CONCURRENCY = 1_000;
 /** Default limit of open streams of one caller, far above what one client needs, and below what overloads a replica. */
 const DEFAULT_STREAMS = 1_000;
 const MOST = 1_000_000_000;
-/** Minimum of SUBSCRIPTION_LIMIT: a page of the console opens a few subscriptions. */
+/** Minimum value of SUBSCRIPTION_LIMIT: one page of the console opens a few subscriptions. */
 const LEAST_SUBSCRIPTIONS = 8;
-/** Maximum of SUBSCRIPTION_LIMIT: each subscription may hold a page of the log in memory. */
+/** Maximum value of SUBSCRIPTION_LIMIT: each subscription may hold a page of the log in memory. */
 const MOST_SUBSCRIPTIONS = 1_000;
 
 const rate = z

@@ -34,7 +34,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const MAX_BODY = 1024 ** 3;
 const MAX_GRACE_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** Maximum retention: one century, so that no computed time exceeds the range of a date. */
+/** Maximum retention in milliseconds: one century, so that no computed time exceeds the range of a Date. */
 const LONGEST_RETENTION_MS = 36_500 * DAY_MS;
 const MEDIA_TYPE = /^[a-z]+\/(\*|[a-z0-9][a-z0-9.+-]*)$/;
 

@@ -7,7 +7,7 @@ const EPOCH_OFFSET_MS = 946_684_800_000;
 const TWO_TO_32 = 2 ** 32;
 const NULL_LENGTH = -1;
 const LONG = 16 * 1024;
-/** Length of a UUID. A text of that length or more is unlikely to repeat the previous text. */
+/** Number of characters of a UUID. A text of that length or more is unlikely to repeat the previous text. */
 const IDS_LENGTH = 36;
 const FIRST_BYTES = 1024;
 const NOTHING = Buffer.alloc(0);

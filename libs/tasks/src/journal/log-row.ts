@@ -34,7 +34,7 @@ const NOTE: Phrase = ['\u0006', ',"metadata":{"parley/event":{"type":"'];
  * stored unchanged.
  */
 const MOST_CHARACTERS = 3_000;
-/** Minimum length of an id that is worth replacing by a mark. */
+/** Minimum number of characters of an id that is worth replacing by a mark. */
 const SHORTEST_ID = 8;
 
 /** Ids of a Task that are omitted from its log rows. */
@@ -208,7 +208,7 @@ const TIME_FOLLOWS = ',"timestamp":"';
 const MEMBER_BEGINNINGS: ReadonlyMap<string, string> = new Map(
   ['timestamp', 'message', 'metadata', 'append', 'lastChunk'].map((name) => [name, memberBeginning(name)]),
 );
-/** Length below which replacing ids in a text is not worth it, as in a status without a Message. */
+/** Number of characters below which replacing the ids in a text is not worth it, as in a status without a Message. */
 const FEW_CHARACTERS = 60;
 
 type Beginnings = ReturnType<typeof beginningsOf>;

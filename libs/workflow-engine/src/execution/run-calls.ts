@@ -108,6 +108,7 @@ export class CallTimes {
 
   /**
    * Delays the timeout of a node by the time that is needed to look up the answer to a call of an earlier execution.
+   * @param now in milliseconds of the epoch
    */
   delayTimeout(node: NodeInstance, now: number): void {
     this.countsFrom.set(node, now + LAST_LOOK_MS);

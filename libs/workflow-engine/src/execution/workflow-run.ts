@@ -91,7 +91,7 @@ class QuestionPoller {
     return this.at;
   }
 
-  /** True if a poll is due. Returns true once for each due time. */
+  /** True if a poll is due at `now` (milliseconds of the epoch). Returns true once for each due time. */
   isDue(now: number): boolean {
     if (this.at === undefined || now < this.at) return false;
     this.at = undefined;
@@ -395,7 +395,10 @@ export class WorkflowRun extends DurableExecution<RunState> {
     yield* this.givenUp(node, { kind: 'timeout', error: `no answer within ${deadline}` });
   }
 
-  /** Makes announced calls. Then waits for an update of any call, the time `wakeAt`, or room for nodes. */
+  /**
+   * Makes announced calls. Then waits for an update of any call, the time `wakeAt` (milliseconds of the epoch), or room
+   * for nodes.
+   */
   private async *dispatchAndWait(
     unmade: readonly NodeInstance[],
     wakeAt: number | undefined,

@@ -33,8 +33,8 @@ export function planNext(state: RunState, now: number): Plan {
 }
 
 /**
- * Plans the `onExit` nodes after the outcome of the run is known, within their time limit. A question of such a node is
- * due at once, so that the node fails.
+ * Plans the `onExit` nodes after the outcome of the run is known, within their time limit. `now` is in milliseconds of
+ * the epoch. A question of such a node is due at once, so that the node fails.
  */
 function planEnding(frontier: Frontier, now: number): Plan {
   const isOver = frontier.timers.listDue(now).some(({ kind }) => kind === 'exit');

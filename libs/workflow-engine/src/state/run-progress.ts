@@ -74,7 +74,7 @@ export class RunProgress {
     this.settlement.beginScope(this.scopes.root);
   }
 
-  /** Starts the timer of the run's deadline, if it has one. */
+  /** Starts the timer of the run's deadline, if it has one. @param at start of the run (ISO 8601) */
   acceptRun(at: string): void {
     const deadline = parseDuration(this.graph.definition.deadline);
     if (deadline !== undefined) this.frontier.timers.set('deadline', parseTimestamp(at) + deadline);

@@ -171,7 +171,7 @@ export class NodeClock {
 
   constructor(private readonly nodeOf: (id: string) => WorkflowNode) {}
 
-  /** Starts the timeout of a node's attempt. */
+  /** Starts the timeout of a node's attempt. @param at start of the attempt (ISO 8601) */
   beginAttempt(node: NodeInstance, at: string): void {
     this.clear(node);
     const timeout = parseDuration(this.nodeOf(node.id).timeout);
@@ -180,7 +180,10 @@ export class NodeClock {
     this.unsent.set(node, timeout);
   }
 
-  /** Stops the timeout while the node's agent waits for an answer; it continues after the answer. */
+  /**
+   * Stops the timeout while the node's agent waits for an answer; it continues after the answer.
+   * @param at time of the question (ISO 8601)
+   */
   pauseForQuestion(node: NodeInstance, at: string): void {
     const end = this.ends.get(node);
     this.clear(node);
@@ -200,6 +203,7 @@ export class NodeClock {
   /**
    * Starts or continues a node's timeout when a Message is sent to its agent. The first Message of an attempt restarts
    * the timeout.
+   * @param at time of the Message (ISO 8601)
    */
   startTimeout(node: NodeInstance, at: string): void {
     const left = this.left.get(node) ?? this.unsent.get(node);
@@ -211,7 +215,7 @@ export class NodeClock {
     this.setAttemptEnd(node, parseTimestamp(at) + left);
   }
 
-  /** Replaces all timers of a node by one: the node only waits until that time. */
+  /** Replaces all timers of a node by one: the node only waits until the time `until`, in milliseconds of the epoch. */
   waitUntil(node: NodeInstance, kind: TimerKind, until: number): void {
     this.clear(node);
     this.timers.set(kind, until, node);
