@@ -2,23 +2,24 @@ import type { RE2JS } from 're2js';
 
 const MOST_VISITS = 100_000;
 /**
- * Default number of steps of a budget. A step takes 10 to 200 ns, depending on its kind and the machine: at most 0.2 s
- * in all.
+ * Default number of steps of a budget: at most 0.2 s in all. A step takes 10 to 200 ns, depending on its kind and the
+ * machine.
  */
 export const MOST_STEPS = 1_000_000;
 const CHARACTERS_PER_STEP = 8;
 const LONGEST_TEXT = 1_048_576;
 
-/** Error of an evaluation that exceeds its budget of steps, visited elements or sizes. */
+/** Error of an evaluation that exceeds a limit: its budget of steps, the visited elements, or the size of a text. */
 export class BudgetExceeded extends Error {
   override readonly name = 'BudgetExceeded';
 }
 
 /**
  * Limits the cost of evaluations, in steps.
+ *
  * - A budget counts steps and not time, so the same expression over the same values always gives the same result.
  * - Several expressions may share one budget.
- * - Work is charged before it is done. After the first refusal, every expression that shares the budget fails.
+ * - Work is counted before it is done. Once the budget has refused any work, every expression that shares it fails.
  */
 export class EvaluationBudget {
   private steps: number;
@@ -30,7 +31,7 @@ export class EvaluationBudget {
     this.steps = most;
   }
 
-  /** Number of steps charged so far, without refused charges. */
+  /** Number of steps counted so far, without the work that was refused. */
   get spent(): number {
     return this.most - this.steps;
   }
@@ -40,10 +41,11 @@ export class EvaluationBudget {
   }
 
   /**
-   * Charges an iteration of a macro over the elements of a list or map.
+   * Counts the steps of a macro that iterates over the elements of a list or map.
+   * @param elements number of elements
    * @param weight steps for each element
-   * @param innermost true if the body of the macro contains no other macro. Only innermost iterations count toward the
-   * limit of 100,000 visited elements.
+   * @param innermost true if the body of the macro contains no other macro. Only the elements of such macros count
+   *   toward the limit of 100,000 visited elements.
    */
   chargeVisit(elements: number, weight: number, innermost: boolean): void {
     if (innermost) this.visits -= elements;
@@ -56,13 +58,13 @@ export class EvaluationBudget {
     this.steps -= steps;
   }
 
-  /** Charges the reading of a number of characters or bytes: one step for eight of them. */
+  /** Counts the steps of reading so many characters or bytes: one step for eight of them. */
   chargeRead(characters: number): void {
     if (characters > CHARACTERS_PER_STEP) this.chargeSteps(characters / CHARACTERS_PER_STEP);
   }
 
   /**
-   * Charges the creation of a string or byte string of this length. More than 1,048,576 characters or bytes are
+   * Counts the steps of creating a string or byte string of this length. More than 1,048,576 characters or bytes are
    * refused.
    */
   chargeText(characters: number): void {
@@ -70,7 +72,7 @@ export class EvaluationBudget {
     this.chargeRead(characters);
   }
 
-  /** Refuses all further work that this budget is charged for. @throws BudgetExceeded */
+  /** Refuses this work and all further work that is counted in this budget. @throws BudgetExceeded */
   refuseEvaluation(message: string): never {
     this.refusal ??= new BudgetExceeded(message);
     throw this.refusal;
@@ -84,7 +86,7 @@ export interface Evaluation {
   patterns: Map<string, RE2JS>;
   /** Date formats by time zone. */
   clocks: Map<string, Intl.DateTimeFormat>;
-  /** First error thrown by the function that makes a variable or a member. */
+  /** First error of a function that the caller gave for the value of a variable or a member; absent: none failed. */
   fault?: { error: unknown };
 }
 
@@ -100,19 +102,19 @@ export function currentEvaluation(): Evaluation {
 }
 
 /**
- * Runs a function as an evaluation, which `currentEvaluation` returns meanwhile. Evaluations may nest, as the maker of
- * a member may evaluate another expression.
+ * Runs a function as an evaluation, which `currentEvaluation` returns in the meantime. Evaluations may nest, since
+ * the function that makes the value of a member may evaluate another expression.
  *
- * Errors of the function have no stack: its capture would dominate the time of an expression that ignores an error for
- * each element.
+ * Errors of the function have no stack: recording it would take most of the time of an expression that ignores an
+ * error for each element.
  */
 export function runEvaluation<T>(it: Evaluation, work: () => T): T {
   return runWithin(it, 0, work);
 }
 
 /**
- * Calls the function that makes a variable or a member. Its error is recorded as the `fault` of the evaluation, and is
- * not reported as an error of the expression.
+ * Calls the function that makes the value of a variable or a member. Its error is recorded as the `fault` of the
+ * evaluation, so that it is not reported as an error of the expression.
  */
 export function callMaker<T>(make: () => T): T {
   const it = currentEvaluation();

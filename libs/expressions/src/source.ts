@@ -10,8 +10,8 @@ const DEEPEST = 60;
 const LONGEST_MESSAGE = 200;
 
 /**
- * Token of CEL. Brackets in string literals and comments are part of a token. A token that is a quotation mark alone
- * begins a string literal without an end.
+ * Token of CEL. Brackets in string literals and comments are part of those tokens. A token that is a quotation mark
+ * alone begins a string literal without an end.
  */
 const TOKEN = new RegExp(
   [
@@ -24,7 +24,10 @@ const TOKEN = new RegExp(
   'y',
 );
 const ESCAPED_TEXT = /^[bB]?["']/;
-/** Escape sequence in a string literal. The group has the escape without its backslash, if CEL knows the escape. */
+/**
+ * Escape sequence in a string literal. If CEL has the escape, the group of the match contains it without its
+ * backslash.
+ */
 const ESCAPE = /\\(?:([abfnrtv\\"'`?]|[xX][\da-fA-F]{2}|u[\da-fA-F]{4}|U[\da-fA-F]{8}|[0-3][0-7]{2})|[^])/gu;
 const CLOSING = new Map([
   ['(', ')'],
@@ -50,8 +53,9 @@ export function parsedSource(text: string): ParsedSource {
 }
 
 /**
- * Returns the index of the `}` that closes a `{` right before `from`, or -1 if there is none. Braces in string literals
- * and comments are ignored.
+ * Returns the index of the `}` that closes a `{`, or -1 if there is none. Braces in string literals and comments do
+ * not count.
+ * @param from index right after the `{`
  */
 export function closingBrace(text: string, from: number): number {
   let open = 0;
@@ -67,8 +71,8 @@ export function closingBrace(text: string, from: number): number {
 }
 
 /**
- * Checks brackets and escape sequences before CEL parses the text. For a missing bracket the parser reports no exact
- * position, and it accepts an unknown escape as another one.
+ * Checks brackets and escape sequences before CEL parses the text. The parser itself reports no exact position for a
+ * missing bracket, and reads an unknown escape as if it were another one.
  * @throws InvalidExpression
  */
 function checkTokens(text: string): void {

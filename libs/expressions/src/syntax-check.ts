@@ -4,18 +4,21 @@ import { ENVIRONMENT } from './functions/environment.js';
 import { compiledPattern } from './functions/patterns.js';
 import type { ParsedSource, Syntax } from './source.js';
 
-/** Variables that an expression may use, by name. It is checked when an expression is compiled. */
+/** Variables that an expression may use, by name; known when the expression is compiled. */
 export type Vocabulary = Readonly<Record<string, Variable>>;
 
 /** Properties of a variable that are known when an expression is compiled. */
 interface Variable {
   /** Names of the members of the variable; absent: any name is allowed. */
   members?: Names;
-  /** Names of the members of each member; absent: any name is allowed. */
+  /** Names of the members that each member has; absent: any name is allowed. */
   fields?: Names;
   /** True if the variable must be followed by a literal member: `nodes.draft`, `nodes['my-draft']`. */
   onlyMembers?: boolean;
-  /** True if the name is reserved for a later version. Expressions can neither read it nor bind it in a macro. */
+  /**
+   * True if the name is reserved for a later version. Expressions may neither read it nor use it as the variable of a
+   * macro.
+   */
   isKept?: boolean;
 }
 
@@ -47,8 +50,8 @@ function isType({ root, members }: NamedPath): boolean {
 }
 
 /**
- * Returns the fault of a path that begins with a variable, with the id of the syntax node at fault; `undefined` if the
- * path is valid.
+ * Returns the fault of a path that begins with a variable, and the id of the syntax node that causes it; `undefined`
+ * if the path is valid.
  */
 function wrongName(
   { root, members: [member, field] }: NamedPath,
@@ -73,13 +76,13 @@ const LARGEST_INT = 2n ** 63n;
 
 type SyntaxCase<C extends string> = Extract<Syntax['exprKind'], { case: C }>['value'];
 
-/** Operators that the planner of the CEL evaluator handles itself. They have no entry in SIGNATURES. */
+/** Operators that the planner of the CEL evaluator handles itself, so that they have no entry in SIGNATURES. */
 const PLANNED = new Set(['_[_]', '_?_:_', '_&&_', '_||_', '@not_strictly_false']);
 const MACROS = new Set(['all', 'exists', 'exists_one', 'existsOne', 'filter', 'has', 'map']);
 
 /**
- * Known signatures by function name. A signature has the number of arguments, and says if the function is called on a
- * receiver: `x.f(…)` or `f(…)`.
+ * Known signatures by function name. A signature tells the number of arguments, and whether the function is called on
+ * a value (`x.f(…)`) or not (`f(…)`).
  */
 const SIGNATURES = new Map<string, Set<string>>();
 for (const func of ENVIRONMENT.funcs) {
@@ -91,24 +94,25 @@ for (const func of ENVIRONMENT.funcs) {
 interface SyntaxScope {
   /** Names that the surrounding macros bind to elements. */
   bound: ReadonlySet<string>;
-  /** Number of macros around the syntax node that iterate over a list. */
+  /** Number of macros around the syntax node, each of which iterates over a list. */
   macros: number;
 }
 
 /**
- * Checks the syntax of an expression when it is compiled, and rewrites it:
- * - `@each` wraps the range of each macro, so that its iterations are charged.
- * - `@has` replaces the `has` of the planner, which treats a null as absent.
+ * Checks the syntax of an expression when it is compiled, and rewrites two things:
+ *
+ * - It wraps the range of each macro in a call of `@each`, which counts the steps of the iterations.
+ * - It replaces the `has` of the planner, which treats a `null` as absent, by `@has`.
  */
 export class SyntaxCheck {
   readonly references: Reference[] = [];
-  /** Compiled regular expressions of literal patterns. */
+  /** Compiled regular expressions of patterns that are literals, by their source. */
   readonly patterns = new Map<string, RE2JS>();
   private nodes = 0;
   private comprehensions = 0;
   private instructions = 0;
 
-  /** @throws InvalidExpression for the first fault */
+  /** @throws InvalidExpression for the first fault of the expression */
   constructor(
     private readonly source: ParsedSource,
     private readonly text: string,
@@ -264,13 +268,13 @@ export class SyntaxCheck {
   }
 }
 
-/** Replaces `has(a.b)` by `@has(a, 'b')`, as the planner's `has` treats a null as absent. */
+/** Replaces `has(a.b)` by `@has(a, 'b')`, since the `has` of the planner treats a `null` as absent. */
 function askForMember({ operand, field }: SyntaxCase<'selectExpr'>, syntax: Syntax): void {
   if (operand === undefined) return;
   syntax.exprKind = callSyntax('@has', [operand, constantSyntax(syntax.id, { case: 'stringValue', value: field })]);
 }
 
-/** Returns a syntax node as a path of names, or `undefined` if it is no such path. */
+/** Returns the path of names that a syntax node is, or `undefined` if the node is anything else. */
 function toNamedPath(syntax: Syntax | undefined): NamedPath | undefined {
   const kind = syntax?.exprKind;
   if (syntax === undefined || kind === undefined) return undefined;

@@ -21,11 +21,11 @@ export interface Template {
 /** Values that fill a template. */
 export interface Filling {
   variables: Variables;
-  /** Returns the text for a reference `{{id}}`. */
+  /** Returns the text that replaces a reference `{{id}}`. */
   resolve: TemplateResolver;
-  /** Limit of characters for all rendered texts and results together. */
+  /** Limit of characters for all rendered texts and results together; absent: no common limit. */
   texts?: TextBudget;
-  /** Limit of steps for all expressions together. */
+  /** Limit of steps for all expressions together; absent: each has its own. */
   budget?: EvaluationBudget;
 }
 
@@ -35,7 +35,7 @@ type TemplateSource = { literal: string } | { source: string; offset: number };
 
 const OPENING = '${';
 
-/** Compiles a template, or returns all its problems. Names of members are never expanded. */
+/** Compiles a template, or returns all its problems. The names of members are plain text, never expressions. */
 export function compileTemplate(value: JsonValue, vocabulary: Vocabulary): Template | InvalidExpression[] {
   const template = new CompiledTemplate(value, vocabulary);
   return template.problems.length > 0 ? template.problems : template;
@@ -62,8 +62,8 @@ export function* expressionsIn(value: JsonValue): Generator<string> {
 }
 
 /**
- * True if a value may result from filling a text: a string that has the literal parts in order, with anything between
- * them. A text that is a single expression may give any value.
+ * True if a value may be the result of filling a text: a string that has the literal parts of the text in order, with
+ * anything between them. If the text is a single expression, that is so for any value.
  */
 export function isFillingOf(text: string, value: JsonValue): boolean {
   const pieces = [...sourcesIn(text)].map((it) => ('literal' in it ? it.literal : ANYTHING));
@@ -78,7 +78,7 @@ const ANYTHING = '{{x}}';
 class CompiledTemplate implements Template {
   readonly references: (Reference & { path: string })[] = [];
   readonly problems: InvalidExpression[] = [];
-  /** Segments by string, as the same string may occur at several paths. */
+  /** Segments of each string, shared by all paths at which the same string occurs. */
   private readonly segments = new Map<string, Segment[]>();
 
   constructor(

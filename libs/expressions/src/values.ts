@@ -61,7 +61,7 @@ export function asDuration(value: CelValue): Duration | undefined {
   return isReflectMessage(value) && isMessage(value.message, DurationSchema) ? value.message : undefined;
 }
 
-/** Returns the JSON that a CEL value wraps, or `undefined` if an expression computed the value. */
+/** Returns the JSON that a CEL value was made of, or `undefined` if an expression computed the value. */
 function originalJson(value: CelList | CelMap): JsonValue | undefined {
   if (value instanceof JsonList) return value.items;
   if (value instanceof MemberMap && value.members instanceof JsonObjectMembers) return value.members.object;
@@ -69,12 +69,14 @@ function originalJson(value: CelList | CelMap): JsonValue | undefined {
 }
 
 const STEPS_TO_GROW = 10;
-/** Steps for each item that is copied. The number exceeds the time of a copy, since it also bounds the memory. */
+/**
+ * Steps for each item that is copied. A copy takes less time than that; the number also limits the memory of copies.
+ */
 const STEPS_TO_KEEP = 4;
 
 /**
- * Concatenates two lists. The time is linear in `right` alone if `left` is a result of this function to which nothing
- * was appended yet.
+ * Concatenates two lists. Takes time only for `right`, if `left` is a result of this function to which nothing was
+ * appended yet; otherwise `left` is copied, too.
  */
 export function concatenateLists(left: CelList, right: CelList): CelList {
   const { budget } = currentEvaluation();
@@ -120,7 +122,7 @@ class JsonList extends List {
 }
 
 /**
- * List of the first `size` entries of `items`. Lists that were made by appending to this list share the same `items`.
+ * List of the first `size` entries of `items`. Longer lists that were made by appending to it share the same `items`.
  */
 class GrownList extends List {
   constructor(
@@ -135,7 +137,7 @@ class GrownList extends List {
   }
 }
 
-/** Member names by object, for objects whose members were counted or iterated. */
+/** Names of members by object, for objects whose members an expression has counted or iterated. */
 const NAMES = new WeakMap<JsonObject, ReadonlySet<string>>();
 
 class JsonObjectMembers {
@@ -256,7 +258,7 @@ class ResultWriter {
     return this.countBytes(Object.fromEntries(members), 2);
   }
 
-  /** Counts the bytes of JSON that is returned unchanged. */
+  /** Counts the bytes of a JSON value that is part of the result unchanged, and returns the value. */
   private measureJson(json: JsonValue, depth: number): JsonValue {
     if (depth > DEEPEST) throw new Error(`a result is nested at most ${DEEPEST} deep`);
     if (Array.isArray(json)) for (const item of json) this.measureJson(item, depth + 1);

@@ -3,13 +3,13 @@ import { Injectable } from '@nestjs/common';
 import { Database, serviceSecret } from '#libs/postgres';
 import type { StoredFile } from './stored-file.js';
 
-/** Name of the secret among those of the service. */
+/** Name under which the service stores the secret that signs addresses. */
 const SECRET = 'file-addresses';
 const SECOND_MS = 1_000;
 
 /** Expiry and signature in the address of a file. */
 export interface FileProof {
-  /** Expiry as Unix time in seconds. */
+  /** Expiry in seconds since 1970. */
   readonly expires: number;
   /** Signature in base64url. */
   readonly signature: string;
@@ -17,8 +17,8 @@ export interface FileProof {
 
 /**
  * Signs addresses (URLs) that open a file without a key, for a limited time. All replicas share the secret. The
- * signature covers the file's id, which is unique across tenants, and the expiry: it opens no other file, and not for
- * longer. It is verified without the database, so an invented address costs no query.
+ * signature covers the expiry and the file's id, which is unique across tenants, so it opens no other file, and not
+ * for longer. It is verified without the database, so an invented address costs no query.
  */
 @Injectable()
 export class FileAddresses {

@@ -12,7 +12,7 @@ export interface ArrivingFile extends FileLabel {
   readonly content: AsyncIterable<Uint8Array>;
 }
 
-/** Stores, opens and deletes files: rows and contents together. */
+/** Stores, opens and deletes files: their rows in the database and their contents in the storage together. */
 @Injectable()
 export class FileContents {
   private readonly logger = new Logger(FileContents.name);
@@ -24,9 +24,11 @@ export class FileContents {
   ) {}
 
   /**
-   * Stores files as they arrive, all or none. A content that the owner has already is stored once; if the storage
-   * cannot read that content, the new copy replaces it.
-   * @param announcedBytes announced total size; an upload beyond the quota is refused unread
+   * Stores files as they arrive, all or none. A content that the owner has already is stored only once; if the
+   * storage cannot read that content, the new copy replaces it.
+   * @param announcedBytes announced total size in bytes; an upload beyond the quota is refused unread; 0: not
+   *   announced
+   * @param terms how long the files are kept; absent: the defaults
    * @throws ProblemError 413 above FILE_LIMIT or FILES_QUOTA, 503 if nothing can be stored
    */
   async storeFiles(
@@ -82,8 +84,8 @@ export class FileContents {
   }
 
   /**
-   * Deletes those contents that no file uses, and makes sure that no upload can claim them any more. Contents in a
-   * folder that this replica cannot reach stay leftovers: another replica deletes them.
+   * Deletes those contents that no file uses, and makes sure that no upload can use them later. If this replica
+   * cannot reach the folder of a content, it stays a leftover, which another replica deletes.
    * @throws the first failure, after all deletions were tried
    */
   async discardContents(storageKeys: readonly string[]): Promise<void> {
@@ -97,7 +99,7 @@ export class FileContents {
       this.logger.warn({ contents: doomed.length - deleted.length }, 'Contents to delete are in another folder');
   }
 
-  /** Stores one content. @param room remaining bytes of the upload: one upload never exceeds FILES_QUOTA */
+  /** Stores one content. @param room bytes that are left to the upload, which never exceeds FILES_QUOTA as a whole */
   private async putContent(key: string, content: AsyncIterable<Uint8Array>, room: number): Promise<StoredContent> {
     const { fileBytes, ownerBytes } = this.config.files;
     return this.storage.put(key, content, Math.min(fileBytes, room)).catch((error: unknown) => {
@@ -138,7 +140,7 @@ export class FileContents {
     if (stored >= ownerBytes || bytes > ownerBytes) throw quotaExceeded(ownerBytes);
   }
 
-  /** Discards contents; the upkeep retries failures once they are due. */
+  /** Deletes contents that no file uses. Failures are only logged: the regular upkeep tries again later. */
   private async discardQuietly(keys: readonly string[]): Promise<void> {
     await this.discardContents(keys).catch((error: unknown) => {
       this.logger.warn({ err: error, contents: keys.length }, 'Contents of files could not be deleted yet');
@@ -157,13 +159,14 @@ function isDeleted(outcome: PromiseSettledResult<boolean>): boolean {
 }
 
 const BACKOFF = new Backoff(250, 15_000);
-/** Maximum milliseconds of an outage: a restart or move of the storage takes less. */
+/** Maximum milliseconds for which an outage is waited for: restarting or moving the storage takes less. */
 const LONGEST_OUTAGE_MS = 5 * 60_000;
 
 /**
  * Retries a read while the storage of files, or the database, does not answer: for five minutes, with growing pauses
- * (backoff).
- * @throws the signal's reason once it is aborted; the last failure after the timeout; any problem but 503 at once
+ * (back-off).
+ * @throws the signal's reason once it is aborted; the last failure after the five minutes; a problem of another
+ *   status than 503 at once
  */
 export function readThroughOutage<T>(
   read: () => Promise<T>,
@@ -178,7 +181,10 @@ export function readThroughOutage<T>(
   );
 }
 
-/** True if a retry is futile, such as for a deleted file. A content that breaks off is an error of its stream. */
+/**
+ * True if a retry cannot help, such as for a deleted file. (If a content breaks off, its stream reports the error
+ * instead.)
+ */
 function isFinal(error: unknown): boolean {
   return error instanceof ProblemError && error.status !== 503;
 }

@@ -1,7 +1,7 @@
 import { malformedRequest, ProblemError } from '#libs/http-server';
 
 const MEGABYTE = 1024 ** 2;
-/** Maximum number of Task ids in an error. */
+/** Maximum number of Task ids that an error lists. */
 export const SHOWN_TASKS = 10;
 
 /** Returns the error for an unknown file, or a file of another owner: 404. */
@@ -33,7 +33,7 @@ export class FileInUse extends ProblemError {
   }
 }
 
-/** Reports that a Task is about to reference the file: 409. */
+/** Reports that a file cannot be deleted, since a Task is about to refer to it: 409. */
 export class FileHeld extends ProblemError {
   constructor() {
     const detail = 'the file holds bytes of a Task that is being recorded: try again later';
@@ -47,7 +47,7 @@ export function quotaExceeded(limit: number): ProblemError {
   return new ProblemError(413, detail, [{ path: '', detail }], 'QUOTA_EXCEEDED');
 }
 
-/** Reports an upload whose stored contents were given up, because it took too long: 503. */
+/** Reports an upload that took too long, so that its stored contents were already deleted: 503. */
 export class UploadGivenUp extends ProblemError {
   constructor() {
     super(503, 'The upload took too long and was canceled; send it again');

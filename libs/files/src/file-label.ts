@@ -14,7 +14,7 @@ const MEDIA_TYPE = new RegExp(
 // oxlint-disable-next-line no-control-regex
 const UNSAFE = /[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** Multipart types, of which a browser may show each part in place of the page (`multipart/x-mixed-replace`). */
+/** Multipart types: one of them (`multipart/x-mixed-replace`) lets a browser show each part in place of the page. */
 const IN_PIECES = /^multipart\//i;
 /**
  * Types that a page executes as a script or applies as a style sheet, however they are sent (WHATWG MIME Sniffing,
@@ -28,9 +28,10 @@ interface SentLabel {
 }
 
 /**
- * Returns the name and media type of an uploaded file. Defaults are `file` and `application/octet-stream`, also for an
- * invalid media type. Folders before the name are removed, and characters that control a terminal or a text.
- * @param path the field at fault
+ * Returns the name and media type of an uploaded file, made safe. Defaults are `file` and `application/octet-stream`,
+ * also for an invalid media type. Removes folders before the name, and characters that control a terminal or the
+ * direction of text.
+ * @param path name of the field, for the error
  * @throws ProblemError 400 for a name of more than 255 bytes
  */
 export function fileLabel({ name: sentName, mediaType: sentType }: SentLabel, path: string): FileLabel {
@@ -49,7 +50,8 @@ export function isMediaType(text: string): boolean {
 }
 
 /**
- * Returns the file name in a `Content-Disposition` (RFC 6266): that of `filename*`, else that of `filename`.
+ * Returns the file name in a `Content-Disposition` header (RFC 6266): that of `filename*`, else that of `filename`;
+ * `undefined` without either.
  * @throws ProblemError 400 if `filename*` is malformed
  */
 export function sentFileName(disposition: string | undefined): string | undefined {
@@ -63,8 +65,9 @@ export function sentFileName(disposition: string | undefined): string | undefine
 }
 
 /**
- * Returns the `Content-Type` with which a file is served. Scripts and style sheets become plain text: a page loads them
- * whatever the `Content-Disposition` is, but with `nosniff` it accepts no other type. `multipart/*` becomes bytes.
+ * Returns the `Content-Type` with which a file is served. Scripts and style sheets become plain text: a page may load
+ * them although `Content-Disposition` says to save them, but with `nosniff` it accepts them under no other type.
+ * `multipart/*` becomes `application/octet-stream`.
  */
 export function harmlessMediaType(mediaType: string): string {
   return IN_PIECES.test(mediaType) ? DEFAULT_MEDIA_TYPE : mediaType.replace(RUN_BY_PAGES, 'text/plain');

@@ -61,8 +61,8 @@ class CreateFile1700000000530 implements MigrationInterface {
 }
 
 /**
- * Adds the references of Tasks to files, which the journal writes with the events. Tasks written by replicas of earlier
- * versions have no rows.
+ * Creates the table of references from Tasks to files, which the journal writes with the events. Tasks written by
+ * replicas of earlier versions have no rows in it.
  */
 class CreateFileUse1700000000531 implements MigrationInterface {
   readonly name = 'CreateFileUse1700000000531';
@@ -83,8 +83,8 @@ class CreateFileUse1700000000531 implements MigrationInterface {
 }
 
 /**
- * Drops the foreign key of references, which would make the journal wait for the deletion of a file. References to a
- * deleted file go with their Tasks.
+ * Drops the foreign key of references, because of which the journal would wait for the deletion of a file. References
+ * to a deleted file are deleted with their Tasks.
  */
 class ReleaseFileUse1700000000535 implements MigrationInterface {
   readonly name = 'ReleaseFileUse1700000000535';
@@ -101,7 +101,7 @@ class ReleaseFileUse1700000000535 implements MigrationInterface {
   }
 }
 
-/** Marks files that a Task is about to reference: their owner may not delete them meanwhile. */
+/** Adds the time until which a file's owner may not delete it, since a Task is about to refer to it. */
 class HoldFile1700000000536 implements MigrationInterface {
   readonly name = 'HoldFile1700000000536';
 

@@ -1,6 +1,9 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** Age after which an upload counts as given up: far above REQUEST_TIMEOUT, which is one hour at most. */
+/**
+ * Age after which an upload counts as given up: far more than its longest duration, REQUEST_TIMEOUT (at most an
+ * hour).
+ */
 const GIVEN_UP_AFTER = '2 hours';
 
 export const NOTE_LEFTOVER = `
@@ -8,7 +11,10 @@ export const NOTE_LEFTOVER = `
 
 export const STORED_BYTES = 'SELECT bytes FROM file_account WHERE tenant = $1 AND owner = $2';
 
-/** Creates or locks the account of an owner: later statements see the changes of earlier holders of the lock. */
+/**
+ * Creates or locks the row of an owner in `file_account`, so that later statements see what earlier holders of the
+ * lock have changed.
+ */
 export const LOCK_ACCOUNT = `
   INSERT INTO file_account AS account (tenant, owner, bytes) VALUES ($1, $2, 0)
   ON CONFLICT (tenant, owner) DO UPDATE SET bytes = account.bytes`;
@@ -28,7 +34,7 @@ export const INSERT_FILE = `
   INSERT INTO file (id, tenant, owner, name, media_type, sha256, size, created_at, expires_at, held_until)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10::float8 * interval '1 millisecond')`;
 
-/** Adds bytes to the account of an owner; changes no row if the sum exceeds the limit. */
+/** Adds bytes to what an owner has stored; changes no row if the sum exceeds the limit. */
 export const COUNT_BYTES = `
   UPDATE file_account SET bytes = bytes + $3
   WHERE tenant = $1 AND owner = $2 AND bytes + $3::bigint <= $4::bigint`;
@@ -46,7 +52,8 @@ export const PAGE = `
   ORDER BY created_at DESC, id DESC LIMIT $6`;
 
 /**
- * Locks a file and waits for Tasks that are being written and reference it: the next statement sees their references.
+ * Locks a file, after waiting for Tasks that are being written and refer to it, so that the next statement sees their
+ * references.
  */
 export const LOCK_FILE = `
   SELECT held_until > now() AS is_held FROM file WHERE tenant = $1 AND owner = $2 AND id = $3 FOR UPDATE`;
@@ -65,8 +72,8 @@ export const GIVE_BACK_BYTES = `
   UPDATE file_account SET bytes = greatest(bytes - $3::bigint, 0) WHERE tenant = $1 AND owner = $2`;
 
 /**
- * Marks keys as doomed, including keys whose leftovers were forgotten: the upkeep then finds a content that is stored
- * later.
+ * Marks keys as doomed: no upload may use their contents any more. Keys without a leftover get one, so that the
+ * regular upkeep also finds a content that is stored later.
  */
 export const NOTE_DOOMED = `
   INSERT INTO file_leftover (storage_key, due_at, is_doomed) SELECT key, now(), true FROM unnest($1::text[]) AS key
@@ -79,7 +86,10 @@ export const EXPIRED = `
     AND NOT EXISTS (SELECT FROM file_use WHERE file_use.file_id = file.id)
   ORDER BY expires_at, id LIMIT $1`;
 
-/** Reads due leftovers in pages: contents that cannot be deleted stay due, and do not block other leftovers. */
+/**
+ * Reads the leftovers whose time has come, in pages. Contents that cannot be deleted are read again each time, but do
+ * not block other leftovers.
+ */
 export const DUE = `
   SELECT storage_key FROM file_leftover WHERE due_at <= now() AND storage_key > $2 ORDER BY storage_key LIMIT $1`;
 

@@ -17,13 +17,13 @@ export class ContentTooLong extends Error {
   }
 }
 
-/** Reports a missing content, or an unreachable storage: an operator must act. */
+/** Reports that a content is missing or its storage unreachable, which an operator must repair. */
 export class ContentUnavailable extends Error {
   override readonly name = 'ContentUnavailable';
 }
 
 /**
- * Stores contents of files under keys that it creates. A key is written once and never changes its content.
+ * Stores contents of files under keys that it creates. A key is written once, and its content never changes.
  * Implementations: `FolderStorage`, `S3Storage`.
  */
 export abstract class FileStorage {
@@ -46,33 +46,42 @@ export abstract class FileStorage {
 
   /**
    * Removes a content; a missing one counts as removed.
-   * @returns false if this storage cannot reach the place of the key: its content may still exist
-   * @throws ContentUnavailable
+   * @returns false if this storage cannot reach the folder or installation that the key names: the content may still
+   *   exist there
+   * @throws ContentUnavailable if the storage does not answer
    */
   abstract delete(key: string): Promise<boolean>;
 
-  /** Returns one sentence for callers that states why nothing can be stored; `undefined` if it can. */
+  /**
+   * Returns the reason why nothing can be stored, as one sentence for callers; `undefined` if contents can be stored.
+   */
   abstract explainRefusal(): Promise<string | undefined>;
 }
 
-/** Place of contents on an S3 server that an earlier version stored, whose keys did not name the installation. */
+/**
+ * First part of the keys of contents that an earlier version stored on an S3 server. Those keys did not name the
+ * installation.
+ */
 export const S3_PLACE = 's3';
 
-/** Form of the keys: the place, the digest of the owner, and an id of the content. */
+/** Form of the keys: the place (folder or installation), the digest of the owner, and an id of the content. */
 const STORAGE_KEY = /^(s3|[\da-f]{8})\/[\da-f]{32}\/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 const OWNER_DIGITS = 32;
 
 /**
  * Returns a new key. Keys of one owner in one place share a prefix, which does not reveal the owner's name.
- * @param place eight hexadecimal digits, or `S3_PLACE`
+ * @param place folder or installation: eight hexadecimal digits, or `S3_PLACE`
  */
 export function newStorageKey(place: string, { tenant, owner }: FileOwner): string {
   const digest = createHash('sha256').update(`${tenant.length}:${tenant}${owner}`).digest('hex');
   return `${place}/${digest.slice(0, OWNER_DIGITS)}/${randomUUID()}`;
 }
 
-/** Returns the place of a key. @throws RangeError for a text that `newStorageKey` cannot have created */
+/**
+ * Returns the place (folder or installation) that a key names. @throws RangeError for a text that `newStorageKey`
+ * cannot have created
+ */
 export function placeOfKey(key: string): string {
   if (!STORAGE_KEY.test(key)) throw new RangeError('This is no key of a content');
   return key.slice(0, key.indexOf('/'));

@@ -31,18 +31,18 @@ import {
 } from './file-statements.js';
 import { type FileDraft, type FileOwner, newFileId, type StoredFile } from './stored-file.js';
 
-/** Bytes that a file counts besides its content: its row takes room too, also the row of an empty file. */
+/** Bytes that each file counts in addition to its content: its row takes room, too, even that of an empty file. */
 const ROW_BYTES = 4096;
 
-/** Retention of files. */
+/** Terms on which files of an upload are kept. */
 export interface FileTerms {
-  /** Milliseconds until the files may be deleted, unless Tasks reference them; absent: FILE_RETENTION. */
+  /** Milliseconds until the files may be deleted, unless Tasks refer to them; absent: FILE_RETENTION. */
   readonly keptMs?: number;
-  /** Milliseconds for which the owner may not delete the files, since a Task is about to reference them; absent: 0. */
+  /** Milliseconds for which the owner may not delete the files, since a Task is about to refer to them; absent: 0. */
   readonly heldMs?: number;
 }
 
-/** Page of an owner's files. */
+/** Selection of an owner's files for one page of a list. */
 export interface FilePage {
   limit: number;
   /** Last file of the previous page; absent: the first page. */
@@ -54,12 +54,13 @@ export interface FilePage {
 /**
  * Stores the rows of files, and of the contents behind them.
  *
- * - Leftover: a content has a row in `file_leftover` before anything of it is stored, until a row of `file_content`
- *   references it. Remains of a crash are found there, and deleted once they are due.
- * - Doomed: the leftover of a content is marked before the content is deleted, so an upload that ends later cannot
- *   claim it.
- * - Changes of one owner's files are serialized by the lock of the row in `file_account`. No file can start to use a
- *   content while its last row is deleted.
+ * - Leftover: before anything of a content is stored, its key gets a row in `file_leftover`. The row is removed when
+ *   a row of `file_content` refers to the content. So what a crash leaves behind is found there, and is deleted after
+ *   a time.
+ * - Doomed: before a content is deleted, its leftover is marked as doomed, so that an upload which ends later cannot
+ *   use the content.
+ * - Changes to the files of one owner wait for each other, by the lock of the owner's row in `file_account`. So no
+ *   file can begin to use a content while the content's last file is deleted.
  */
 @Injectable()
 export class FileStore {
@@ -69,7 +70,10 @@ export class FileStore {
     @InjectRepository(FileRow) private readonly rows: Repository<FileRow>,
   ) {}
 
-  /** Records a key whose content is stored next: an upload that ends without a commit leaves it for the upkeep. */
+  /**
+   * Records the key of a content that is about to be stored, as a leftover: if the upload ends without a commit, the
+   * regular upkeep deletes the content.
+   */
   async noteLeftover(storageKey: string): Promise<void> {
     await this.database.pool.query(NOTE_LEFTOVER, [storageKey]);
   }
@@ -87,11 +91,13 @@ export class FileStore {
   }
 
   /**
-   * Commits the files of one upload, all or none. New copies of contents that the owner has already are not used: the
-   * keys of the copies stay leftovers.
+   * Commits the files of one upload, all or none. If the owner already has a content, the new copy of it is not used,
+   * and its key stays a leftover.
    * @param unreadable keys of existing contents that cannot be read: the new copies replace them, for all files with
-   *   them
-   * @throws ProblemError 413 above FILES_QUOTA; 503 if the contents were given up meanwhile
+   *   these contents
+   * @param terms how long the files are kept; absent: the defaults
+   * @throws ProblemError 413 above FILES_QUOTA; 503 if the contents were deleted in the meantime, because the upload
+   *   took too long
    */
   async commitFiles(
     owner: FileOwner,
@@ -125,14 +131,14 @@ export class FileStore {
     return row ? toStoredFile(row) : undefined;
   }
 
-  /** Returns by id those of the files that belong to the owner. Uses one query. */
+  /** Returns those files with the given ids that belong to the owner, by id. Uses one query. */
   async findAmong({ tenant, owner }: FileOwner, ids: readonly string[]): Promise<Map<string, StoredFile>> {
     if (ids.length === 0) return new Map();
     const rows = await this.rows.findBy({ tenant, owner, id: In([...new Set(ids)]) });
     return new Map(rows.map((row) => [row.id, toStoredFile(row)]));
   }
 
-  /** Returns a file of any owner: only for readers with a signed address. */
+  /** Returns a file of any owner; `undefined` if there is none. Only for readers with a signed address. */
   async findById(id: string): Promise<StoredFile | undefined> {
     const row = await this.rows.findOneBy({ id });
     return row ? toStoredFile(row) : undefined;
@@ -144,7 +150,7 @@ export class FileStore {
     return rows[0]?.storage_key;
   }
 
-  /** Lists files of an owner, newest first. @throws ReadEnded */
+  /** Lists files of an owner, newest first. @throws ReadEnded if the read takes too long */
   async listFiles(owner: FileOwner, { limit, before, search }: FilePage): Promise<StoredFile[]> {
     const values = [owner.tenant, owner.owner, before?.createdAt ?? null, before?.id ?? null, search ?? '', limit];
     const { rows } = await this.database.reads.queryInTurn<FileRow>(owner, { text: PAGE, values });
@@ -184,13 +190,16 @@ export class FileStore {
     return rows.map(({ storage_key }) => storage_key);
   }
 
-  /** Dooms those of the keys that are still leftovers, and returns them: no file uses or can get their contents. */
+  /**
+   * Marks those of the keys that are still leftovers as doomed, and returns them: no file uses their contents, now or
+   * later.
+   */
   async doomLeftovers(storageKeys: readonly string[]): Promise<string[]> {
     const { rows } = await this.database.pool.query<{ storage_key: string }>(DOOM, [storageKeys]);
     return rows.map(({ storage_key }) => storage_key);
   }
 
-  /** Forgets doomed keys whose contents are deleted. */
+  /** Removes the leftovers of doomed keys whose contents have been deleted. */
   async forgetLeftovers(storageKeys: readonly string[]): Promise<void> {
     await this.database.pool.query(FORGET_LEFTOVERS, [storageKeys]);
   }
@@ -239,9 +248,10 @@ export class FileStore {
 }
 
 /**
- * Assigns a content to its owner.
- * @returns false if the owner had it already, possibly under another key
- * @throws UploadGivenUp
+ * Inserts a content for its owner, unless the owner has one with the same digest.
+ * @param unreadable keys of existing contents that cannot be read, which the new content replaces
+ * @returns false if the owner had the content already, possibly under another key
+ * @throws UploadGivenUp if the new content is doomed, because the upload took too long
  */
 async function takeContent(
   session: Pick<PoolClient, 'query'>,

@@ -6,10 +6,10 @@ import { type ExpiredFile, FileStore } from './file-store.js';
 
 const UPKEEP = { name: 'files.upkeep', match: '*/10 * * * *' };
 const BATCH = 20;
-/** Number of failed batches after which the storage counts as unreachable. */
+/** Number of failed batches of deletions after which the storage counts as unreachable. */
 const MOST_FAILURES = 3;
 
-/** Deletes expired files (FILE_RETENTION) that no Task references, and contents of uploads that never ended. */
+/** Deletes expired files (FILE_RETENTION) to which no Task refers, and contents of uploads that never ended. */
 @Injectable()
 export class FileUpkeepJob {
   private readonly logger = new Logger(FileUpkeepJob.name);
@@ -44,7 +44,7 @@ export class FileUpkeepJob {
     return deleted;
   }
 
-  /** Deletes a file. @returns false if it is gone, or a Task references it meanwhile */
+  /** Deletes a file. @returns false if it no longer exists, or a Task has come to refer to it */
   private async deleteUnused({ tenant, owner, id }: ExpiredFile): Promise<boolean> {
     try {
       return (await this.files.delete({ tenant, owner }, id)) !== undefined;
@@ -55,8 +55,8 @@ export class FileUpkeepJob {
   }
 
   /**
-   * Discards due leftovers. An unreachable storage fails the job, which is retried; single contents that cannot be
-   * deleted do not stop it.
+   * Deletes the contents of leftovers whose time has come. If the storage is unreachable, the job fails and is
+   * retried; a single content that cannot be deleted does not stop it.
    */
   private async discardLeftovers(signal: AbortSignal): Promise<void> {
     const failures: unknown[] = [];

@@ -79,7 +79,7 @@ export class FilesController {
     }
   }
 
-  /** Serves `POST /api/upload` under the name of the created resource. */
+  /** Serves what `POST /api/upload` does, under the name of the resource that it creates. */
   @Post('files')
   @StreamedBody()
   @ApiExcludeEndpoint()

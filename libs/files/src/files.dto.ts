@@ -6,7 +6,7 @@ import type { StoredFile } from './stored-file.js';
 
 const LONGEST_SEARCH = 255;
 
-/** Selection and page of listed files. */
+/** Query parameters that filter and page the list of files. */
 export class FileQuery extends PageQuery {
   @QueryText((text) => text.length <= LONGEST_SEARCH, `must have at most ${LONGEST_SEARCH} characters`, {
     description: 'Files whose names contain this text, in any case.',
@@ -21,7 +21,7 @@ const DEFAULT = '15m';
 const MOST_MS = 24 * 3_600_000;
 const DETAIL = 'must be a duration such as 30s, 15m or 2h, at most 24h';
 
-/** Validity of a file's address. */
+/** Body of a request for a signed address: how long the address is valid. */
 @ApiClosed()
 export class FileUrlBody {
   static readonly optional = true;
@@ -52,11 +52,12 @@ export class FileUrlBody {
 }
 
 /**
- * Maximum characters of a signature, more than a valid one has: an altered signature must be refused with 403, not 400.
+ * Maximum characters of a signature. A valid one has fewer, so that one with added characters is refused as wrong
+ * (403), not as malformed (400).
  */
 const LONGEST_SIGNATURE = 200;
 
-/** Query of a signed address. */
+/** Query parameters of a signed address: expiry and signature. */
 export class FileProofQuery {
   @QueryText((text) => /^\d{1,12}$/.test(text), 'must be a Unix time in seconds', {
     required: true,

@@ -47,7 +47,7 @@ async function openStorage(
   return storage;
 }
 
-/** Provides files of callers and their storage. Needs the modules of the ground layer. */
+/** Provides files of callers and their storage. Needs the global modules of the service. */
 @Module({
   imports: [TypeOrmModule.forFeature([FileRow])],
   providers: [
@@ -64,7 +64,7 @@ async function openStorage(
 })
 export class FilesModule {}
 
-/** Provides the management API of files, and their upkeep. Needs JobsModule and AccessModule. */
+/** Provides the management API of files, and the job that deletes expired ones. Needs JobsModule and AccessModule. */
 @Module({
   imports: [FilesModule],
   controllers: [FilesController, SignedFilesController],

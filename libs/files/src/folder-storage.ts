@@ -15,11 +15,11 @@ const NOT_SHARED =
 const NOT_DURABLE = 'No storage for files that outlives the service is configured: set FILES_S3_ENDPOINT';
 
 export interface FolderStorageOptions {
-  /** Absolute path. The folder is created with the first content. */
+  /** Absolute path of the folder, which is created with the first content. */
   folder: string;
   /** True if all replicas share the folder. */
   isShared: boolean;
-  /** False if the folder is removed with this process. */
+  /** True if the folder remains when this process ends. */
   isDurable: boolean;
   /** Returns the number of other living replicas. */
   peers: () => Promise<number>;
@@ -28,9 +28,9 @@ export interface FolderStorageOptions {
 /**
  * Stores contents as files of a folder. A content is written to a temporary file, synced, and renamed to its key.
  *
- * The contents of a folder lie in a subfolder with a random name (the place), and keys begin with this name. Replicas
- * with different folders therefore have different places: a replica does not mistake contents in another replica's
- * folder for deleted contents.
+ * The contents are in a subfolder with a random name (the place), with which their keys begin. Replicas with
+ * different folders thus have different places: a replica can tell a content in another replica's folder from a
+ * deleted content.
  */
 export class FolderStorage extends FileStorage {
   private readonly spool: Spool;
@@ -91,14 +91,14 @@ export class FolderStorage extends FileStorage {
     return isShared || (await peers()) === 0 ? undefined : NOT_SHARED;
   }
 
-  /** Removes temporary files of uploads that ended with their process. */
+  /** Removes temporary files of uploads whose process has ended. */
   async removeAbandoned(): Promise<void> {
     await this.spool.removeAbandoned();
   }
 
   /**
-   * Finds or creates the place. Replicas that share the folder may create two places concurrently: all of them reach
-   * both.
+   * Finds or creates the subfolder of contents (the place). If replicas that share the folder create two of them at
+   * once, all replicas reach both.
    */
   private async findPlace(): Promise<string> {
     const { folder } = this.options;
@@ -125,7 +125,7 @@ async function pathExists(path: string): Promise<boolean> {
   }
 }
 
-/** Syncs a folder. Windows refuses to open folders, and names are durable there without a sync. */
+/** Syncs a folder, so that the names in it are durable. On Windows this is neither possible nor needed. */
 async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const folder = await open(path, 'r');

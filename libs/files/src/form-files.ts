@@ -10,12 +10,12 @@ import { freeChunk } from './spent-memory.js';
 
 /** Maximum number of files in one form. */
 const MOST_FILES = 20;
-/** Maximum bytes kept of other fields, which are refused anyway. */
+/** Maximum bytes of other fields that are kept in memory. A form with other fields is refused in any case. */
 const FIELD_BYTES = 64;
 const HEADER_BYTES = 8 * 1024;
 const HEADERS = 20;
 const SHOWN_NAME = 64;
-/** Maximum bytes of the body that belong to no file, or to a file's content that the reader has not taken yet. */
+/** Maximum bytes of the body that belong to no file, or to a part of a file that its reader has not taken yet. */
 const MOST_BESIDE = 1024 ** 2;
 /** Quotation mark in a name, as browsers and curl send it (HTML, "multipart/form-data encoding algorithm"). */
 const SENT_QUOTE = '%22';
@@ -51,18 +51,21 @@ export async function* formFiles(body: Readable, contentType: string): AsyncGene
   }
 }
 
-/** Converts the events of the parser into files that are requested one by one. */
+/** Turns the events of the form parser into files that a reader requests one by one. */
 class FormReader {
   private readonly parser: BusboyInstance;
   private readonly waiting: FormFile[] = [];
   private readonly open = new Set<Readable>();
-  /** Chunks of the body by their memory. */
+  /** Chunks of the body, by the memory that they are in. */
   private readonly chunks = new WeakMap<ArrayBufferLike, Uint8Array>();
   private failure: Error | undefined;
   private isOver = false;
-  /** Content type in the current part's header, with the parameters that the parser drops. */
+  /**
+   * Content type in the header of the current part, with the parameters that the parser drops; `undefined` without
+   * one.
+   */
   private sentType: string | undefined;
-  /** Bytes of the body that have arrived, without content of files that the reader has taken. */
+  /** Bytes of the body that have arrived, except the content of files that the reader has already taken. */
   private beside = 0;
   private wakeReader: () => void = () => undefined;
 
@@ -122,7 +125,7 @@ class FormReader {
     if (isEmpty) throw malformedRequest({ path, detail: 'must have a content' });
   }
 
-  /** Releases the body; its owner handles the rest. */
+  /** Stops reading the body. The owner of the body handles the rest of it. */
   close(): void {
     this.body
       .off('data', this.onBodyData)
@@ -153,7 +156,7 @@ class FormReader {
     this.wakeReader();
   }
 
-  /** Frees the memory of a chunk that spans all of it. */
+  /** Frees the memory that a chunk was in, if the chunk spans all of it. */
   private freeSpent(memory: ArrayBufferLike): void {
     const chunk = this.chunks.get(memory);
     if (chunk) freeChunk(chunk);
@@ -194,7 +197,10 @@ function parserOf(contentType: string): BusboyInstance {
 /** Headers of a part by lower-case name. */
 type PartHeader = Record<string, string[] | undefined>;
 
-/** Listens to the inner parser, which alone reports a header as it was sent; runs before the part's file begins. */
+/**
+ * Calls `listener` with the header of each part, as it was sent, before the part's file begins. Only the parser
+ * inside busboy reports it so.
+ */
 function onPartHeader(form: BusboyInstance, listener: (header: PartHeader) => void): void {
   const { parser } = (form as unknown as { _parser: { parser: EventEmitter } })._parser;
   parser.prependListener('part', (part: EventEmitter) => part.prependListener('header', listener));

@@ -11,18 +11,18 @@ const SIGNED_URL =
   /^(https?:\/\/[^/?#]+(?:\/[^?#]*?)?)\/files\/([\da-f-]{36})\?expires=(\d{1,12})&signature=([\w-]{1,200})$/;
 const MOST_BASES = 64;
 
-/** Signed address of a file of this service, not verified yet. */
+/** Signed address of a file of this service, whose signature has not been verified yet. */
 export interface SignedUrl {
   readonly id: string;
   readonly proof: FileProof;
-  /** URL by which the owner reads the file. */
+  /** URL of the file without a signature, by which its owner reads it. */
   readonly url: string;
 }
 
 /**
  * Recognizes URLs of this service's files: those at `PUBLIC_URL`, at the service's internal address, and at its
- * loopback address. Without `PUBLIC_URL` callers get URLs with the host of their request. URLs with configured hosts
- * (`ALLOWED_HOSTS`), and hosts of recent responses of this replica, are therefore recognized as well.
+ * loopback address. Without `PUBLIC_URL`, callers get URLs with the host of their own requests; so URLs with
+ * configured hosts (`ALLOWED_HOSTS`), and with hosts of recent responses of this replica, are recognized as well.
  */
 @Injectable()
 export class OwnFileUrls implements OnApplicationBootstrap {
@@ -45,7 +45,7 @@ export class OwnFileUrls implements OnApplicationBootstrap {
     );
   }
 
-  /** Records a base URL of this service that a caller got, derived from its own request. */
+  /** Records a base URL of this service that a caller got in a response, made from the host of its request. */
   noteBaseUrl(baseUrl: string): void {
     if (this.config.publicUrl === undefined) this.reported.set(baseUrl, true);
   }

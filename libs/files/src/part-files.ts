@@ -14,7 +14,10 @@ import { FileStore } from './file-store.js';
 import { OwnFileUrls, type SignedUrl } from './own-file-urls.js';
 import { FILE_ID, type FileOwner, type StoredFile } from './stored-file.js';
 
-/** Reads files that Parts reference by URLs of this service, without network access, and signs such URLs for agents. */
+/**
+ * Reads files to which Parts refer by URLs of this service, without the network, and signs such URLs for remote
+ * agents.
+ */
 @Injectable()
 export class OwnFiles extends OutgoingFiles {
   constructor(
@@ -27,7 +30,7 @@ export class OwnFiles extends OutgoingFiles {
     super();
   }
 
-  /** Returns by URL the owner's files that the URLs of Parts reference. */
+  /** Returns the owner's files to which Parts refer, by the URLs in the Parts. */
   async findNamed(parts: readonly Part[], owner: FileOwner): Promise<Map<string, StoredFile>> {
     const ids = new Map(
       parts.flatMap(({ url = '' }): [string, string][] => {
@@ -49,7 +52,10 @@ export class OwnFiles extends OutgoingFiles {
     return this.signedUrl(url) !== undefined;
   }
 
-  /** Returns Parts with the plain URL of each of the owner's files in place of a signed address, which would expire. */
+  /**
+   * Returns Parts in which the permanent URL of each of the owner's files replaces its signed address, which would
+   * expire.
+   */
   async withoutSignatures(parts: readonly Part[], owner: FileOwner): Promise<Part[]> {
     const signed = new Map(parts.map((part) => [part, this.signedUrl(part.url)]));
     const ids = [...signed.values()].flatMap((it) => it?.id ?? []);
@@ -61,10 +67,12 @@ export class OwnFiles extends OutgoingFiles {
   }
 
   /**
-   * Returns the content of the file that a URL references; `undefined` for a URL of another service. Waits for an
+   * Returns the content of the file to which a URL refers; `undefined` for a URL of another service. Waits for an
    * unreachable database, and up to five minutes for the storage.
-   * @param admit called once with the bytes of the file before they are read; its exceptions are rethrown
-   * @throws ProblemError 404 for a file that the owner does not have, 503 after these minutes; the signal's reason
+   * @param admit called once with the number of bytes of the file before they are read; if it rejects, this method
+   *   does, too
+   * @throws ProblemError 404 for a file that the owner does not have, 503 after the five minutes
+   * @throws the signal's reason
    */
   async readContent(
     url: string,
@@ -119,18 +127,21 @@ export class OwnFiles extends OutgoingFiles {
   }
 }
 
-/** Milliseconds for which a stored file waits for the Task that references it: a commit may be delayed for long. */
+/**
+ * Milliseconds for which a stored file is kept until a Task refers to it; the commit of the Task may be delayed for
+ * long.
+ */
 const UNNAMED_MS = 24 * 60 * 60_000;
 /**
- * Milliseconds for which the owner cannot delete a stored file before a Task references it; the Task is recorded
- * sooner, or not at all.
+ * Milliseconds for which the owner cannot delete a stored file to which no Task refers yet. The Task is recorded in
+ * this time, or not at all.
  */
 const HELD_MS = 15 * 60_000;
 /** Maximum milliseconds for which a Message or an Artifact waits for the storage. */
 const STORE_MS = 10_000;
-/** Milliseconds without attempts after a failure of the storage. */
+/** Milliseconds after a failure of the storage in which nothing is stored as a file. */
 const PAUSE_MS = 10_000;
-/** Maximum number of Messages and Artifacts that are stored concurrently. */
+/** Maximum number of Messages and Artifacts whose Parts are stored at the same time. */
 const MOST_AT_WORK = 32;
 const WARN_EVERY_MS = 60_000;
 
@@ -147,14 +158,14 @@ interface FoundPart {
 }
 
 /**
- * Stores large Parts as files of the Task's owner, from FILES_OFFLOAD bytes on, and reads their bytes again for those
- * who need them.
+ * Stores large Parts (of FILES_OFFLOAD bytes or more) as files of the Task's owner, and reads their bytes again for
+ * executors and readers that need them.
  */
 @Injectable()
 export class KeptParts extends PartKeeper {
   private readonly logger = new Logger(KeptParts.name);
   private readonly outcomes: ReturnType<Metrics['counter']>;
-  /** Minimum bytes of a stored Part; `undefined`: no Part is stored. */
+  /** Number of bytes from which a Part is stored as a file; `undefined`: no Part is. */
   private readonly least: number | undefined;
   private atWork = 0;
   private pausedUntil = 0;
@@ -224,7 +235,8 @@ export class KeptParts extends PartKeeper {
   }
 
   /**
-   * Finds the files of Parts, and counts the base64 characters of the files to read: at most ARTIFACT_LIMIT together.
+   * Finds the files of Parts, and decides which of them are read: so many that their base64 has at most
+   * ARTIFACT_LIMIT characters.
    */
   private async findFiles(parts: readonly Part[], owner: FileOwner, signal: AbortSignal) {
     let characters = 0;
@@ -251,7 +263,7 @@ export class KeptParts extends PartKeeper {
     return readThroughOutage(() => this.own.readWholeContent(file, signal), signal);
   }
 
-  /** Returns Parts with plain URLs in place of the signed addresses that an agent got with its call. */
+  /** Returns Parts in which permanent URLs replace the signed addresses that an agent got with its call. */
   private async closeAddresses(
     parts: readonly Part[],
     owner: FileOwner,
@@ -266,14 +278,17 @@ export class KeptParts extends PartKeeper {
     return this.least !== undefined && raw !== undefined && Buffer.byteLength(raw, 'base64') >= this.least;
   }
 
-  /** Returns the bytes of a large Part. Base64 that would not round-trip exactly stays in the log. */
+  /**
+   * Returns a Part with its decoded bytes, if they are to be stored as a file; else `undefined`. Base64 that another
+   * encoder would write otherwise stays in the log.
+   */
   private largePart(part: Part): LargePart | undefined {
     if (!this.isLarge(part)) return undefined;
     const bytes = Buffer.from(part.raw!, 'base64');
     return bytes.toString('base64') === part.raw ? { part, bytes } : undefined;
   }
 
-  /** Removes the marks of Parts that falsely claim to be stored as files. */
+  /** Removes the `KEPT_FILE` metadata from Parts that claim falsely to be stored as files. */
   private async judgeClaims(
     parts: readonly Part[],
     owner: FileOwner,
@@ -289,7 +304,7 @@ export class KeptParts extends PartKeeper {
     });
   }
 
-  /** Returns the file that a Part of a log references, under any earlier address of this service. */
+  /** Returns the file to which a Part of a log refers, even if the Part has an earlier address of this service. */
   private async keptFile(part: Part, owner: FileOwner, signal: AbortSignal): Promise<StoredFile | undefined> {
     const { id = '' } = keptFileOf(part) ?? {};
     if (!FILE_ID.test(id) || !part.url?.endsWith(`/api/files/${id}`)) return undefined;
@@ -346,7 +361,7 @@ async function* singleChunk(bytes: Buffer): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** Returns the label of a Part's file. An invalid file name stays in the Part only. */
+/** Returns the name and media type for a Part's file. An invalid file name stays only in the Part. */
 function labelOf({ filename: name, mediaType }: Part): ReturnType<typeof fileLabel> {
   try {
     return fileLabel({ name, mediaType }, 'filename');
@@ -360,7 +375,7 @@ function isSame(part: Part, { id, size, sha256 }: StoredFile): boolean {
   return said !== undefined && said.id === id && said.size === size && said.sha256 === sha256;
 }
 
-/** Returns the number of base64 characters for so many bytes. */
+/** Returns the number of base64 characters that so many bytes take. */
 function encodedLength(bytes: number): number {
   return Math.ceil(bytes / 3) * 4;
 }

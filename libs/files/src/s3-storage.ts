@@ -19,7 +19,7 @@ import { freeChunk } from './spent-memory.js';
 import { Spool, type SpooledContent } from './spooled-content.js';
 import type { FileOwner, StoredContent } from './stored-file.js';
 
-/** Access key, and region of the requests. */
+/** Access key, and the region that requests are signed for. */
 export interface S3SigningKey {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -33,7 +33,7 @@ export interface UnsignedRequest {
   readonly url: URL;
   /** Headers by lower-case name. All of them are signed. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Digest of the body, hexadecimal: the server refuses another body. */
+  /** Digest of the body (SHA-256), hexadecimal: the server refuses any other body. */
   readonly bodySha256: string;
 }
 
@@ -46,7 +46,7 @@ export const EMPTY_SHA256 = createHash('sha256').digest('hex');
 
 /**
  * Returns the headers of a request with its signature (AWS Signature Version 4, in the `Authorization` header). The
- * signature is valid for fifteen minutes around `now`.
+ * server accepts the signature for fifteen minutes before and after `now`.
  */
 export function signRequest(request: UnsignedRequest, key: S3SigningKey, now: Date): Record<string, string> {
   const time = now.toISOString().replace(/[-:]|\.\d{3}/g, '');
@@ -97,7 +97,10 @@ function sha256Hex(text: string): string {
 }
 
 const TRIES = 3;
-/** Chunk size above the buffer of a socket, which then requests a pause. */
+/**
+ * Size of the chunks of a request's body. It exceeds the buffer of a socket, so that the socket asks to pause after
+ * each.
+ */
 const CHUNK_BYTES = 128 * 1024;
 /** Pauses between attempts: 250 to 500 ms, then 500 ms to a second. */
 const BACKOFF = new Backoff(500, Infinity, 0.5);
@@ -106,9 +109,9 @@ const TIMES = { firstByteMs: 60_000, idleMs: 60_000 };
 const PASSING = new Set([408, 429, 500, 502, 503, 504]);
 
 export interface S3StorageOptions extends S3Config {
-  /** Absolute path of the folder in which contents arrive. */
+  /** Absolute path of the folder in which contents arrive before they are sent to the server. */
   folder: string;
-  /** Eight hexadecimal digits of the installation: other installations may share the bucket. */
+  /** Eight hexadecimal digits that name this installation: others may share the bucket. */
   place: string;
   /** `fetch` that may reach the endpoint. */
   http: OutboundFetch;
@@ -121,8 +124,9 @@ interface S3Request {
 }
 
 /**
- * Stores contents as objects of an S3-compatible server. A content arrives in a temporary file first, so its length and
- * digest are known: the server verifies both, a truncated upload never becomes an object, and requests can be repeated.
+ * Stores contents as objects of an S3-compatible server. A content first arrives in a temporary file, so that its
+ * length and digest are known. The server verifies both, so a truncated upload never becomes an object, and requests
+ * can be repeated.
  */
 export class S3Storage extends FileStorage {
   private readonly spool: Spool;
@@ -176,12 +180,15 @@ export class S3Storage extends FileStorage {
     return undefined;
   }
 
-  /** Removes temporary files of uploads that ended with their process. */
+  /** Removes temporary files of uploads whose process has ended. */
   async removeAbandoned(): Promise<void> {
     await this.spool.removeAbandoned();
   }
 
-  /** Sends a request, with retries. All requests are repeatable: a PUT of the same content changes nothing. */
+  /**
+   * Sends a request, and retries it after temporary failures. A repeated request does no harm: a PUT of the same
+   * content changes nothing.
+   */
   private async sendRequest(key: string, request: S3Request): Promise<Response> {
     placeOfKey(key);
     for (let tries = 1; ; tries += 1) {
@@ -219,7 +226,9 @@ async function* fileChunks(path: string): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Returns the requested part of a body: a server may send more than that (RFC 9110, section 14.4).
+ * Returns the requested range of a body that the server sent: it may be more than was requested (RFC 9110, section
+ * 14.4).
+ * @param header value of `Content-Range`
  * @throws ContentUnavailable if the server sent another part
  */
 function sentRange(body: Readable, header: string | null, { first, last }: ByteRange): Readable {

@@ -5,9 +5,9 @@ import type { Readable } from 'node:stream';
 const LEAST_BYTES = 16 * 1024;
 
 /**
- * Frees the memory of chunks as soon as they are used. The garbage collector would let some sixty megabytes of used
- * chunks accumulate in each process that transfers a large file. A chunk is freed only if it spans its whole memory,
- * which no other array can share then.
+ * Frees the memory of a chunk as soon as it is used. Without this, some sixty megabytes of used chunks wait for the
+ * garbage collector in each process that transfers a large file. A chunk is freed only if it spans its whole memory:
+ * no other array then uses that memory.
  */
 export function freeChunk(chunk: Uint8Array): void {
   if (spansMemory(chunk)) freeMemory(chunk.buffer);
@@ -32,7 +32,7 @@ export async function* freeingChunks(chunks: AsyncIterable<Uint8Array>): AsyncGe
   }
 }
 
-/** Frees the chunks that are piped into a response, whenever all of them have left this process. */
+/** Frees the chunks that are piped into a response, each time all chunks so far have been sent. */
 export function freeSentChunks(content: Readable, response: ServerResponse): void {
   let sent: Uint8Array[] = [];
   response.once('pipe', () => content.on('data', (chunk: Uint8Array) => void sent.push(chunk)));

@@ -16,9 +16,9 @@ export interface DiskSpace {
 }
 
 /**
- * Keeps part of a disk free of uploads: a twentieth, at most 1 GiB. The database of a single service may share the
- * disk, and cannot commit on a full one. All uploads of a process share one reserve: together they write 16 MiB between
- * two checks.
+ * Keeps part of a disk free of uploads: a twentieth, at most 1 GiB. A full disk would stop the database, which may be
+ * on the same disk if the service is a single process. All uploads of a process share one reserve; together they
+ * write 16 MiB between two checks.
  */
 export class DiskReserve {
   /** Bytes that all uploads have written since the last check. */
@@ -60,8 +60,8 @@ async function diskSpace(folder: string): Promise<DiskSpace> {
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 /**
- * Age of the last write after which a temporary file is abandoned, in milliseconds: slow uploads are cut (see
- * watchPace).
+ * Age of the last write, in milliseconds, after which a temporary file counts as abandoned. An upload that is still
+ * in progress writes more often: slow ones are cut (see watchPace).
  */
 const ABANDONED_MS = 3_600_000;
 const SWEEP_EVERY_MS = 3_600_000;
@@ -81,10 +81,10 @@ export class Spool {
   }
 
   /**
-   * Writes a content to a temporary file and syncs it. At most one chunk is in memory. A rejection leaves no file.
-   * Removes abandoned files first, once an hour.
-   * @throws ContentTooLong above `limit` bytes; ContentUnavailable if the file cannot be written, or the disk is almost
-   *   full
+   * Writes a content to a temporary file and syncs it, with at most one chunk in memory. If it rejects, no file
+   * remains. Once an hour, it first removes abandoned files.
+   * @throws ContentTooLong above `limit` bytes
+   * @throws ContentUnavailable if the file cannot be written, or the disk is almost full
    */
   async writeContent(content: AsyncIterable<Uint8Array>, limit: number): Promise<SpooledContent> {
     if (Date.now() - this.sweptAt > SWEEP_EVERY_MS) await this.removeAbandoned();
@@ -103,7 +103,9 @@ export class Spool {
     }
   }
 
-  /** Removes files of processes that ended in the middle of an upload. Failures to remove are ignored. */
+  /**
+   * Removes temporary files of processes that ended in the middle of an upload. Ignores files that cannot be removed.
+   */
   async removeAbandoned(): Promise<void> {
     this.sweptAt = Date.now();
     const names = await readdir(this.folder).catch(() => []);
@@ -149,7 +151,10 @@ async function writeWhole(file: FileHandle, chunk: Uint8Array): Promise<void> {
   }
 }
 
-/** Reports a failure of the disk, such as a full one. Failures of the arriving content are reported by its reader. */
+/**
+ * Rethrows a failure of the disk, such as a full one, as ContentUnavailable. The arriving content reports its own
+ * failures.
+ */
 function throwUnavailable(cause: unknown): never {
   throw new ContentUnavailable('A temporary file cannot be written', { cause });
 }

@@ -28,11 +28,11 @@ export interface StoredContent {
 export interface StoredFile extends FileOwner, FileLabel, StoredContent {
   readonly id: string;
   readonly createdAt: Date;
-  /** Time from which the file may be deleted; absent: it is kept. */
+  /** Time from which the file may be deleted; absent: it does not expire. */
   readonly expiresAt?: Date;
 }
 
-/** Stored content without a row yet. */
+/** Content that is stored, for a file that has no row in the database yet. */
 export interface FileDraft extends FileLabel, StoredContent {
   readonly storageKey: string;
 }
@@ -42,7 +42,7 @@ const VARIANT = 0x80;
 const VERSION_BITS = 0x0f;
 const VERSION = 0x70;
 
-/** Returns a new id, greater than those of earlier milliseconds. */
+/** Returns a new id, which is greater than all ids of earlier milliseconds. */
 export function newFileId(now: Date): string {
   const bytes = randomBytes(16);
   bytes.writeUIntBE(now.getTime(), 0, 6);

@@ -12,7 +12,7 @@ import { freeingChunks } from './spent-memory.js';
 import type { FileOwner, StoredFile } from './stored-file.js';
 
 const LOOK_EVERY_MS = 30_000;
-/** Minimum bytes between two checks: 4 KiB a second. */
+/** Minimum bytes of an upload between two checks of its rate, which means 4 KiB a second. */
 const LEAST_BYTES = 120 * 1024;
 
 /** Connection of an upload, as far as its pace is measured. */
@@ -22,8 +22,8 @@ interface UploadConnection {
 }
 
 /**
- * Cuts an upload whose client sends less than 4 KiB a second over half a minute, since it would occupy a slot. A client
- * that waits for this service to read arrived data is not slow.
+ * Watches the rate of an upload, and cuts it if its client sends less than 4 KiB a second over half a minute, since
+ * it would occupy a slot. A client that waits because this service has not read its data yet is not slow.
  * @returns the function that ends the watch
  */
 export function watchPace(body: Readable, connection: UploadConnection): () => void {
@@ -65,7 +65,7 @@ export class UploadSlots extends CallerSlots {
 /** Incoming upload. */
 export interface Upload {
   readonly owner: FileOwner;
-  /** Account under which uploads are counted. */
+  /** Name under which the uploads of the caller are counted (see CallerSlots). */
   readonly caller: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readable;
@@ -85,10 +85,11 @@ export class Uploads {
   ) {}
 
   /**
-   * Stores the files of an upload. The rest of a refused body is read and dropped while the response is sent: a client
-   * that is still sending would not see the response otherwise. A body whose announced length is too large is refused
-   * before it arrives.
-   * @throws ProblemError 400, 413, 503; A2AError RATE_LIMITED
+   * Stores the files of an upload. A body whose announced length is too large is refused before it arrives. The rest
+   * of any other refused body is read and dropped while the response is sent: a client that is still sending would
+   * otherwise not see the response.
+   * @throws ProblemError 400, 413, 503
+   * @throws A2AError RATE_LIMITED
    */
   async receiveUpload(upload: Upload): Promise<StoredFile[]> {
     try {
@@ -124,7 +125,7 @@ async function* bodyFile(body: Readable, headers: IncomingHttpHeaders): AsyncGen
   yield { ...label, content: freeingChunks(wholeBody(body)) };
 }
 
-/** Yields the bytes of a body. It fails for an empty or truncated body. */
+/** Yields the bytes of a body. Throws if the body is empty or truncated. */
 async function* wholeBody(body: Readable): AsyncGenerator<Uint8Array> {
   let isEmpty = true;
   try {

@@ -41,7 +41,7 @@ export class AddressGuard {
     this.origins.add(originKey(bareHost(hostname), Number(port || defaultPort(protocol))));
   }
 
-  /** True if a connection for `host:port` may go to `address`, one of the IP addresses that the host resolves to. */
+  /** True if a connection to `host:port` may be made to `address`, one of the IP addresses of the host. */
   permitsAddress(host: string, port: number, address: string): boolean {
     const name = bareHost(host);
     if (this.hosts.has(name) || this.origins.has(originKey(name, port))) return true;
@@ -75,18 +75,22 @@ function originKey(host: string, port: number): string {
 
 type Address = ReturnType<typeof ipaddr.parse>;
 
-/** IPv4 ranges that are publicly reachable. */
+/** Names of IPv4 ranges (of ipaddr.js) that are publicly reachable. */
 const REACHED_FROM_ANYWHERE: ReadonlySet<string> = new Set(['unicast', 'as112', 'amt']);
 
 /** IPv6 space allocated for the internet. */
 const GLOBAL = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * IPv6 ranges whose addresses end in the IPv4 address that receives the packets: IPv4-mapped, IPv4-compatible, NAT64.
+ * IPv6 ranges whose addresses end in an IPv4 address, to which their packets are sent: IPv4-mapped, IPv4-compatible,
+ * NAT64.
  */
 const CARRIERS = ['::ffff:0:0/96', '::/96', '64:ff9b::/96'].map((it) => ipaddr.IPv6.parseCIDR(it));
 
-/** Returns the address that receives packets sent to an address: for some IPv6 addresses the embedded IPv4 address. */
+/**
+ * Returns the address that really receives the packets for an address: for some IPv6 addresses the IPv4 address in
+ * them.
+ */
 function packetDestination(address: Address): Address {
   if (!(address instanceof ipaddr.IPv6)) return address;
   const range = address.range();
@@ -97,12 +101,15 @@ function packetDestination(address: Address): Address {
 }
 
 /**
- * Maximum time in milliseconds after which an idle connection is closed, although the server may allow more. A Message
- * sent on a connection that the agent closes at that moment fails permanently: it is unknown whether the Message
+ * Maximum milliseconds for which an idle connection is kept, even if the server allows more. If the agent closes a
+ * connection just when a Message is sent on it, the Message fails and cannot be repeated: it is unknown whether it
  * arrived. Some servers close connections silently after two idle seconds.
  */
 const IDLE_MS = 1_000;
-/** Milliseconds before the announced end of a server's keep-alive, from which a connection is not reused. */
+/**
+ * Milliseconds before the end of a connection that the server has announced (keep-alive): from then on it is not
+ * reused.
+ */
 const CLOSING_MS = 3_000;
 
 export interface GuardedAgentOptions {
@@ -174,14 +181,14 @@ export function connectFailure(error: Error): Error {
 
 const BEAT_MS = 250;
 /**
- * Time between two beats, in milliseconds, that counts as a standstill: longer than a busy process needs for a beat,
- * and as long as an idle connection is kept.
+ * Minimum duration of a standstill, in milliseconds, between two beats of a timer. A busy process takes less from
+ * beat to beat, and an idle connection is kept no longer than that.
  */
 const STANDSTILL_MS = 1_000;
 
 /**
- * Detects standstills of this process: times in which the process was frozen, or its event loop was blocked for long.
- * The timers that close idle connections also stand still then, and do not catch up.
+ * Detects standstills of this process: times in which it was suspended, or its event loop was blocked for long. The
+ * timers that close idle connections also stand still then, and run late afterwards.
  */
 export class StandstillWatch {
   private beatAt = performance.now();
@@ -189,7 +196,9 @@ export class StandstillWatch {
   private isOver = false;
   private readonly timer = setInterval(() => this.countStandstills(), BEAT_MS).unref();
 
-  /** Returns the number of standstills so far, including one that has just ended before any timer has run. */
+  /**
+   * Returns the number of standstills so far. One that has just ended counts at once, even if no timer has run since.
+   */
   countStandstills(): number {
     const now = performance.now();
     if (!this.isOver && now - this.beatAt > STANDSTILL_MS) this.standstills += 1;
@@ -205,9 +214,10 @@ export class StandstillWatch {
 }
 
 /**
- * Returns a dispatcher that does not reuse connections from before a standstill: their peers may have closed them, and
- * a Message sent on such a connection fails permanently. Active calls on old connections continue.
+ * Returns a dispatcher that reuses no connection from before a standstill: the peer may have closed it, and a Message
+ * sent on it would fail and could not be repeated. Calls in progress on old connections continue.
  * @param open set of all agents in use, which their owner destroys at the end
+ * @param make creates the agent for new connections
  */
 export function renewedConnections(watch: StandstillWatch, open: Set<Agent>, make: () => Agent): Dispatcher {
   const first = make();

@@ -10,13 +10,16 @@ export interface OutboundCall extends OutboundTimes {
   headers: Record<string, string>;
   body?: string;
   signal?: AbortSignal;
-  /** Handling of redirects; `error` refuses them. */
+  /** Handling of redirects; default `follow`. `error`: a redirect is an error. */
   redirect?: 'follow' | 'error';
 }
 
 /**
- * Time limits of one call, in milliseconds; 0 is no limit. Each followed redirect starts `firstByteMs` and `idleMs`
- * again; `totalMs` limits all of them together. `firstByteMs` and `idleMs` are checked by a coarse clock and may expire up to a second late.
+ * Time limits of one call, in milliseconds; 0 is no limit.
+ *
+ * - `firstByteMs` and `idleMs` start again with each followed redirect; `totalMs` limits all requests of the call
+ *   together.
+ * - `firstByteMs` and `idleMs` are checked by a coarse clock, so they may expire up to a second late.
  */
 export interface OutboundTimes {
   /** Time until the answer's head has arrived, default 300,000. */
@@ -32,11 +35,11 @@ export interface OutboundTimes {
  *
  * - The body is read once, as text or in pieces, or discarded.
  * - gzip, deflate and brotli are decoded.
- * - A failure in the middle of the body has the error types of the outbound client.
+ * - If the body breaks off, reading it throws the errors of the outbound client.
  */
 export interface OutboundAnswer {
   readonly status: number;
-  /** Returns a header by its lower-case name; several values are joined by commas. */
+  /** Returns a header by its lower-case name, several values joined by commas; `undefined` if it is absent. */
   getHeader(name: string): string | undefined;
   /**
    * Reads the whole body as UTF-8.
@@ -51,7 +54,7 @@ export interface OutboundAnswer {
 
 const MAX_ENTRIES = 1_000;
 const MAX_BYTES = 32 * 1024 ** 2;
-/** Maximum number of bytes of one answer's body in the caching client, where a longer body is an error. */
+/** Maximum number of bytes of an answer's body in calls with the HTTP cache. A longer body is an error. */
 export const MAX_CACHED_BODY = 2 * 1024 ** 2;
 
 /** HTTP cache in memory for answers to GET (RFC 9111): at most 1,000 answers and 32 MiB. */
@@ -62,12 +65,12 @@ export class CachedAnswers {
     maxEntrySize: MAX_CACHED_BODY,
   });
 
-  /** Dispatcher layer that adds the cache. */
+  /** Layer for undici's dispatchers that adds the cache. */
   readonly layer: Dispatcher.DispatcherComposeInterceptor = interceptors.cache({ store: this.store, methods: ['GET'] });
 
   /**
-   * Returns the time (`Date.now()` milliseconds) until which the cached answer to a GET is fresh; values derived from
-   * the answer need no new request until then. Returns 0 if no successful answer is cached, or the answer must be
+   * Returns the time, in milliseconds since 1970, until which the cached answer to a GET is fresh: so long, values
+   * made from the answer need no new request. Returns 0 if no successful answer is cached, or the answer must be
    * revalidated at each use.
    */
   freshUntil(url: URL, headers: Record<string, string>): number {
@@ -85,10 +88,13 @@ export interface OutboundInit extends RequestInit, OutboundTimes {}
 export class OutboundDeadlines {
   readonly firstByteMs: number | undefined;
   readonly idleMs: number | undefined;
-  /** Signal that aborts when the caller's signal aborts or the total time is over; undefined without both. */
+  /** Signal that aborts when the caller's signal aborts or the total time is over; `undefined` if there is neither. */
   readonly signal: AbortSignal | undefined;
 
-  /** @param total signal of the total time of the call, which its redirected requests share (`totalSignal`) */
+  /**
+   * @param caller signal of the caller, if it has one
+   * @param total signal of the total time of the call (`totalSignal`), which all its redirected requests share
+   */
   constructor(
     private readonly caller: AbortSignal | undefined,
     { firstByteMs, idleMs }: OutboundTimes,

@@ -31,7 +31,10 @@ export class OutboundRefusedError extends OutboundFault {
   }
 }
 
-/** Error of a connection that could not be made (refused, unknown host, TLS). The request was not sent; retry it. */
+/**
+ * Error of a connection that could not be made (refused, unknown host, TLS). The request was not sent, so it may be
+ * retried.
+ */
 export class OutboundConnectError extends OutboundFault {
   override readonly name = 'OutboundConnectError';
 
@@ -42,7 +45,7 @@ export class OutboundConnectError extends OutboundFault {
 
 export type OutboundTimeoutPhase = 'connect' | 'first-byte' | 'idle' | 'total';
 
-/** Error of an expired time limit. The peer may have acted on the request, except in phase `connect`. */
+/** Error of an expired time limit. The peer may have acted on the request, unless `phase` is `connect`. */
 export class OutboundTimeoutError extends OutboundFault {
   override readonly name = 'OutboundTimeoutError';
 
@@ -74,7 +77,7 @@ export class OutboundInterruptedError extends OutboundFault {
   }
 }
 
-/** Error of an answer whose body exceeds its reader's limit. */
+/** Error of an answer whose body exceeds the limit that its reader has set. */
 export class OutboundTooLongError extends OutboundFault {
   override readonly name = 'OutboundTooLongError';
 
@@ -104,7 +107,7 @@ export class OutboundOverloadedError extends OutboundFault {
   }
 }
 
-/** Upper limit of a pause: ten thousand years, in milliseconds. */
+/** Upper limit of a requested pause, in milliseconds (ten thousand years): dates can be computed with it. */
 const ENDLESS = 3.2e14;
 
 /**

@@ -35,7 +35,7 @@ interface OutboundRequest {
   redirect: Request['redirect'];
 }
 
-/** Converts the arguments of a `fetch` to a call; a URL, a plain object and a string body take a fast path. */
+/** Converts the arguments of a `fetch` to a call; a URL, a plain object and a text body need no Request object. */
 export async function toOutboundRequest(input: string | URL | Request, init: RequestInit): Promise<OutboundRequest> {
   if (input instanceof Request || !isSimpleBody(init.body))
     return fromRequest(new Request(input, withDuplex(init)), init);
@@ -68,14 +68,14 @@ function isSimpleBody(
 }
 
 /**
- * True for a generator, which is passed on unchanged: each request for a generator's next chunk tells it that the
- * previous chunk has left.
+ * True if a body is a generator, which is passed on unchanged: a generator learns that a chunk has been sent when its
+ * next chunk is requested.
  */
 function isGenerator(body: NonNullable<RequestInit['body']>): body is AsyncGenerator<Uint8Array> {
   return typeof body === 'object' && Symbol.asyncIterator in body && !(body instanceof ReadableStream);
 }
 
-/** Adds `duplex`, which `fetch` requires for stream bodies and older callers omit. */
+/** Adds `duplex`, which `fetch` requires for stream bodies, and which older callers omit. */
 function withDuplex(init: RequestInit): RequestInit {
   return init.body instanceof ReadableStream ? { duplex: 'half', ...init } : init;
 }
@@ -94,8 +94,8 @@ async function fromRequest(request: Request, init: RequestInit): Promise<Outboun
 }
 
 /**
- * Converts a body to a Readable. undici listens for errors of the body only during the request: a later error would end
- * the process.
+ * Converts a body to a Readable that always has a listener for errors. undici listens only during the request; an
+ * error of the body after that would end the process.
  */
 function streamOf(body: NonNullable<Request['body']>): Readable {
   return Readable.fromWeb(body).on('error', () => undefined);
@@ -121,7 +121,7 @@ interface OutboundExchange {
   redirected: boolean;
 }
 
-/** Client for HTTP calls. OutboundHttp documents the functions, which all apply the same rules. */
+/** Client for HTTP calls. The same rules apply to all functions; OutboundHttp describes them. */
 export interface OutboundClient {
   readonly fetch: OutboundFetch;
   readonly cachedFetch: OutboundFetch;
@@ -188,21 +188,21 @@ export class OutboundHttp implements OutboundClient {
   readonly fetch: OutboundFetch = (input, init) => this.timeCall(fetchOver(this.others.plain, input, init));
 
   /**
-   * Equivalent of `fetch` with an HTTP cache (RFC 9111): fresh answers come from memory, stale answers are revalidated.
-   * Bodies have at most 2 MiB.
+   * Equivalent of `fetch` with an HTTP cache (RFC 9111): fresh answers come from memory, stale answers are
+   * revalidated. A body of more than 2 MiB is an error (OutboundTooLongError).
    */
   readonly cachedFetch: OutboundFetch = (input, init) =>
     this.countRefusals(fetchOver(this.others.caching, input, init));
 
-  /** Makes a call by the rules of `fetch` without Fetch API objects, for callers with thousands of calls. */
+  /** Makes a call as `fetch` does, without creating objects of the Fetch API, for callers with thousands of calls. */
   readonly request: OutboundRequester = (call) => this.timeCall(requestOver(this.others.plain, call));
 
-  /** Equivalent of `request` through the cache of `cachedFetch`. */
+  /** Equivalent of `request` with the HTTP cache of `cachedFetch`, and its limit of 2 MiB. */
   readonly cachedRequest: OutboundRequester = (call) => this.countRefusals(requestOver(this.others.caching, call));
 
   /**
-   * Returns the time (`Date.now()` milliseconds) until which the cache alone answers a GET with these headers (names in
-   * lower case); 0 if a request is needed.
+   * Returns the time, in milliseconds since 1970, until which the cache alone answers a GET with these headers (names
+   * in lower case); 0 if a request is needed.
    */
   readonly freshUntil = (url: URL, headers: Record<string, string>): number => this.cached.freshUntil(url, headers);
 
@@ -221,9 +221,8 @@ export class OutboundHttp implements OutboundClient {
   }
 
   /**
-   * Returns a client that may also call this service itself, at URLs for which `isOwn` is true, although they are
-   * private. All other addresses stay restricted. A URL from a caller may be passed to this client only if it names
-   * something local to this service.
+   * Returns a client that may also call this service itself, at URLs for which `isOwn` is true, although its address
+   * is private. Pass a caller's URL to this client only if it names an agent, a file or the like of this service.
    */
   reachingSelf(isOwn: (url: string) => boolean): OutboundClient {
     const connectionsTo = (url: string): Connections => (isOwn(url) ? this.own : this.others);
@@ -240,8 +239,8 @@ export class OutboundHttp implements OutboundClient {
   }
 
   /**
-   * True if a call to this URL may be permitted, as far as known before the DNS lookup. False only for a refused
-   * literal IP address, in any notation, including `localhost`.
+   * True if a call to this URL may be permitted, as far as that is known before the DNS lookup. False only if the
+   * host is an IP address that is refused, in any notation, or `localhost`.
    */
   mayPermit(url: URL): boolean {
     const host = bareHost(url.hostname);
@@ -250,7 +249,7 @@ export class OutboundHttp implements OutboundClient {
     return this.guard.permitsAddress(host, Number(url.port || defaultPort(url.protocol)), local ? '127.0.0.1' : host);
   }
 
-  /** Permits clients of `reachingSelf` to call this service at a URL, once the URL is known. */
+  /** Permits clients of `reachingSelf` to call this service at a URL. Called once that URL is known. */
   allowSelf(url: string): void {
     this.ownGuard.allowOrigin(url);
   }
@@ -300,9 +299,9 @@ export class OutboundHttp implements OutboundClient {
   }
 
   /**
-   * Creates an AddressGuard. Without authentication every caller is on this machine, since the service listens only
-   * there. With authentication callers may come from anywhere, through a local proxy, and must not reach this machine's
-   * loopback.
+   * Creates an AddressGuard. It permits loopback addresses only without authentication: the service then listens only
+   * on this machine, so every caller is there. With authentication, callers may come from anywhere, through a local
+   * proxy, and must not reach the loopback addresses of this machine.
    */
   private newGuard(): AddressGuard {
     const { host, auth, outboundAllow: allow } = this.config;
@@ -372,7 +371,7 @@ function dispatchCall(agent: Dispatcher, call: OutboundRequest, limits: Outbound
   return answer.head;
 }
 
-/** Returns the URL of a redirect to follow. Only GET and HEAD are repeated: other methods might be executed twice. */
+/** Returns the URL of a redirect to follow, if it is. Only GET and HEAD are followed: others might act twice. */
 function redirectTarget(call: OutboundRequest, answer: ReceivedAnswer): URL | undefined {
   if (!REDIRECTS.has(answer.status)) return undefined;
   const location = answer.headers['location'];
@@ -381,7 +380,7 @@ function redirectTarget(call: OutboundRequest, answer: ReceivedAnswer): URL | un
   return URL.canParse(location, call.url.href) ? new URL(location, call.url) : undefined;
 }
 
-/** Returns the redirected call, without credentials if the origin differs. */
+/** Returns the call to the target of a redirect, without credentials if its origin differs. */
 function redirectedCall(call: OutboundRequest, target: URL): OutboundRequest {
   if (target.origin === call.url.origin) return { ...call, url: target };
   const headers = Object.fromEntries(

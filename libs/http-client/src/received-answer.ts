@@ -11,7 +11,7 @@ function isDecoded(coding: string): coding is keyof typeof DECODERS {
   return Object.hasOwn(DECODERS, coding);
 }
 
-/** Decodes a body; returns it unchanged if the content coding is unknown. */
+/** Decodes a body by its content coding (`Content-Encoding`); returns it unchanged if the coding is unknown. */
 function decodeBody(body: AsyncIterable<Uint8Array>, coding: string): Readable {
   const source = Readable.from(body, { objectMode: false });
   const name = coding.toLowerCase();
@@ -22,12 +22,15 @@ function decodeBody(body: AsyncIterable<Uint8Array>, coding: string): Readable {
 
 type ReceivedHeaders = Record<string, string | string[] | undefined>;
 
-/** Maximum number of bytes buffered before the body is read, and of a body that is drained. */
+/**
+ * Maximum number of bytes that are buffered before the body is read. A body that is discarded is read to its end up
+ * to this size.
+ */
 const MAX_UNREAD_BYTES = 128 * 1024;
 
 /**
- * Answer that undici's dispatcher delivers. It replaces `undici.request` without a stream, at a quarter of the cost: a
- * body that arrives in one piece is passed on as that piece.
+ * Answer as undici's dispatcher delivers it. It needs no stream, so it costs a quarter of `undici.request`: a body
+ * that arrives in one piece is passed on as that piece.
  */
 export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandler {
   status = 0;
@@ -76,7 +79,10 @@ export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandle
     this.abortCall();
   }
 
-  /** Drains a short body unread, so that its connection can be reused; a longer body closes the connection. */
+  /**
+   * Reads a short body to its end and drops it, so that its connection can be reused; a longer body closes the
+   * connection.
+   */
   drainUnread(): void {
     this.reading = 'drained';
     this.controller?.resume();
@@ -133,7 +139,7 @@ export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandle
     return new Promise((resolve) => (this.wake = resolve));
   }
 
-  /** Yields the body as received, not decoded. `bytes` counts the bytes that wait to be read. */
+  /** Yields the body as received, not decoded. Adjusts `bytes`, the number of bytes that wait to be read. */
   private async *readRaw(): AsyncGenerator<Buffer> {
     this.reading = 'in pieces';
     try {
@@ -174,8 +180,9 @@ export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandle
 }
 
 /**
- * Maximum number of bytes of a body that is read as a whole if it declares its length: a Response over bytes costs far
- * less than a Response over a stream. Bodies of errors are left to the caller, who may not want to wait for them.
+ * Maximum declared length, in bytes, of a body that is read as a whole before the Response is created: a Response
+ * over bytes costs far less than one over a stream. Bodies of errors are not read in advance, since the caller may
+ * not want to wait for them.
  */
 const READ_AT_ONCE = 64 * 1024;
 const WITHOUT_BODY = new Set([101, 204, 205, 304]);
@@ -188,8 +195,8 @@ export interface AnswerContext {
 type WebBody = Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>> | null;
 
 /**
- * Converts an answer to a Response of `fetch`, with gzip, deflate and brotli decoded. An error in the middle of the
- * body reaches its reader with the error types of the outbound client.
+ * Converts an answer to a Response of `fetch`, with gzip, deflate and brotli decoded. If the body breaks off, reading
+ * it throws the errors of the outbound client.
  */
 export async function toResponse(answer: ReceivedAnswer, { url, redirected }: AnswerContext): Promise<Response> {
   const headers = new Headers();

@@ -10,12 +10,15 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 
-/** Response documentation of every error: its body is a Problem. */
+/** Documentation (OpenAPI) of every error response: its body is a Problem. */
 export const PROBLEM_RESPONSE = {
   content: { 'application/problem+json': { schema: { $ref: getSchemaPath('Problem') } } },
 };
 
-/** Documents that a body with unknown members is rejected; the body's class has the error text in `unknown`. */
+/**
+ * Documents that a body with unknown members is rejected. The class of the body has the error text, as the static
+ * `unknown`.
+ */
 export function ApiClosed(): ClassDecorator {
   // Nest adds every member to the schema, but its type allows only name and description.
   const more: object = { additionalProperties: false };
@@ -27,12 +30,16 @@ export function ApiProblem(status: number, description: string): MethodDecorator
   return ApiResponse({ status, description, ...PROBLEM_RESPONSE });
 }
 
-/** Documents that an answer may be large and then waits for room. */
+/** Documents that an answer may be large, and then waits for memory (see ResponseBudget). */
 export function ApiLargeAnswer(): MethodDecorator & ClassDecorator {
   return ApiProblem(503, 'Too many large answers are under way; `Retry-After` says when to try again.');
 }
 
-/** Documents a resumable stream that ends with one of the given event types. */
+/**
+ * Documents a resumable stream.
+ * @param last types of events of which one ends the stream, each in backticks
+ * @param data example of the last event's data
+ */
 export function ApiEventStream(summary: string, last: string, data?: object): MethodDecorator {
   return applyDecorators(
     ApiOperation({ summary }),
@@ -43,7 +50,8 @@ export function ApiEventStream(summary: string, last: string, data?: object): Me
 }
 
 /**
- * Documents a stream of events that ends with one of the given event types.
+ * Documents a stream of events.
+ * @param last types of events of which one ends the stream, each in backticks
  * @param data example of the last event's data
  */
 export function ApiEvents(last: string, data?: object): MethodDecorator {
@@ -68,7 +76,7 @@ function ApiCursor(): MethodDecorator {
   );
 }
 
-/** Documents that a request may carry an idempotency key. */
+/** Documents that a request may carry an idempotency key. @param what what a repeated request does not create twice */
 export function ApiIdempotent(what: string): MethodDecorator {
   return applyDecorators(
     ApiHeader({

@@ -13,7 +13,7 @@ import { JwksController, SigningKeyRow, SigningKeys } from './signing/signing-ke
 /** Maximum time in milliseconds for a client to send its headers. */
 const MAX_HEADERS_MS = 20_000;
 
-/** Returns Fastify's options for slow requests; those of Node's own server are under `http`. */
+/** Returns Fastify's options of time limits for slow requests; `http` in them has those of Node's own server. */
 export function requestTimes(requestTimeoutMs: number) {
   const headersTimeout = Math.min(MAX_HEADERS_MS, requestTimeoutMs);
   return {
@@ -67,9 +67,9 @@ export function corsOptions(origins: readonly string[]) {
 const SWEEP_MS = 200;
 
 /**
- * Applies the minimum reader rate (ReaderPace) to every HTTP connection, and closes the connections at shutdown. Idle
- * connections are closed every 200 ms, so that keep-alive does not delay the exit; active connections are closed after
- * the grace time.
+ * Applies the minimum reader rate (ReaderPace) to every HTTP connection, and closes the connections at shutdown: idle
+ * ones every 200 ms, so that keep-alive does not delay the end of the process; active ones after the time for the
+ * shutdown.
  */
 @Injectable()
 class HttpConnections implements OnModuleInit {
@@ -99,7 +99,7 @@ class HttpConnections implements OnModuleInit {
   }
 }
 
-/** Shared parts of everything served over HTTP. Needs ServiceModule, PostgresModule and OutboundModule. */
+/** Module of what all HTTP surfaces share. Needs ServiceModule, PostgresModule and OutboundModule. */
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([SigningKeyRow])],

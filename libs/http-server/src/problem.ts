@@ -162,8 +162,9 @@ function reasonOf(status: number): string {
 const BEGUN = new WeakMap<Pick<IncomingMessage, 'headers'>, string>();
 
 /**
- * Returns the trace id of a request with a `traceparent`: the caller's, or for an invalid `traceparent` a new id, which
- * stays the same for the request. Without a `traceparent` the result is empty, so equal requests get equal answers.
+ * Returns the trace id of a request with a `traceparent` header: that of the caller, or if the header is invalid a
+ * new id, which stays the same for the request. Without the header the result is an empty object, so that equal
+ * requests get equal answers.
  */
 export function requestTrace(request: Pick<IncomingMessage, 'headers'>): { trace_id?: string } {
   if (request.headers['traceparent'] === undefined) return {};
@@ -184,7 +185,7 @@ export function requestTrace(request: Pick<IncomingMessage, 'headers'>): { trace
 export class ProblemFilter implements ExceptionFilter {
   private readonly logger = new Logger(ProblemFilter.name);
 
-  /** @param unprocessable detail reasons of A2A errors that are reported as 422 here */
+  /** @param unprocessable reasons (`detailReason`) of A2A errors that this filter reports as 422 */
   constructor(private readonly unprocessable: ReadonlySet<string> = NONE) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
@@ -252,8 +253,8 @@ function problemOfA2A(error: A2AError, unprocessable: ReadonlySet<string>): Prob
 }
 
 /**
- * Returns the HTTP status of an A2A error under `/api`: 409 for a Task that cannot be canceled, 422 for `unprocessable`
- * reasons, else the status of A2A.
+ * Returns the HTTP status of an A2A error under `/api`: 409 for a Task that cannot be canceled, 422 for the reasons
+ * in `unprocessable`, else the status that A2A defines.
  */
 function statusOfA2A({ reason, detailReason, status }: A2AError, unprocessable: ReadonlySet<string>): number {
   if (reason === 'TASK_NOT_CANCELABLE') return 409;

@@ -11,7 +11,7 @@ export interface IncomingRequest {
   socket: { remoteAddress?: string; encrypted?: boolean };
 }
 
-/** Set of trusted proxies, whose forwarding headers are believed. */
+/** Proxies that the operator trusts (`TRUSTED_PROXIES`): the headers in which they report a request are believed. */
 export class TrustedProxies {
   private readonly ranges = new BlockList();
   private readonly any: boolean;
@@ -32,15 +32,16 @@ export class TrustedProxies {
   }
 }
 
-/** Headers in which a proxy reports how it was called. */
+/** Headers in which a proxy reports the request that it received. */
 const FORWARDED_HEADERS = ['X-Forwarded-For', 'X-Forwarded-Proto', 'X-Forwarded-Host', 'X-Forwarded-Prefix'];
 
 /**
  * Returns the base URL, without a trailing slash, under which the caller reached the service.
  *
- * - Without a trusted proxy the Host header counts; with one, X-Forwarded-Proto, -Host and -Prefix.
- * - X-Forwarded-For tells how many proxies in a row are trusted. Each appends one entry to each header, so as many
- *   entries are read from the end of a list; earlier ones are untrusted.
+ * - If the request does not come from a trusted proxy, the Host header counts; otherwise X-Forwarded-Proto, -Host and
+ *   -Prefix.
+ * - Several proxies may be trusted, one behind the other; X-Forwarded-For tells how many. Each of them appends one
+ *   entry to each header, so as many entries are read from the end of a list; earlier ones are not believed.
  * - Scheme and host are those that the outermost trusted proxy saw; the prefixes that the proxies removed are joined.
  *
  * @returns `undefined` if the headers name no valid host
@@ -65,7 +66,7 @@ export function requestedBaseUrl(request: IncomingRequest, proxies: TrustedProxi
   return url;
 }
 
-/** Last URL that was parsed. Nearly all callers use the same URL, which need not be parsed again. */
+/** Last URL that could be parsed. Nearly all callers use the same URL, which then need not be parsed again. */
 let lastParsed: string | undefined;
 /** Last Host header of a request without TLS or a proxy, and its base URL, which the header alone determines. */
 let lastPlain: { host?: string; url?: string } = {};
@@ -82,12 +83,18 @@ export function forwardedHost(request: IncomingRequest, proxies: TrustedProxies)
 const HOST = /^([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/i;
 const PREFIX = /^(\/(?!\.{1,2}(\/|$))[a-z0-9._~-]+)+\/?$/i;
 
-/** Returns the values that the trusted proxies added to one of their headers, outermost first. */
+/**
+ * Returns the entries that the trusted proxies appended to one of the forwarding headers, outermost proxy first.
+ * @param hops number of trusted proxies
+ */
 function trustedEntries(headers: IncomingHttpHeaders, name: string, hops: number): string[] {
   return hops === 0 ? [] : splitEntries(headers[`x-forwarded-${name}`]).slice(-hops);
 }
 
-/** Returns the number of consecutive trusted proxies, from the connected peer outward. */
+/**
+ * Returns the number of trusted proxies through which a request came, one behind the other, beginning with the
+ * connected peer.
+ */
 function trustedHops({ headers, socket }: IncomingRequest, proxies: TrustedProxies): number {
   if (!proxies.includes(socket.remoteAddress)) return 0;
   const before = splitEntries(headers['x-forwarded-for']).toReversed();
@@ -155,13 +162,13 @@ export class ServiceAddress {
     return this.config.internalUrl ?? this.bound ?? `http://127.0.0.1:${this.config.port}`;
   }
 
-  /** Base URLs of this service by its configuration, independent of requests, without a trailing slash. */
+  /** Base URLs of this service that its configuration names, whatever host a request has, without a trailing slash. */
   get ownUrls(): string[] {
     const { publicUrl } = this.config;
     return publicUrl === undefined ? [this.internalUrl] : [this.internalUrl, publicUrl];
   }
 
-  /** Request headers beside Host that affect the base URL. */
+  /** Names of the request headers, besides Host, on which the base URL depends. */
   get variesBy(): readonly string[] {
     return this.config.publicUrl === undefined && this.config.trustedProxies.length > 0 ? FORWARDED_HEADERS : [];
   }
@@ -200,7 +207,10 @@ export class ServiceAddress {
 
 const BELOW_A2A = /^(https?:\/\/[^/]+(?:\/.*?)?)\/a2a(?:\/(.*))?$/;
 
-/** Returns the host to call: a server that listens on all addresses is reached on loopback. */
+/**
+ * Returns the host to call for a host that the server listens on: if it listens on all addresses, the loopback
+ * address.
+ */
 function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   return host === '[::]' ? '[::1]' : host;

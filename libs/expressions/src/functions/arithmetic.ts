@@ -20,15 +20,16 @@ const OPERATIONS: Record<string, (left: number, right: number) => number> = {
 };
 
 /**
- * Arithmetic operators for a double and an int. JSON numbers are doubles and literals in expressions are mostly ints.
- * The CEL standard defines no arithmetic across the two types, and no remainder of doubles.
+ * Arithmetic operators for a double and an int, which the CEL standard does not define. They are needed because JSON
+ * numbers are doubles, and literals in expressions are mostly ints. The remainder of doubles is missing in the
+ * standard, too.
  */
 const MIXED = Object.entries(OPERATIONS).flatMap(([name, operation]) => [
   celFunc(name, [DOUBLE, INT], DOUBLE, (left, right) => operation(left, Number(right))),
   celFunc(name, [INT, DOUBLE], DOUBLE, (left, right) => operation(Number(left), right)),
 ]);
 
-/** CEL arithmetic, concatenation (`+`), and conversions of strings to numbers, charged to the budget. */
+/** CEL arithmetic, concatenation (`+`), and conversions of strings to numbers, whose steps the budget counts. */
 export const ARITHMETIC: readonly CelFunc[] = [
   ...MIXED,
   celFunc('_%_', [DOUBLE, DOUBLE], DOUBLE, (left, right) => left % right),

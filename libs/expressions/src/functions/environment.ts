@@ -21,7 +21,8 @@ const { BOOL, DYN, INT } = CelScalar;
 
 /**
  * CEL function `@each(range, weight, innermost)`, which SyntaxCheck wraps around the range of each macro. It charges
- * the iterations of the macro, and returns the range.
+ * `weight` steps for each element of the range, and returns the range. `innermost` is true if the body of the macro
+ * contains no other macro: only then the elements count toward the limit of visits.
  */
 const EACH = celFunc('@each', [DYN, INT, BOOL], DYN, (range, weight, innermost) => {
   if (isCelList(range) || isCelMap(range))
@@ -49,12 +50,12 @@ const KINDS: Record<string, string> = {
   uint: 'object',
 };
 const STEPS_OF_AN_ERROR = 25;
-/** Factor on the read cost of `bytes` and `string`, which convert a string to bytes or back. */
+/** Factor by which `bytes` and `string`, which convert a string to bytes or back, cost more than mere reading. */
 const CONVERSION = 8;
 
 /**
- * Functions of expressions: those of the CEL standard, replaced where their cost is unbounded or their result is wrong,
- * and those of this library.
+ * Functions of expressions: those of the CEL standard, and those of this library. Functions of the evaluator whose
+ * cost is unbounded or whose result is wrong are replaced.
  */
 export const ENVIRONMENT = celEnv({
   funcs: [
@@ -64,9 +65,9 @@ export const ENVIRONMENT = celEnv({
 });
 
 /**
- * Wraps a CEL function: charges each call to the budget, and gives each error the position of the call.
- * @param counted true if the wrapper charges the strings and bytes that the function reads; false if the function does
- * so itself
+ * Wraps a CEL function so that the budget counts each call, and each error has the position of the call.
+ * @param counted true if the wrapper also counts the strings and bytes that the function reads; false if the function
+ *   itself does
  */
 function meterFunction(func: CelFunc, counted: boolean): CelFunc {
   const steps = STEPS[func.name] ?? 0;
@@ -99,8 +100,8 @@ function meterFunction(func: CelFunc, counted: boolean): CelFunc {
 }
 
 /**
- * Returns the `typeof` that all values of a CEL type have; `undefined` if they have several. The check of it skips
- * wrong overloads fast: most calls of an operator try wrong overloads first.
+ * Returns the `typeof` of the JavaScript values of a CEL type; `undefined` if there are several. Comparing it first
+ * is fast: most calls of an operator try overloads for other types before the right one.
  */
 function javascriptKind(type: CelType | undefined): string | undefined {
   return type?.kind === 'scalar' ? KINDS[type.name] : type && 'object';

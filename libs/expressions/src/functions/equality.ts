@@ -21,8 +21,8 @@ const MAP = mapType(DYN, DYN);
 const DEEPEST = 500;
 
 /**
- * CEL functions `==`, `!=`, `in` and `@has`, charged to the budget. A comparison of two values that share their parts
- * may otherwise take unbounded time.
+ * CEL functions `==`, `!=`, `in` and `@has`, whose steps the budget counts: comparing two values that contain the
+ * same parts many times may take very long.
  */
 export const EQUALITY: readonly CelFunc[] = [
   celFunc('_==_', [DYN, DYN], BOOL, (left, right) => areEqual(left, right)),

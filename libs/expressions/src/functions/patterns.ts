@@ -5,16 +5,22 @@ import { currentEvaluation } from '../evaluation.js';
 const { BOOL, STRING } = CelScalar;
 
 const LONGEST_PATTERN = 1_000;
-/** Maximum of characters times repetitions. A larger pattern may take long to compile. */
+/** Maximum size of a pattern: its characters times the repetitions in it. A larger pattern may take long to compile. */
 const MOST_REPEATED = 20_000;
-/** Steps to compile a pattern, for each character times repetitions. They bound the memory of compiled patterns too. */
+/**
+ * Steps to compile a pattern, for each unit of its size (characters times repetitions). They also limit the memory of
+ * compiled patterns.
+ */
 const STEPS_TO_COMPILE = 50;
-/** Steps to compile a pattern of any length. */
+/** Steps to compile a pattern, in addition to those for its size. */
 const STEPS_OF_A_PATTERN = 1_000;
-/** Number of characters times instructions that one step pays for when a pattern is matched. */
+/** Amount of matching that costs one step: characters of the text times instructions of the compiled pattern. */
 const INSTRUCTIONS_PER_STEP = 4;
 
-/** CEL function `matches` on the linear-time engine RE2. Its worst case is charged before a match. */
+/**
+ * CEL function `matches`, by the engine RE2, which takes linear time. The steps of the worst case are counted before
+ * a match.
+ */
 export const PATTERNS: readonly CelFunc[] = [
   celMethod('matches', STRING, [STRING], BOOL, function (pattern) {
     return matchesPattern(this, pattern);

@@ -2,8 +2,8 @@ import { type CelFunc, celFunc, type CelList, celList, celMethod, CelScalar, lis
 import { currentEvaluation } from '../evaluation.js';
 
 /**
- * Maximum length of a needle for `indexOf` of JavaScript, whose worst case is the product of both lengths. A longer
- * needle, and every backward search, uses `searchText`.
+ * Maximum length of a text to search for by JavaScript's `indexOf`, whose worst case is the product of both lengths.
+ * For a longer one, and to search backward, `searchText` is used.
  */
 const LONGEST_NEEDLE = 64;
 
@@ -23,8 +23,8 @@ function lastIndex(text: string, needle: string, upTo = text.length): number {
 }
 
 /**
- * Returns the first index of `needle` from `from` to `upTo`, or with `last` the last index, or -1 (Knuth, Morris,
- * Pratt).
+ * Returns the first index of `needle` between `from` and `upTo`, or the last one if `last` is true; -1 if there is
+ * none. Takes linear time (Knuth, Morris, Pratt).
  */
 function searchText(text: string, needle: string, from: number, upTo: number, last: boolean): number {
   const borders = bordersOf(needle);
@@ -60,9 +60,11 @@ function bordersOf(text: string): Uint32Array {
 
 const { BOOL, DYN, INT, STRING } = CelScalar;
 const LIST = listType(DYN);
-/** Factor on the read cost of functions that visit each character. */
+/** Factor by which functions that visit each character cost more than mere reading. */
 const SLOW = 4;
-/** Steps for each part of a split. The number exceeds the time of a cut, since it also bounds the memory. */
+/**
+ * Steps for each part of a split. Cutting takes less time than that; the number also limits the memory of the parts.
+ */
 const STEPS_OF_A_PART = 4;
 
 /**
@@ -152,7 +154,10 @@ function compareCodePoints(left: string, right: string): number {
   return left.length - right.length;
 }
 
-/** Returns the sort key of a code unit: surrogates sort after every code point that has one unit. */
+/**
+ * Returns the sort key of a code unit, by which texts are ordered by code points: surrogates sort after all other
+ * code units.
+ */
 function rankUnit(unit: number): number {
   return isSurrogate(unit) ? unit + 0x1_00_00 : unit;
 }

@@ -16,7 +16,8 @@ const MINUTE = 60_000;
 const DAY = 86_400_000;
 
 /**
- * Readers of date parts, by CEL function. `clock` is a Date whose UTC fields have the local time of the requested zone.
+ * Functions that read a part of a date, by the name of the CEL function. `clock` is a Date whose UTC fields have the
+ * local time of the requested zone.
  */
 const PARTS: Record<string, (clock: Date) => number> = {
   getFullYear: (clock) => clock.getUTCFullYear(),
@@ -36,8 +37,8 @@ const PARTS: Record<string, (clock: Date) => number> = {
 };
 
 /**
- * Time functions of the CEL standard. Those of the CEL evaluator use the time zone of the machine, confuse seconds with
- * milliseconds, and shift invalid days and hours to later ones.
+ * Time functions of the CEL standard. They replace those of the CEL evaluator, which use the time zone of the
+ * machine, confuse seconds with milliseconds, and turn invalid days and hours into later ones.
  */
 export const TIME: readonly CelFunc[] = [
   ...Object.entries(PARTS).flatMap(([name, part]) => [
@@ -107,7 +108,7 @@ export const LONGEST_DURATION = 365 * 86_400_000;
 
 const MILLISECONDS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Last moment that a `Date` can represent, in epoch milliseconds. */
+/** Last moment that a `Date` can represent, in milliseconds since 1970. */
 const LAST = 8.64e15;
 
 /** Parses a duration (`500ms`, `1.5s`, `2m`, `48h`, `7d`) to milliseconds; `undefined` for any other value. */

@@ -3,8 +3,11 @@ import type { InputSchema } from './input-schema.js';
 
 /**
  * Reads the answer to a question from the Parts of a Message.
+ *
  * - With a form, the answer is the first data Part, else the text as a string value. It must conform to the form.
  * - Without a form, the answer is the text, else the first data Part.
+ *
+ * @param form JSON Schema of the answer; `undefined`: any answer is accepted
  * @returns the answer as one Part, or the violations
  */
 export function readAnswer(
@@ -21,8 +24,8 @@ export function readAnswer(
 }
 
 /**
- * Returns a violation for each Part that is not the answer itself. With a form, the answer is one data Part, or text if
- * there is no data. Without a form, it is text.
+ * Returns a violation for each Part that is not part of the answer. With a form, the answer is one data Part, or text
+ * if there is no data. Without a form, it is text.
  */
 export function strayParts(form: InputSchema | undefined, parts: readonly Part[]): FieldViolation[] {
   const answers = form ? parts.findIndex(isData) : -1;

@@ -36,7 +36,7 @@ function hasFormat(format: string, text: string): boolean {
 
 export { InvalidInputSchema } from './subschemas.js';
 
-/** Violation of a schema by a value, with its place in the value. */
+/** Violation of a schema by a value, with the path where it is in the value. */
 export interface InputFault {
   /** Path in the value, for example `.items[2].id`; `''` for the value itself. */
   path: string;
@@ -48,7 +48,7 @@ const LONGEST = 64 * 1024;
 const MOST_SUBSCHEMAS = 500;
 const MOST_KEYWORDS = 1_500;
 const MOST_INSTRUCTIONS = 20_000;
-/** Maximum cost of checking all inputs of one Message, in steps of SchemaCost. */
+/** Maximum cost of checking all inputs of one Message, in the steps that SchemaCost computes. */
 const MOST_STEPS = 1_000_000;
 
 /**
@@ -61,7 +61,7 @@ const MOST_STEPS = 1_000_000;
  */
 export class InputSchema {
   private readonly validate: ValidateFunction;
-  /** Usage that the current check is charged to. */
+  /** Amounts used by the inputs of the current Message, to which the check in progress adds. */
   private use = new SharedUse();
 
   private constructor(
@@ -125,7 +125,10 @@ export class InputSchema {
     }
   }
 
-  /** Returns a pattern that charges each match with characters times instructions, which is the worst case of RE2. */
+  /**
+   * Returns a pattern whose every match adds to the cost of the check: characters times instructions, the worst case
+   * of RE2.
+   */
   private meterPattern(pattern: string): LinearPattern {
     const expression = this.cost.patterns.get(pattern);
     if (expression === undefined) throw new InvalidInputSchema('has a pattern where none is known');
@@ -170,7 +173,7 @@ function refuseBeyond(use: SharedUse, unit: string, amount: number, limit: numbe
     throw new InvalidInputSchema(`must not have, with those of the other inputs, more than ${limit} ${unit}`);
 }
 
-/** Keyword `format`. The keyword of Ajv refuses unknown formats. */
+/** Keyword `format`, in place of that of Ajv, which refuses unknown formats. */
 const FORMAT: FuncKeywordDefinition = {
   keyword: 'format',
   type: 'string',

@@ -1,6 +1,6 @@
 import { _, type Ajv, type FuncKeywordDefinition, str } from 'ajv';
 
-/** Keyword `multipleOf`. The keyword of Ajv divides doubles, for which 19.99 is not a multiple of 0.01. */
+/** Keyword `multipleOf`, in place of that of Ajv, which divides doubles: for it 19.99 is not a multiple of 0.01. */
 const MULTIPLE_OF: FuncKeywordDefinition = {
   keyword: 'multipleOf',
   type: 'number',
@@ -18,7 +18,10 @@ export function withDecimalMultiples(ajv: Ajv): Ajv {
   return ajv;
 }
 
-/** True if `value` is a whole multiple of `divisor`, each taken as its shortest decimal representation. */
+/**
+ * True if `value` is a whole multiple of `divisor`. Each number is read as the shortest decimal that it is written
+ * as.
+ */
 function isMultipleOf(value: number, divisor: number): boolean {
   if (!Number.isFinite(value) || !(divisor > 0)) return false;
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;

@@ -55,16 +55,16 @@ function translateEscape(letter: string, inClass: boolean): string {
 const MOST_EXPANDED = 5_000;
 const MOST_NESTED = 50;
 const LONGEST_PATTERN = 1_000;
-/** Maximum of characters times repetitions. A larger pattern may take long to compile. */
+/** Maximum size of a pattern: its characters times the repetitions in it. A larger pattern may take long to compile. */
 const MOST_REPEATED = 100_000;
 const MOST_INSTRUCTIONS = 20_000;
 
 /** Number of members of `enum`, `const` or `required` that cost as much as one keyword. */
 const MEMBERS_PER_STEP = 20;
-/** Number of characters of a value that cost as much as one value. */
+/** Number of characters of a value that cost as much as one value without characters. */
 const CHARACTERS_PER_STEP = 32;
 
-/** Cost of one subschema with the subschemas in it and behind its `$ref`. */
+/** Cost of one subschema, with those inside it and the one to which its `$ref` points. */
 interface Weight {
   subschemas: number;
   /** Steps for each checked value, without the cost of patterns. */
@@ -73,8 +73,8 @@ interface Weight {
 }
 
 /**
- * Upper bound of the cost of checking a value against a schema, in steps that take about the same time. The cost of
- * patterns is not included: see `size` and `InputSchema`.
+ * Upper limit of the cost of checking a value against a schema, in steps that take about the same time each. It does
+ * not contain the cost of patterns, which InputSchema adds for each match (see `size`).
  */
 export class SchemaCost {
   /** Compiled patterns by source. */
@@ -170,7 +170,7 @@ function keywordSteps(schema: JsonValue): number {
   return 2 + Object.keys(schema).length + Math.ceil(members / MEMBERS_PER_STEP);
 }
 
-/** Counts the values and characters in a value. The name of a member counts as one value and by its characters. */
+/** Counts the values and characters in a value. The name of a member counts like a value, with its characters. */
 function measureValue(value: JsonValue): { values: number; characters: number } {
   const size = { values: 0, characters: 0 };
   const rest: JsonValue[] = [value];

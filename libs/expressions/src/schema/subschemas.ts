@@ -44,7 +44,10 @@ export interface Subschema {
   /** Place in the whole schema: a JSON Pointer that begins with `#`. */
   place: string;
   schema: JsonValue;
-  /** Subschemas that apply as part of this subschema. Those that apply only through a `$ref` are in `definitions`. */
+  /**
+   * Subschemas inside this subschema that apply whenever it does. Those that apply only through a `$ref` are in
+   * `definitions`.
+   */
   children: Subschema[];
   definitions: Subschema[];
 }
@@ -61,7 +64,7 @@ export class Subschemas {
   /** Number of keywords that restrict values, in all subschemas. */
   keywords = 0;
 
-  /** @throws InvalidInputSchema */
+  /** @throws InvalidInputSchema if the schema contains what InputSchema refuses, such as an unknown keyword */
   constructor(schema: JsonObject) {
     const { $schema } = schema;
     if ($schema !== undefined && !(typeof $schema === 'string' && DIALECT.test($schema)))

@@ -3,14 +3,14 @@ import type { IncomingMessage, Server } from 'node:http';
 import { AppConfig, InFlight, type InFlightOwner, Metrics, WorkTurns } from '#libs/service';
 import { ByteRoom, LONGEST_WAIT_MS, RESPONSE_WAIT_MS } from './response-budget.js';
 
-/** Number of characters from which a frame of an event stream needs room in FrameRoom. */
+/** Number of characters from which a frame of an event stream waits for memory in FrameRoom. */
 export const LARGE_FRAME = 64 * 1024;
-/** Bytes of memory per character: the frame as it is built, and as the socket holds it. */
+/** Bytes of memory per character: the frame exists twice, as text and as bytes in the socket. */
 const BYTES_PER_CHARACTER = 2;
 
 /**
- * Waits until FrameRoom has room for a frame of a number of characters. @returns the function that frees the room; call
- * it once the reader has taken the frame
+ * Waits until FrameRoom has room for a frame of so many characters.
+ * @returns the function that frees the room, to call once the reader has taken the frame
  */
 export type EnterFrame = (characters: number) => Promise<() => void>;
 
@@ -20,10 +20,10 @@ const ROOMS = new WeakMap<object, (request: IncomingMessage) => EnterFrame>();
 /**
  * Memory of this process for large frames of event streams, as much as large answers have (ANSWER_LIMIT).
  *
- * - A frame holds room from when it is built until its reader has taken it, so hundreds of streams of one large event
+ * - A frame holds room from when it is built until its reader has taken it. So hundreds of streams of one large event
  *   take turns.
- * - ByteRoom shares the room among callers; ResponseBudget is the separate room of whole answers.
- * - A frame with room is built and sent in its caller's turn on the event loop (WorkTurns).
+ * - ByteRoom shares the room among callers. Whole answers have a separate room, ResponseBudget.
+ * - Once a frame has room, it is built and sent in its caller's turn on the event loop (WorkTurns).
  */
 @Injectable()
 export class FrameRoom {
@@ -57,7 +57,7 @@ export class FrameRoom {
   }
 
   /**
-   * Makes the event streams of a server's responses enter this room.
+   * Makes large frames of a server's event streams wait for this room.
    * @param whose returns the caller of a request
    */
   serveStreams(server: Server, whose: (request: IncomingMessage) => InFlightOwner): void {
@@ -65,7 +65,10 @@ export class FrameRoom {
   }
 }
 
-/** Returns the function by which frames of a response enter their FrameRoom; `undefined` if the server has none. */
+/**
+ * Returns the function by which large frames of a response wait for room; `undefined` if the server of the request
+ * has no FrameRoom.
+ */
 export function frameRoomOf(request: IncomingMessage | undefined): EnterFrame | undefined {
   // Node stores the server of each socket on it.
   const { server } = (request?.socket ?? {}) as { server?: object };

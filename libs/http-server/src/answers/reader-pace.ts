@@ -6,7 +6,7 @@ import { Metrics, type ShortLivedItem, ShortLivedSet } from '#libs/service';
 export interface PacedReader {
   /** True while bytes wait for the reader. */
   hasPending(): boolean;
-  /** Number of bytes that have left for the reader so far. Never decreases. */
+  /** Number of bytes that have been sent to the reader so far. Never decreases. */
   bytesTaken(): number;
   /** Ends the connection or the stream, and frees the memory that it holds. */
   cutReader(): void;
@@ -29,8 +29,9 @@ const LOOKS_PER_WINDOW = 6;
  * memory.
  *
  * - A reader that takes nothing is cut between one window and one window plus a sixth after its answer began to wait.
- * - A reader without waiting bytes is never cut, however long it is silent.
- * - A window is six measurements of a timer, not a time: after a standstill of the process no reader is cut for it.
+ * - A reader for which no bytes wait is never cut, however long it is silent.
+ * - A window is six measurements of a timer instead of a time, so that no reader is cut because the process stood
+ *   still.
  *
  * Bytes count as taken when they leave the process. The kernel accepts up to a few megabytes at once, so on a fast
  * network with large buffers a reader below 50 kB/s may count as one that takes nothing.
@@ -79,27 +80,33 @@ export class ReaderPace implements OnModuleDestroy {
 
 interface WatchedReader {
   reader: PacedReader;
-  /** Bytes taken at each of the last measurements with pending bytes. */
+  /** Numbers of bytes taken at the last measurements, as long as bytes have been waiting. */
   marks: number[];
 }
 
-/** Node's internal state of a socket, by which Node itself distinguishes a slow reader from a stalled one (net.js). */
+/**
+ * Node's internal state of a socket, from which Node itself can tell a slow reader from one that takes nothing
+ * (net.js).
+ */
 interface SocketInternals {
   _bytesDispatched?: number;
   _handle?: { writeQueueSize?: number } | null;
 }
 
-/** Reader at the other end of a socket, independent of its protocol. */
+/** Reader at the other end of a socket, whatever protocol the socket carries. */
 export class PacedSocket implements PacedReader {
   constructor(private readonly socket: Socket) {}
 
-  /** True while bytes wait for the reader. HTTP/2 bypasses the socket and writes to its handle. */
+  /** True while bytes wait for the reader. HTTP/2 writes to the handle of the socket, so the handle is asked, too. */
   hasPending(): boolean {
     const { _handle: handle } = this.socket as unknown as SocketInternals;
     return this.socket.writableLength > 0 || (handle?.writeQueueSize ?? 0) > 0;
   }
 
-  /** Returns the number of bytes that have left. Without Node's internals a write counts once all of it has left. */
+  /**
+   * Returns the number of bytes that have been sent. If Node's internal state cannot be read, a write counts only
+   * once all of it has been sent.
+   */
   bytesTaken(): number {
     const { socket } = this;
     const { _bytesDispatched: dispatched, _handle: handle } = socket as unknown as SocketInternals;

@@ -3,7 +3,7 @@ import { PublicFault } from '#libs/faults';
 import { addCount, AppConfig, InFlight, type InFlightOwner, Metrics } from '#libs/service';
 import { ProblemError } from '../problem.js';
 
-/** Share of a ByteRoom that one named caller may hold. */
+/** Share of a ByteRoom that one authenticated caller may hold. */
 const CALLER_SHARE = 1 / 2;
 /** Share of a ByteRoom that all callers of one tenant may hold together. */
 const TENANT_SHARE = 3 / 4;
@@ -26,13 +26,13 @@ interface WaitingBytes {
   enter(): void;
 }
 
-/** Caller and tenant whose answers are counted together. */
+/** Caller and tenant to whom the bytes of an item are counted. */
 interface RoomAccount {
   caller: string;
   tenant: string;
 }
 
-/** Options of a ByteRoom: its size in bytes, the maximum wait, and a callback. */
+/** Options of a ByteRoom: its size in bytes, how long items wait, and a callback. */
 export interface ByteRoomOptions {
   bytes: number;
   /** Maximum wait for room, in milliseconds. */
@@ -42,13 +42,15 @@ export interface ByteRoomOptions {
 }
 
 /**
- * Memory for items, such as answers, that are held until their readers have taken them. Items without room wait.
- * ResponseBudget (whole answers) and FrameRoom (frames of streams) have one room each.
+ * Limited memory for items, such as answers, that are in memory until their readers have taken them. An item for
+ * which there is no room waits. There are two such rooms: in ResponseBudget (whole answers) and in FrameRoom (frames
+ * of streams).
  *
- * - All items together have at most `bytes`; a larger item enters alone.
- * - A named caller has at most half of the room, or a single larger item.
+ * - All items together have at most `bytes`; a larger item enters when the room is empty.
+ * - An authenticated caller has at most half of the room, or a single larger item.
  * - All callers of a tenant have at most three quarters of the room, or a single larger item.
- * - Waiting callers take turns, each in the order of its own requests. A large item is not overtaken forever.
+ * - Waiting callers take turns; the items of each caller enter in the order of its requests. A large item is not
+ *   overtaken forever.
  */
 export class ByteRoom {
   private held = 0;
@@ -69,8 +71,9 @@ export class ByteRoom {
   }
 
   /**
-   * Resolves when there is room for an item of a number of bytes. @returns the function that frees the room; call it
-   * once
+   * Resolves when there is room for an item of so many bytes.
+   * @param whose caller to whom the bytes are counted
+   * @returns the function that frees the room, to call once
    * @throws ResponseBudgetExceeded after `waitMs`
    */
   async enterRoom(bytes: number, whose: InFlightOwner): Promise<() => void> {
@@ -122,8 +125,9 @@ export class ByteRoom {
   }
 
   /**
-   * Returns the next caller whose first item may enter. Callers at their share are skipped. A caller whose item needs
-   * more free room is not skipped, so that its item is not overtaken.
+   * Returns the next caller whose first item may enter. Callers that have used their share are skipped. If an item
+   * needs more room than is free, its caller is not skipped, so that other items do not overtake it forever; none
+   * enters then.
    */
   private nextAccount(): RoomAccount | undefined {
     const { bytes: size } = this.options;
@@ -152,7 +156,7 @@ export class ByteRoom {
 }
 
 /**
- * Maximum wait for room, in milliseconds. The wait exceeds the time for which a stalled reader keeps its room
+ * Maximum wait for room, in milliseconds. It is longer than a reader that takes nothing can keep its room
  * (ReaderPace), so waiting calls get that room.
  */
 export const LONGEST_WAIT_MS = 45_000;
@@ -175,8 +179,9 @@ export class ResponseBudget {
   }
 
   /**
-   * Resolves when there is room for an answer. @returns the function that frees the room; call it once the answer is
-   * sent or given up
+   * Resolves when there is room for an answer of so many bytes.
+   * @param whose caller to whom the bytes are counted
+   * @returns the function that frees the room, to call once the answer is sent or given up
    * @throws ResponseBudgetExceeded after 45 seconds
    */
   enterAnswer(bytes: number, whose: InFlightOwner): Promise<() => void> {
@@ -184,10 +189,12 @@ export class ResponseBudget {
   }
 }
 
-/** Maximum number of bytes of large Task logs behind one page of Tasks, whatever page size was requested. */
+/**
+ * Maximum number of bytes of large Task logs that are read for one page of a list, whatever page size was requested.
+ */
 const MOST_PAGE_BYTES = 8 * 1024 * 1024;
 
-/** Call whose answer is built from the logs of Tasks. */
+/** Call whose answer is made from the logs of Tasks. */
 interface AnsweredCall {
   scope: InFlightOwner;
   /**
@@ -200,11 +207,11 @@ interface AnsweredCall {
 /**
  * Room of one call in ResponseBudget, taken before large logs of Tasks are read.
  *
- * - The room is freed when the answer is sent, the caller has left, or this object is disposed.
- * - Room that the call already has suffices for another read of as many bytes.
+ * - The room is freed when the answer is sent, the caller has left, or this object is disposed of.
+ * - Room that the call has suffices for a further read of as many bytes: it is then not counted twice.
  */
 export class ResponseAdmission implements Disposable {
-  /** Maximum number of bytes of large Task logs behind one page of Tasks; a page has at least one Task. */
+  /** Maximum number of bytes of large Task logs that are read for one page of a list; a page has at least one Task. */
   readonly bytes: number = MOST_PAGE_BYTES;
   private admitted = 0;
   private readonly leaves = new Set<() => void>();
@@ -239,7 +246,7 @@ export class ResponseAdmission implements Disposable {
     for (const leave of this.leaves) this.leaveRoom(leave);
   }
 
-  /** Creates the error that the call ends with. */
+  /** Creates the error with which the call ends if there is no room in time, or the caller has left. */
   protected createRefusal(message: string): Error {
     return new ProblemError(503, message, [], 'OVERLOADED');
   }

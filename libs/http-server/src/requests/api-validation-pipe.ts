@@ -11,7 +11,7 @@ import { isJsonObject, textStart } from '#libs/protocol';
 import { malformedRequest, MOST_ENTRIES, type ProblemEntry } from '../problem.js';
 import { isAnyObject, refuseUnfitJson } from './request-bodies.js';
 
-/** Context of a rule with which `brokenRules` reports the invalid entries of a list. */
+/** Mark of a rule about the entries of a list, by which `brokenRules` names the invalid entries. */
 interface EachContext {
   test: (entry: unknown) => boolean;
 }
@@ -25,16 +25,19 @@ export function EachEntry(test: (entry: unknown) => boolean, detail: string): Pr
   return ValidateBy({ name: 'eachEntry', validator: { validate } }, { message: detail, context: { test } });
 }
 
-/** Skips the other rules of a member that is absent. Unlike `IsOptional`, this rule does not treat null as absent. */
+/** Skips the other rules of a member that is absent. Unlike with `IsOptional`, `null` does not count as absent. */
 export function IfGiven(): PropertyDecorator {
   return ValidateIf((_body, value) => value !== undefined);
 }
 
-/** Rule of class-validator for a member, collected once per class. */
+/** Rule of class-validator for a member; the rules of a class are collected once. */
 interface ClassRule {
   readonly name: string;
   readonly member: string;
-  /** Check of the rule. Absent: the member is an instance with its own rules, or a list of such instances. */
+  /**
+   * Check of the rule. Absent: the member has an instance of a class with rules, or a list of such instances, which
+   * are validated instead.
+   */
   readonly check?: ValidatorConstraintInterface;
   readonly constraints: unknown[];
   readonly message: string | ((args: ValidationArguments) => string) | undefined;
@@ -101,8 +104,8 @@ class RuleSearch {
   }
 
   /**
-   * Adds the entries at fault of a value. If a value should be a list and is not, only that fault is added. Equal
-   * entries are added once.
+   * Adds the entries for the faults of a value. If the value must be a list and is not, only that fault is added.
+   * Equal entries are added once.
    */
   private addEntries(path: string, value: unknown, broken: Map<string, { detail: string; rule: ClassRule }>): void {
     const isArray = broken.get('isArray');
@@ -172,7 +175,7 @@ function isRuleKept({ check, constraints, each, condition }: ClassRule, args: Ch
   return each && Array.isArray(value) ? value.every(passesCheck) : passesCheck(value);
 }
 
-/** Returns the paths at fault: the member, or the invalid entries of a list. */
+/** Returns the paths of what violates a rule: the member itself, or the invalid entries of its list. */
 function pathsOf(value: unknown, { context }: ClassRule, path: string): string[] {
   const test = context?.test;
   if (!test || !Array.isArray(value)) return [path];
@@ -202,15 +205,15 @@ function shownConstraint(it: unknown): string {
 export interface BodyType<T extends object> {
   new (): T;
   /**
-   * Creates an instance from the sent value, if copying the members with rules is not enough. Each class declares the
-   * members that it knows; their values may be any JSON.
+   * Creates an instance from the value that a client sent; absent: the members with rules are copied. Each class
+   * declares the members that it knows; their values may be any JSON.
    */
   // oxlint-disable-next-line typescript/no-explicit-any
   from?(sent: any): T;
   /** Finds further faults of an instance, for a class whose members have no rules of class-validator. */
   // oxlint-disable-next-line typescript/no-explicit-any
   findFaults?(instance: any): ProblemEntry[];
-  /** True to treat a missing body as an empty object. */
+  /** True if a missing body counts as an empty object. */
   readonly optional?: boolean;
   /** Error text for members without a rule; absent: such members are dropped. */
   readonly unknown?: string;
@@ -219,8 +222,8 @@ export interface BodyType<T extends object> {
 }
 
 /**
- * Reads a request's body as an instance of its class. Free-form members (`config`, `inputs`) keep the sent values: they
- * are not walked, copied or converted, as class-transformer would do.
+ * Reads a request's body as an instance of its class. Members that may be any JSON (`config`, `inputs`) keep the
+ * values that were sent. Unlike with class-transformer, they are not searched, copied or converted.
  * @throws ProblemError 400 with one entry for each member at fault
  */
 export function readBody<T extends object>(type: BodyType<T>, body: unknown): T {
@@ -234,7 +237,7 @@ export function readBody<T extends object>(type: BodyType<T>, body: unknown): T 
   return instance;
 }
 
-/** Creates an instance of a class with those sent members for which the class has a rule. */
+/** Creates an instance of a class from those members that were sent and for which the class has a rule. */
 export function withMembers<T extends object>(type: new () => T, sent: object): T {
   const instance = new type() as Record<string, unknown>;
   for (const name of ruledNames(type)) {
@@ -251,9 +254,9 @@ function ruledMembers(type: new () => object, sent: Record<string, unknown>): Re
 }
 
 /**
- * Returns an entry for each sent member without a rule, of an instance and its nested instances. Only classes with the
- * static member `unknown` report, at most twenty members for each instance.
- * @param path path of the instance
+ * Returns an entry for each member that was sent and has no rule, of an instance and the instances in it. Only
+ * classes with the static member `unknown` report such members, at most twenty for each instance.
+ * @param path path of the instance in the body
  */
 export function unknownMembers(instance: unknown, sent: unknown, path = ''): ProblemEntry[] {
   if (Array.isArray(instance) && Array.isArray(sent))

@@ -18,7 +18,7 @@ import { ProblemError } from '../problem.js';
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 100;
 
-/** Declares a query parameter: a text that passes a test, given once, without NUL; optional unless `required`. */
+/** Declares a query parameter: a text without NUL that passes a test, and is given once; optional unless `required`. */
 export function QueryText(
   test: (text: string) => boolean,
   detail: string,
@@ -62,7 +62,7 @@ export function QueryFlag(documentation: ApiPropertyOptions = {}): PropertyDecor
 
 /**
  * Declares the query parameter for the page size: 1 to 100, 50 by default.
- * @param empty value of an empty text; absent: an empty text is rejected
+ * @param empty page size that an empty text means; absent: an empty text is rejected
  */
 export function QueryPageSize(empty?: number): PropertyDecorator {
   const rule = givenOnce(`must be a number from 1 to ${MAX_PAGE_SIZE}`);
@@ -75,7 +75,10 @@ export function QueryPageSize(empty?: number): PropertyDecorator {
   );
 }
 
-/** Declares the query parameter for the page size, `most` by default, so that one page holds the whole list. */
+/**
+ * Declares the query parameter for the page size, `most` by default: without the parameter one page has the whole
+ * list.
+ */
 export function QueryWholePageSize(most: number): PropertyDecorator {
   const rule = givenOnce(`must be a number from 1 to ${most}`);
   return applyDecorators(
@@ -170,7 +173,7 @@ export class PageQuery {
   @QueryPageToken((text) => positionOf(text) !== undefined, pageTokenAfter(EXAMPLE))
   pageToken?: string;
 
-  /** Position of the last row of the previous page. */
+  /** Position of the last row of the previous page; `undefined` on the first page. */
   get before(): PagePosition | undefined {
     return this.pageToken ? positionOf(this.pageToken) : undefined;
   }
@@ -188,15 +191,18 @@ function positionOf(token: string): PagePosition | undefined {
 }
 
 /**
- * Page of a list sorted by name: the `limit` entries after the name `after`. `limit` includes one extra entry, which
- * shows that another page follows.
+ * Page of a list sorted by name: `limit` entries after the name `after`. `limit` is one more than the page size: the
+ * extra entry shows that another page follows.
  */
 export interface NamedPage {
   limit: number;
   after: string;
 }
 
-/** Returns the page of a list sorted by name that a query requests; its token is the name to continue after. */
+/**
+ * Returns the part of a list sorted by name that a query requests. The page token is the name after which the page
+ * begins.
+ */
 export function namedPage({ pageSize, pageToken = '' }: { pageSize: number; pageToken?: string }): NamedPage {
   return { limit: pageSize + 1, after: pageToken };
 }

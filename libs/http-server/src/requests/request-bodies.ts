@@ -6,7 +6,7 @@ import { forClient } from '#libs/postgres';
 import { endOfJsonString, type JsonValue, textStart, unfitMember } from '#libs/protocol';
 import { malformedRequest, type ProblemError } from '../problem.js';
 
-/** Maximum depth of the search for a rejected member name. */
+/** Maximum depth to which JSON is searched for a rejected member name. */
 const MAX_NAME_DEPTH = 100;
 const LONGEST_PATH = 200;
 const REFUSED = 'must not be the name of a member: JavaScript treats it as the prototype of an object';
@@ -57,12 +57,15 @@ export function isAnyObject(value: unknown): value is Record<string, unknown> {
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
-/** Minimum number of characters of a member or element. */
+/** Minimum number of characters that a member or element of JSON takes. */
 const CHARACTERS_PER_MEMBER = 2;
 
 type BodyCallback = (error: Error | null, body?: unknown) => void;
 
-/** Schedules the reading of a body, at once or for a costly body in its caller's turn; or refuses it. */
+/**
+ * Decides when a body is read: calls `read` at once, or for a body whose parsing is costly in its caller's turn; or
+ * calls `refuse`.
+ */
 export type BodyTurn = (
   request: FastifyRequest,
   bytes: number,
@@ -94,19 +97,23 @@ export function jsonBodyParser(
   return (request, body, done) => inTurn(request, body.length, () => parseBody(request, body, done), done);
 }
 
-/** Names of members that Fastify rejects, and the start of an escape sequence that may spell one of their letters. */
+/**
+ * Texts that occur in member names which Fastify rejects: the names, and the start of an escape sequence by which one
+ * of their letters may be written.
+ */
 const SUSPICIOUS = ['__proto__', 'constructor', 'u00'];
 
 /**
- * True if a text may have a member name that Fastify rejects. This check comes first because Fastify's own search takes
- * longer than parsing.
+ * True if a text may have a member name that Fastify rejects. This fast check comes first, because Fastify's own
+ * search takes longer than parsing.
  */
 function namesPrototype(text: string): boolean {
   return SUSPICIOUS.some((it) => text.includes(it));
 }
 
 /**
- * Parses a JSON text. If that fails, `refuse` lets Fastify report the problem or accept text that is not quite JSON.
+ * Parses a JSON text. If that fails, calls `refuse`: Fastify's parser then reports the problem, or accepts a text
+ * that only it can read.
  */
 function parseOr(refuse: () => void, text: string, done: BodyCallback): void {
   let read: unknown;
@@ -172,7 +179,10 @@ export function tooManyMembers(limit: number): string {
   return `has more than ${limit} members and elements (JSON_MEMBERS_LIMIT)`;
 }
 
-/** Number of bytes that a streamed body counts in InFlight while its request is in progress: its part in memory. */
+/**
+ * Number of bytes that a streamed body counts in InFlight while its request is in progress: no more of it is in
+ * memory.
+ */
 export const STREAMED_BODY_BYTES = 256 * 1024;
 
 /**
@@ -182,7 +192,10 @@ export const STREAMED_BODY_BYTES = 256 * 1024;
 const MOST_DRAINED = 64 * 1024 ** 2;
 const LONGEST_DRAIN_MS = 10_000;
 
-/** Media type under which Fastify finds the parser; handlers read the client's own type from `request.raw`. */
+/**
+ * Media type under which Fastify finds the parser of streamed bodies; handlers read the client's own type from
+ * `request.raw`.
+ */
 const STREAMED = 'application/vnd.parley.streamed-body';
 
 interface StreamedRouteConfig {
@@ -195,7 +208,7 @@ interface StreamedRouteConfig {
  */
 export const StreamedBody = (): MethodDecorator => RouteConfig({ streamsBody: true } satisfies StreamedRouteConfig);
 
-/** True if the route of a request reads the body as a stream, which is exempt from limits of whole bodies. */
+/** True if the route of a request reads the body as a stream, to which the limits of whole bodies do not apply. */
 export function streamsBody({ routeOptions }: Pick<FastifyRequest, 'routeOptions'>): boolean {
   return (routeOptions.config as StreamedRouteConfig | undefined)?.streamsBody === true;
 }
@@ -214,8 +227,8 @@ export function acceptStreamedBodies(fastify: FastifyInstance): void {
 }
 
 /**
- * Reads and drops the rest of a body, so that a client that is still sending sees the answer. Resolves at the body's
- * end; after 64 MiB or ten seconds the connection is closed instead.
+ * Reads and drops the rest of a body, so that a client that is still sending sees the answer. Resolves at the end of
+ * the body; after 64 MiB or ten seconds, closes the connection instead.
  */
 export function drainBody(body: Readable): Promise<void> {
   return new Promise((resolve) => {

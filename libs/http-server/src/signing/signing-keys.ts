@@ -21,7 +21,10 @@ export class SigningKeyRow {
   /** Unencrypted private key, as older versions of Parley stored it. */
   @Column('json', { nullable: true }) private_key!: JWK | null;
   @Column('text', { nullable: true }) sealed_private_key!: string | null;
-  /** True for the key that creates signatures; at most one for each purpose. */
+  /**
+   * True for the key that creates signatures; at most one for each purpose. Other keys only verify earlier
+   * signatures.
+   */
   @Column('boolean') signs!: boolean;
   @Column('timestamptz') created_at!: Date;
 }
@@ -38,7 +41,7 @@ export const JWKS_PATH = '/.well-known/jwks.json';
  * verifiers must check the type: a signature of one kind must not pass as another kind.
  */
 export const SIGNATURE_TYPES = {
-  /** A2A 1.0, section 8.4.2. */
+  /** `typ` of an agent card's signature (A2A 1.0, section 8.4.2). */
   card: 'JOSE',
   notification: 'parley-notification+jws',
 } as const;
@@ -52,8 +55,9 @@ export interface SigningKey {
 /**
  * Key pair (ES256) that all replicas on one database share for signatures of cards and push notifications.
  *
- * - The first replica that needs the key pair creates and stores it, with the private key sealed (encrypted).
- * - A key that can no longer be unsealed is replaced; existing signatures can still be verified.
+ * - The first replica that needs the key pair creates and stores it. The private key is stored encrypted (sealed).
+ * - A key pair whose private key can no longer be decrypted is replaced; its existing signatures can still be
+ *   verified.
  */
 @Injectable()
 export class SigningKeys {
@@ -73,7 +77,10 @@ export class SigningKeys {
     return this.current;
   }
 
-  /** Encrypts ("seals") the private key again if it is unencrypted, or sealed with an older encryption key. */
+  /**
+   * Encrypts the private key with the current encryption key, if it is unencrypted or was encrypted with an older
+   * one.
+   */
   async sealAnew(): Promise<void> {
     const row = await this.findKeptKey();
     if (row) await this.openKey(row);
@@ -94,8 +101,8 @@ export class SigningKeys {
   }
 
   /**
-   * Decrypts a stored private key, and seals it again if it is unencrypted or sealed with an older encryption key.
-   * Returns `undefined` if the key cannot be decrypted: it then creates no more signatures.
+   * Decrypts a stored private key, and stores it encrypted with the current encryption key if it was not. Returns
+   * `undefined` if the private key cannot be decrypted: it then creates no more signatures.
    */
   private async openKey({ kid, private_key, sealed_private_key: sealed }: SigningKeyRow): Promise<KeyPair | undefined> {
     try {

@@ -10,10 +10,10 @@ import { malformedRequest } from '../problem.js';
 
 const SLOTS = 15;
 
-/** Calls its owner back after each interval of silence, until it is stopped. */
+/** Calls its owner after each interval in which the owner was silent, until it is stopped. */
 export class HeartbeatTimer {
   private readonly wheel: TimerWheel;
-  /** Turn of the wheel at the owner's last activity. */
+  /** Turn of the TimerWheel in which the owner was last active. */
   renewed: number;
   slot: HeartbeatTimer[];
   index: number;
@@ -44,7 +44,7 @@ export class HeartbeatTimer {
     last.index = index;
   }
 
-  /** Moves the timer to the slot of its next check. */
+  /** Moves the timer to the slot of the wheel in which it is checked next. */
   moveSlot(): void {
     this.stop();
     this.slot = this.wheel.slotOf(this.renewed);
@@ -53,8 +53,9 @@ export class HeartbeatTimer {
 }
 
 /**
- * Timer wheel for all HeartbeatTimers with the same interval. One round of `SLOTS` turns takes one interval. Each turn
- * checks the timers of one slot: it calls the owners that were silent for a whole round, and moves the other timers.
+ * Common timer of all HeartbeatTimers with the same interval (a timer wheel). An interval has `SLOTS` turns. Each
+ * turn checks the timers in one slot: it calls the owners that were silent for a whole interval, and moves the other
+ * timers to a later slot.
  */
 class TimerWheel {
   private static readonly wheels = new Map<number, TimerWheel>();
@@ -101,8 +102,8 @@ class TimerWheel {
 }
 
 /**
- * Text that is built only when it is sent, and then freed. V8 retains the last value of a suspended loop: a stream
- * waiting for its next event would otherwise keep the previous text in memory.
+ * Text that is built only when it is sent, and then freed. A plain text would stay in memory while a stream waits for
+ * its next event: V8 keeps the last value of a suspended loop.
  */
 export class PassingText {
   private make: (() => string) | undefined;
@@ -156,9 +157,9 @@ function oneLine(text: string): string {
 }
 
 export interface SseStreamOptions {
-  /** Silence in milliseconds after which a comment is sent, default 15,000. */
+  /** Milliseconds of silence after which a comment is sent as a heartbeat; default 15,000. */
   heartbeatMs?: number;
-  /** Time in milliseconds after which a reader that takes no bytes is cut, default 30,000. */
+  /** Milliseconds after which a reader that takes no bytes is cut; default 30,000. */
   drainTimeoutMs?: number;
   headers?: OutgoingHttpHeaders;
   /** HTTP status, default 200. */
@@ -174,23 +175,29 @@ const HEADERS: OutgoingHttpHeaders = {
   'x-accel-buffering': 'no',
 };
 const HEARTBEAT = ': keep-alive\n\n';
-/** Maximum number of frames that wait for a slow reader if their sender does not await `sendFrame`. */
+/**
+ * Maximum number of frames that wait for a slow reader, if their sender does not await `sendFrame`. Beyond it the
+ * reader is disconnected.
+ */
 const MAX_WAITING = 1_000;
-/** Divisor of `drainTimeoutMs` for the first moment of a watch, in which the kernel may still take bytes. */
+/**
+ * Divisor of `drainTimeoutMs` that gives the first moment of a watch: bytes taken in it do not count, since the
+ * kernel may have taken them.
+ */
 const FIRST_MOMENTS = 30;
 /** Number of characters from which text is written without waiting for more in the same turn of the event loop. */
 const WRITTEN_AT_ONCE = 64 * 1024;
-/** Abort reason shared by all streams: an abort without one creates an error with a stack trace each time. */
+/** Abort reason that all streams share. Without it, each abort would create an error with a stack trace. */
 const CLOSED = new Error('The stream is closed');
 
 /**
  * Stream of server-sent events over a response with no other writer (Fastify: `reply.hijack()`, `reply.raw`).
  *
  * - All frames sent in one turn of the event loop go out in one piece, together with the headers.
- * - The stream buffers no more than the socket: `sendFrame` resolves once the reader may be sent more.
+ * - The stream buffers no more than the socket: `sendFrame` resolves once more may be sent to the reader.
  * - A reader that takes nothing for `drainTimeoutMs` is cut; ReaderPace sets the minimum rate of other readers.
- * - A large frame is built when there is room for it (FrameRoom). Without room in time the stream ends, and its reader
- *   reconnects.
+ * - A large frame is built when there is room for it (FrameRoom). If there is no room in time, the stream ends, and
+ *   its reader reconnects.
  * - Losing the reader is no error: sending on a closed stream does nothing.
  */
 export class SseStream {
@@ -200,7 +207,7 @@ export class SseStream {
   private closing: AbortController | undefined;
   private draining: Promise<void> | undefined;
   private waiting = 0;
-  /** Formatted frames of this turn of the event loop. */
+  /** Formatted frames that were sent in this turn of the event loop and are not written yet. */
   private text = '';
   private flushing = false;
   private headersWritten = false;
@@ -235,8 +242,8 @@ export class SseStream {
   }
 
   /**
-   * Sends a frame; resolves once the reader may be sent more. Frames keep their order even if a caller does not wait;
-   * with more than a thousand waiting frames the reader is disconnected.
+   * Sends a frame; resolves once more may be sent to the reader. Frames keep their order even if a caller does not
+   * wait; if more than a thousand frames wait, the reader is disconnected.
    */
   async sendFrame(frame: SseFrame): Promise<void> {
     if (this.draining) await this.waitForTurn();
@@ -295,7 +302,10 @@ export class SseStream {
     this.waiting -= 1;
   }
 
-  /** Flushes the text after the callbacks of settled promises have run, since they may send more. */
+  /**
+   * Writes the text at the end of this turn of the event loop: after the callbacks of settled promises, which may
+   * send more.
+   */
   private flushSoon(): void {
     if (this.flushing) return;
     this.flushing = true;
@@ -313,7 +323,7 @@ export class SseStream {
     this.headersWritten = true;
   }
 
-  /** Writes the pending text. @returns true if the reader may be sent more at once */
+  /** Writes the pending text. @returns true if more may be sent to the reader at once */
   private writeText(): boolean {
     const { text } = this;
     this.text = '';
@@ -324,8 +334,8 @@ export class SseStream {
   }
 
   /**
-   * Writes text; the first time the headers are flushed before it. Node retains the headers of an open response as a
-   * tree of small strings unless they are flushed separately. Corking still sends headers and text together.
+   * Writes text; the first time flushes the headers before it. Node keeps the headers of an open response in memory
+   * as a tree of small strings unless they are flushed separately. Corking still sends headers and text together.
    */
   private writeWithHeaders(text: string): boolean {
     const { raw } = this;
@@ -346,9 +356,9 @@ export class SseStream {
   }
 
   /**
-   * Watches a reader, and cuts it if it takes nothing for `drainTimeoutMs`. The cut comes before that of ReaderPace,
-   * whose reset would discard received data that was not read. Bytes taken by the kernel in the first moment do not
-   * count as progress.
+   * Watches a reader, and cuts it if it takes nothing for `drainTimeoutMs`. This cut comes before that of ReaderPace,
+   * which resets the connection, so that the reader would lose data that it has received but not read. Bytes that the
+   * kernel takes in the first moment do not count.
    * @returns the function that ends the watch
    */
   private watchReader(): () => void {
@@ -405,8 +415,8 @@ export async function sendEvents(
 }
 
 /**
- * Position from which a reader resumes an event stream of `/api`. A2A streams have `resumeCursor` of libs/a2a-server,
- * and lists have page tokens.
+ * Position from which a reader resumes an event stream of `/api`. (Streams of A2A have `resumeCursor` of
+ * libs/a2a-server; lists have page tokens.)
  */
 export interface StreamCursor {
   /** Number of the last event that the reader has seen; 0: none. */
@@ -422,9 +432,9 @@ export const Cursor = createParamDecorator((_: unknown, context: ExecutionContex
 });
 
 /**
- * Reads the cursor of a request. `Last-Event-ID`, sent by a reconnecting reader, takes precedence over `?since=`, which
- * stays in the URL. Without either the cursor is 0, the beginning of the stream.
- * @throws ProblemError 400
+ * Reads the cursor of a request. `Last-Event-ID`, which a reconnecting reader sends, takes precedence over `?since=`,
+ * which is still in the URL then. Without either the cursor is 0, the beginning of the stream.
+ * @throws ProblemError 400 for an invalid number
  */
 export function readCursor(headers: Record<string, unknown>, query: Record<string, unknown>): StreamCursor {
   const seen = headers['last-event-id'];
