@@ -4,6 +4,7 @@ import { keepCredential } from '../support/credentials.js';
 import { DoorAgent } from '../support/door-agent.js';
 import { openDoor, register } from '../support/doors.js';
 import { GrpcWire } from '../support/grpc-wire.js';
+import { ParleyCommand } from '../support/parley-command.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
 import { unique } from '../support/workflow.js';
@@ -142,6 +143,25 @@ it('keeps a credential that a registered agent names', async () => {
   const { name } = await openDoor(stage.parley.url, agent.url, { auth });
   const refused = await stage.api.call('DELETE', `/credentials/${auth}`);
   expect([refused.status, refused.text]).toEqual([409, expect.stringContaining(name)]);
+});
+
+it('is added, shown, listed and removed by command', async () => {
+  const agent = await startAgent();
+  const command = new ParleyCommand({ PARLEY_URL: stage.parley.url });
+  stage.defer(() => command.end());
+  const name = unique('cli');
+  const policy = '{"forgotten":"resend"}';
+  expect(await command.run('agents', 'add', name, agent.url, '--policy', policy)).toEqual({
+    err: '',
+    code: 0,
+    out: `Registered ${name} at ${stage.parley.url}/a2a/agents/${name}\n`,
+  });
+  expect((await command.run('agents', 'show', name)).out).toContain(policy);
+  expect((await command.run('agents')).out).toContain(`${name}  /a2a/agents/${name}  ${agent.url}`);
+  expect(await command.run('agents', 'add', name, agent.url)).toMatchObject({ code: 1 });
+  expect(await command.run('agents', 'add', name)).toMatchObject({ code: 2 });
+  expect((await command.run('agents', 'remove', name)).code).toBe(0);
+  expect((await command.run('agents', 'show', name)).code).toBe(1);
 });
 
 it('activates extensions at the agent as the caller does', async () => {

@@ -5,6 +5,7 @@ import { addFileCommands, addGenerate } from './commands/files.js';
 import { addInit } from './commands/init.js';
 import { addRunCommands } from './commands/runs.js';
 import { addBackupCommands, addDoctor, addServiceCommands } from './commands/service.js';
+import { addRegisteredAgentCommand } from './commands/registered-agents.js';
 import { addUploadCommands } from './commands/uploads.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { reportFailure } from './failure.js';
@@ -56,6 +57,7 @@ function programOf(session: Session): Command {
   addRunCommands(program, session);
   addUploadCommands(program, session);
   addAgentCommands(program, session);
+  addRegisteredAgentCommand(program, session);
   addDoctor(program, session);
   addBackupCommands(program, session);
   addCompletion(program, session);
