@@ -34,8 +34,8 @@ export const OTHER_NODE_TYPES = Symbol('OTHER_NODE_TYPES');
 
 /**
  * Provides the node types that a workflow may contain, and the built-in tools. Needs the modules of the ground layer, a
- * global AgentDirectory, and a global OTHER_NODE_TYPES. The ports that are injected as optional may come with the
- * latter.
+ * global AgentDirectory, and a global OTHER_NODE_TYPES. The module that provides OTHER_NODE_TYPES may also provide the
+ * ports that are injected as optional.
  */
 @Module({
   imports: [AgentReferencesModule, CallChainModule, ModelsModule, TasksModule],

@@ -138,8 +138,8 @@ export function idFault({ nodes }: Draft, index: number, id: string): string | u
 }
 
 /**
- * Renames a node, also in its edges and among the exit nodes. If another node has the same id, as JSON allows, those
- * stay unchanged, and saving reports the id.
+ * Renames a node, also in its edges and among the exit nodes. If another node has the same id, which JSON allows, the
+ * edges and exit nodes stay unchanged, and saving reports the id.
  */
 export function renameNode(draft: Draft, index: number, id: string): Draft {
   const old = draft.nodes[index]?.id;

@@ -26,7 +26,10 @@ export class ToolPins {
     return rows[0] && pinOf(rows[0]);
   }
 
-  /** Returns, for each server of a tenant that has a pin, by name, true if a change waits to be accepted. */
+  /**
+   * Returns the servers of a tenant that have a pin, by name: true if a change of the server's tools waits to be
+   * accepted.
+   */
   async findChanged(tenant: string): Promise<Map<string, boolean>> {
     const { rows } = await this.database.pool.query<{ server: string; changed: boolean }>(CHANGED, [tenant]);
     return new Map(rows.map((it) => [it.server, it.changed]));

@@ -12,7 +12,7 @@ const TEXTS = { counts: true } as const;
 const VALUE: ProtoPlaces = { 5: { places: () => STRUCT }, 6: { places: () => LIST } };
 const LIST: ProtoPlaces = { 1: { places: () => VALUE, counts: true } };
 const ENTRY: ProtoPlaces = { 2: { places: () => VALUE } };
-/** `google.protobuf.Struct`. */
+/** Fields with members in `google.protobuf.Struct`. */
 const STRUCT: ProtoPlaces = { 1: { places: () => ENTRY, counts: true } };
 const PART: ProtoPlaces = { 4: { places: () => VALUE }, 5: { places: () => STRUCT } };
 const MESSAGE: ProtoPlaces = {

@@ -285,8 +285,8 @@ function isPlain(id: string): boolean {
 }
 
 /**
- * Returns the members of an object after the expected first members, as JSON, each after a comma; `undefined` if the
- * object begins with other members.
+ * Serializes the members of an object that come after the members `first`: as JSON, with a comma before each. Returns
+ * `undefined` if the object begins with other members.
  */
 function membersAfter(object: object, ...first: readonly string[]): string | undefined {
   let [text, place] = ['', 0];
