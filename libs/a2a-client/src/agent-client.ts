@@ -131,7 +131,10 @@ export interface AgentCallOptions {
   credential?: string;
   /** URIs of the extensions that the call activates at an agent of A2A 1.0. */
   extensions?: readonly string[];
-  /** Headers that calls over HTTP to an agent of A2A 1.0 carry; those of the protocol take precedence. */
+  /**
+   * Further headers of calls over HTTP to an agent of A2A 1.0; the headers of the protocol take precedence. Absent:
+   * none.
+   */
   headers?: Readonly<Record<string, string>>;
   /** Protocol that the agent is known to speak; absent: the protocol of its card, or the detected one. */
   protocol?: CalledProtocol;

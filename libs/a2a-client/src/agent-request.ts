@@ -85,7 +85,7 @@ export class FetchedAnswer implements OutboundAnswer {
 /** Maximum nesting of an answer's JSON; deeper values break recursive readers and writers. */
 export const DEEPEST_ANSWER = 500;
 
-/** Creates the failure for an answer with more JSON than is parsed. */
+/** Creates the failure for an answer whose JSON has more members and elements than are parsed. */
 export function tooManyAnswerMembers(mostMembers: number): AgentCallError {
   return new AgentCallError('invalid-response', `the answer ${tooManyMembers(mostMembers)}`);
 }

@@ -26,8 +26,9 @@ const STATUS = {
 const NAMES = new Map<number, string>(Object.entries(STATUS).map(([name, status]) => [status, name]));
 
 /**
- * HTTP statuses with the meaning of gRPC statuses that are no errors of A2A. UNKNOWN is not HTTP 500, after which a
- * Message is sent again: Python's servers send it for an exception of the agent, which has then begun the work.
+ * HTTP status with the same meaning, for each gRPC status that is no error of A2A. UNKNOWN is not HTTP 500, after
+ * which a Message is sent again: servers in Python send it for an exception of the agent, which has then begun the
+ * work.
  */
 const HTTP_STATUSES = new Map<number, number>([
   [STATUS.CANCELLED, 500],
@@ -38,7 +39,7 @@ const HTTP_STATUSES = new Map<number, number>([
   [STATUS.UNAUTHENTICATED, 401],
 ]);
 
-/** Errors of A2A by gRPC status, for agents that send no reason. */
+/** Code of the A2A error by gRPC status, for agents that send no reason. */
 const A2A_CODES = new Map<number, number>([
   [STATUS.INVALID_ARGUMENT, A2A_ERRORS.INVALID_PARAMS.code],
   [STATUS.OUT_OF_RANGE, A2A_ERRORS.INVALID_PARAMS.code],
@@ -48,7 +49,7 @@ const A2A_CODES = new Map<number, number>([
   [STATUS.INTERNAL, A2A_ERRORS.INTERNAL.code],
 ]);
 
-/** Texts of gRPC implementations for a message beyond the receiver's limit. */
+/** Pattern of the texts with which implementations of gRPC report a message that is too large for its receiver. */
 const TOO_LARGE = /larger than max|exceeds maximum|too large|size limit/i;
 
 /**
@@ -79,7 +80,7 @@ function statusErrorFailure(error: GrpcStatusError, call: RefusedCall): AgentCal
   return rpcFailure(A2A_CODES.get(status) ?? A2A_ERRORS.INTERNAL.code, answered);
 }
 
-/** True for the code of an error that the specification leaves to HTTP, such as a rate limit. */
+/** True for the code of an error for which the specification uses an HTTP status, such as that of a rate limit. */
 function isOfHttp(code: number): boolean {
   return code > -32_000;
 }
@@ -125,7 +126,10 @@ function httpFailure(http: number, error: GrpcStatusError, details: RpcStatus): 
   });
 }
 
-/** Returns the pause in milliseconds that the agent asks for: in RetryInfo, or in `retry-after` of its metadata. */
+/**
+ * Returns the pause in milliseconds that the agent asks for, in RetryInfo or in `retry-after` of its metadata;
+ * `undefined` if it asks for none.
+ */
 function pauseOf({ metadata }: GrpcStatusError, { retryAfter }: RpcStatus): number | undefined {
   const header = metadata['retry-after'];
   return retryAfter ?? requestedPause(Array.isArray(header) ? header[0] : header);

@@ -366,7 +366,7 @@ export class TransportAgentClient extends AgentClient {
   }
 }
 
-/** Members of an event that is no status update. */
+/** Members that stand for those of a status update if an event is none. */
 const NO_END = { taskId: '', status: undefined };
 
 /** Returns the request with the instruction to answer only at the end of the turn. */

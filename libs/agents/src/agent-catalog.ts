@@ -61,9 +61,10 @@ export interface ServedAgent {
   inputModes: string[];
   outputModes: string[];
   /**
-   * Returns the media types of a Message that begins a Task, if they are fewer than `inputModes`; `undefined` if they
-   * are not. Absent if they never are.
-   * @param parts Parts of such a Message; without a lookup, `undefined` is returned for Parts that are certainly read
+   * Returns the media types that the agent accepts in a Message that begins a Task, if they are fewer than
+   * `inputModes`; otherwise `undefined`. Absent if they never are.
+   * @param parts Parts of the Message: if all of them are certainly accepted, `undefined` is returned without a
+   *   lookup
    */
   beginModes?: (parts?: readonly Part[]) => BeginModes;
   executor: AgentExecutor;

@@ -15,12 +15,15 @@ export interface GrpcCall {
   message: Uint8Array;
   /** Maximum number of bytes of each message of the answer. */
   maxBytes: number;
-  /** Deadline of the call, in milliseconds from now, which the server is told. */
+  /** Deadline of the call, in milliseconds from now, which is sent to the server; absent: none. */
   deadlineMs?: number | undefined;
   signal?: AbortSignal | undefined;
   /** Called for every received piece, and when the server has answered a ping. */
   alive?: (() => void) | undefined;
-  /** Counts received bytes; resolves once there is room for them. The server waits meanwhile. */
+  /**
+   * Called with the number of bytes of each received piece. The call reads on once the promise resolves; the server
+   * has to wait until then. Absent: it reads on at once.
+   */
   countRead?: ((bytes: number) => Promise<void> | undefined) | undefined;
   /** Called with the number of bytes that were read and are not part of a complete message yet. */
   setPending?: ((bytes: number) => void) | undefined;
@@ -48,7 +51,7 @@ export class GrpcStatusError extends ParleyFault {
     readonly text: string,
     /** Encoded `google.rpc.Status`, if the server sent one. */
     readonly details: Uint8Array | undefined,
-    /** Trailing metadata. */
+    /** Metadata that the server sent after the messages (trailers). */
     readonly metadata: IncomingHttpHeaders,
   ) {
     super(`The gRPC call ended with status ${status}`);
@@ -75,7 +78,7 @@ export class GrpcHttpError extends ParleyFault {
   }
 }
 
-/** Maximum number of attempts of a call that servers did not process. */
+/** Maximum number of attempts of a call, each made because the server has not processed the one before. */
 const MOST_ATTEMPTS = 3;
 const RESOURCE_EXHAUSTED = 8;
 const OK = '0';
@@ -217,7 +220,10 @@ class GrpcExchange {
   };
 }
 
-/** True if no status follows the head: it has the status itself ("Trailers-Only"), or the answer is not gRPC. */
+/**
+ * True if no status follows the head of an answer: the head itself contains the status ("Trailers-Only"), or the
+ * answer is not gRPC.
+ */
 function isWholeAnswer(head: AnswerHead): boolean {
   return head['grpc-status'] !== undefined || head[':status'] !== 200;
 }

@@ -170,7 +170,7 @@ export function addressRefusal(host: string): OutboundRefusedError {
   );
 }
 
-/** Converts an error of an attempt to connect to one of the outbound client. */
+/** Converts an error of a connection attempt to the error of the outbound client. */
 export function connectFailure(error: Error): Error {
   if (error instanceof OutboundFault) return error;
   const code = (error as NodeJS.ErrnoException).code;

@@ -23,7 +23,7 @@ export interface SharedConnectionLimits {
   mostConnections: number;
   /** Maximum number of open connections to one server. */
   mostOfServer: number;
-  /** Milliseconds after which a connection without calls is closed. */
+  /** Milliseconds without a call after which a connection is closed. */
   idleMs: number;
   /** Milliseconds for name resolution, TCP, TLS and the server's settings together. */
   connectMs: number;
@@ -48,14 +48,17 @@ const DEFAULT_LIMITS: Readonly<SharedConnectionLimits> = {
 
 /** Milliseconds of silence after which the operating system begins to probe whether a peer is still there. */
 const TCP_PROBE_MS = 30_000;
-/** Bytes of one answer that a server may send before they are read. */
+/** Maximum bytes of one answer that a server may send ahead of the reader. */
 const MOST_UNREAD_BYTES = 128 * 1024;
-/** Megabytes that a connection may hold. What calls may hold is limited before they are made. */
+/**
+ * Megabytes that one connection may take in memory. The value is so large because the memory of calls is limited
+ * elsewhere, before they are made.
+ */
 const MOST_SESSION_MB = 4_096;
 /** Maximum number of calls on one connection until the server has stated its own limit. */
 const MOST_STREAMS = 100;
 
-/** Call on a connection, as its connection sees it. */
+/** Call that runs on a connection: what the connection tells it. */
 interface OpenCall {
   /** Called when the server has answered a ping. */
   alive?: (() => void) | undefined;
@@ -274,7 +277,10 @@ export class SharedConnections {
   }
 }
 
-/** Waits for a connection. @throws the signal's reason as soon as it aborts; the connection is made all the same */
+/**
+ * Waits for a connection, at most until the signal aborts. The connection is made even then, for later calls.
+ * @throws the signal's reason as soon as it aborts
+ */
 function untilAborted<T>(outcome: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return outcome;
   return new Promise<T>((resolve, reject) => {

@@ -105,13 +105,14 @@ export function assertCallable(http: Pick<OutboundHttp, 'mayPermit'>, url: strin
     throw malformedRequest({ path, detail: 'must be an address that this service may call' });
 }
 
-/** Maximum number of names in the error about a resource that is still named. */
+/** Maximum number of names that the error for a resource in use lists. */
 const MOST_NAMED = 20;
 
 /**
- * Creates a 409 error for the deletion of a resource that others name, with an entry for each of them.
+ * Creates the 409 error for deleting a resource that others refer to, with an entry for each of them.
  * @param kind kind of the resource, such as `model`
- * @param namers path and plural of those that name the resource
+ * @param namers kind of what refers to it: path in the management API, and plural noun
+ * @param naming names of those that refer to it
  */
 export function stillNamed(
   { kind, name }: { kind: string; name: string },

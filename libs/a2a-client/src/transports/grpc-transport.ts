@@ -36,8 +36,8 @@ export interface GrpcEndpoint {
 }
 
 /**
- * Limit for silence, in milliseconds. Streams of gRPC have no heartbeats: besides events, only the answers to pings
- * count, which are at least five minutes apart.
+ * Limit for silence, in milliseconds. Streams of gRPC have no heartbeats. Besides events, only the answers to pings
+ * show that the agent is there, and pings are at least five minutes apart.
  */
 const IDLE_MS = 12 * 60_000;
 
@@ -49,7 +49,7 @@ export class GrpcTransport implements AgentTransport {
     private readonly request: GrpcRequester,
     private readonly endpoint: GrpcEndpoint,
     readonly streaming: boolean,
-    /** Maximum number of members of the JSON of an answer, or of an event. */
+    /** Maximum number of JSON members of one answer, or of one event of a stream. */
     private readonly mostMembers: number,
   ) {}
 
@@ -142,7 +142,10 @@ export class GrpcTransport implements AgentTransport {
     }
   }
 
-  /** Adds the proof of a call to its metadata. @throws AgentCallError `credential` for a proof outside of headers */
+  /**
+   * Adds the proof of a call to its metadata; unchanged without a proof.
+   * @throws AgentCallError `credential` for a proof that is not in headers, which gRPC cannot carry
+   */
   #addProof(
     metadata: Record<string, string>,
     { auth }: TransportOptions,
@@ -158,7 +161,7 @@ export class GrpcTransport implements AgentTransport {
 /** Call as a transport makes it. */
 interface MadeCall {
   options: TransportOptions;
-  /** Metadata of a call that sends a Message; absent for other calls. */
+  /** Metadata of the request, if the call sends a Message; absent for other calls. */
   sending?: Record<string, string>;
 }
 

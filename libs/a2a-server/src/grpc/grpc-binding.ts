@@ -30,7 +30,7 @@ interface GrpcBindingOptions {
   /** Room for large items of streams; absent: no item waits. */
   frames: FrameRoom | undefined;
   baseUrl: () => string;
-  /** Target of gRPC in cards (GRPC_PUBLIC_URL); absent: the address of the server. */
+  /** Target of gRPC that cards name (GRPC_PUBLIC_URL); absent: the address of the server. */
   publicTarget: string | undefined;
   /** Maximum number of members of the JSON in one request. */
   jsonMembers: number;

@@ -141,7 +141,10 @@ function decodeRequest<Request>(
   }
 }
 
-/** Returns the parameters of ListTasks without a page size of 0, which Go's client sends if its caller gave none. */
+/**
+ * Returns the parameters of ListTasks. A page size of 0, which Go's client sends if its caller gave none, counts as
+ * absent.
+ */
 function listParams(request: sdk.ListTasksRequest): unknown {
   return sdk.ListTasksRequest.toJSON(request.pageSize === 0 ? { ...request, pageSize: undefined } : request);
 }

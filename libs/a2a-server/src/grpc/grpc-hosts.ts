@@ -21,9 +21,9 @@ export function agentTarget(publicTarget: string, path: string): string {
 }
 
 /**
- * Returns the path of the agent that the authority of a call (`host:port`) names; `''`, the path of the service, if the
- * authority is not one of the wildcard's hosts.
- * @throws UnknownAgent if the host is one of the wildcard's, but no agent's
+ * Returns the path of the agent that the authority of a call (`host:port`) names; `''`, the path of the service, if
+ * the authority is not one of the hosts for which the `*` of the target stands.
+ * @throws UnknownAgent if the `*` stands for this host, but no agent has it
  */
 export function pathAtHost(publicTarget: string | undefined, authority: string): string {
   const suffix = publicTarget === undefined ? undefined : suffixOf(publicTarget);

@@ -56,7 +56,7 @@ export interface GrpcListenerOptions {
   frames?: FrameRoom;
   /** Base URL of the service, without a trailing slash. */
   baseUrl: () => string;
-  /** Target of gRPC in cards (GRPC_PUBLIC_URL); absent: the address of the server. */
+  /** Target of gRPC that cards name (GRPC_PUBLIC_URL); absent: the address of the server. */
   publicTarget?: string | undefined;
   /** Maximum number of bytes of a request. */
   messageLimit: number;

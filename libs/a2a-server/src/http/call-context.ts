@@ -157,7 +157,7 @@ export function callContext(
   };
 }
 
-/** Returns the scopes of a caller and the headers of its request, for registered agents. */
+/** Returns the scopes of a caller and the headers of its request, which registered agents need. */
 export function inboundCall(
   { permissions }: Pick<ReturnType<typeof callerOf>, 'permissions'>,
   headers: IncomingHttpHeaders,
