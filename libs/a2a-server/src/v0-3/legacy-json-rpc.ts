@@ -129,7 +129,10 @@ export class LegacyJsonRpc {
       // Load balancers and retries act on these statuses.
       if (shown.status === 503 || shown.status === 429) reply.code(shown.status);
       setRetryAfter(shown, reply);
-      reply.header('content-type', 'application/json').send(errorResponse(id, shown));
+      const body = errorResponse(id, shown);
+      if (method.operation.kind === 'stream' && reply.statusCode === 200 && readsOnlyEvents(request))
+        reply.header('content-type', 'text/event-stream').send(`data: ${body}\n\n`);
+      else reply.header('content-type', 'application/json').send(body);
     }
   }
 
@@ -160,4 +163,9 @@ export class LegacyJsonRpc {
 
 function isExtendedCard(operation: A2aOperation): boolean {
   return operation === OPERATIONS.GetExtendedAgentCard;
+}
+
+/** True if the client accepts only event streams: the 0.3 SDKs read no error of a stream in any other form. */
+function readsOnlyEvents({ headers }: FastifyRequest): boolean {
+  return headers.accept?.trim().toLowerCase() === 'text/event-stream';
 }

@@ -76,6 +76,22 @@ describe('JSON-RPC of A2A 0.3', () => {
     expect(response.json()).toMatchObject({ id: 7, error: { code, message: expect.any(String) } });
   });
 
+  it.each([
+    ['message/stream', said('x', { taskId: 'nope' }), -32001],
+    ['tasks/resubscribe', { id: 'nope' }, -32001],
+    ['message/stream', {}, -32602],
+  ])('answers a refused %s %j as an event to a reader of events', async (method, params, code) => {
+    const response = await call(method, params, { ...JSON_TYPE, accept: 'text/event-stream' });
+    expect(response.headers['content-type']).toBe('text/event-stream');
+    const [frame] = sseFrames(response.body) as { data: { id: number; error: { code: number } } }[];
+    expect(frame?.data).toMatchObject({ id: 7, error: { code } });
+  });
+
+  it('answers other refused calls as JSON, whatever the client accepts', async () => {
+    const response = await call('tasks/get', { id: 'nope' }, { ...JSON_TYPE, accept: 'text/event-stream' });
+    expect(response.json().error.code).toBe(-32001);
+  });
+
   it('reads and writes 0.3’s own header of extensions', async () => {
     const headers = { ...JSON_TYPE, 'x-a2a-extensions': `urn:other, ${RESUMABLE_STREAMS}` };
     const response = await call('message/send', said('hi'), headers);
