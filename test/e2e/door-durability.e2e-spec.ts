@@ -115,6 +115,18 @@ describe('an agent that restarted and knows its Task no more', () => {
     expect(second?.messageId).toBe(first?.messageId);
   });
 
+  it('gets an answer as a new Message under the policy resend, which no longer names the lost Task', async () => {
+    const agent = await startAgent();
+    const { base } = await openDoor(stage.parley.url, agent.url, { policy: { forgotten: 'resend' } });
+    const asked = await sendTask(base, 'ask');
+    await agent.end();
+    await agent.begin();
+    const task = await sendTask(base, 'hello', { fields: { taskId: asked.id } });
+    expect([task.id, task.status.state, textOf(task)]).toEqual([asked.id, 'TASK_STATE_COMPLETED', 'done']);
+    expect(agent.heard.map(({ parts }) => parts[0]?.text)).toEqual(['ask', 'hello']);
+    expect(agent.heard[1]?.taskId).not.toBe(agent.heard[0]?.taskId);
+  });
+
   it('lets the caller decide under the policy ask', async () => {
     const { agent, base, id } = await restartIn({ forgotten: 'ask' });
     const asked = await reached(base, id, 'TASK_STATE_INPUT_REQUIRED');

@@ -87,4 +87,21 @@ class LimitRegisteredAgent1700000001071 implements MigrationInterface {
   }
 }
 
-export const REGISTERED_AGENT_MIGRATIONS = [CreateRegisteredAgent1700000001070, LimitRegisteredAgent1700000001071];
+/** Adds which execution began a turn: an execution that repeats the statement is not taken for a later one. */
+class BeginRegisteredAgentTurn1700000001072 implements MigrationInterface {
+  readonly name = 'BeginRegisteredAgentTurn1700000001072';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`ALTER TABLE registered_agent_task ADD COLUMN begun_by text COLLATE "C" NOT NULL DEFAULT ''`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE registered_agent_task DROP COLUMN begun_by');
+  }
+}
+
+export const REGISTERED_AGENT_MIGRATIONS = [
+  CreateRegisteredAgent1700000001070,
+  LimitRegisteredAgent1700000001071,
+  BeginRegisteredAgentTurn1700000001072,
+];

@@ -1,11 +1,15 @@
 import { cancelTask } from '#libs/durable';
 import type { RequestContext } from '#libs/agents';
+import { retryWhileUnreachable } from '#libs/postgres';
 import { isTerminalState } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { RegisteredAgent } from '../agents/registered-agents.js';
 import { identityOf, type RelayServices } from './relay-request.js';
+import type { StoredTurn } from './relay-tasks.js';
 import { TaskMirror } from './task-mirror.js';
 
+/** Milliseconds for reading the stored turn, also while the database is away. */
+const FIND_MS = 3_000;
 /** Milliseconds for reading the agent's Task after a cancel. */
 const LOOK_MS = 4_000;
 
@@ -28,7 +32,8 @@ export class RelayCancel {
 
   private async readLastEvents(): Promise<TaskEvent[]> {
     const { agent, context, services } = this;
-    const turn = await services.tasks.findTurn(context.taskId);
+    const find = (): Promise<StoredTurn | undefined> => services.tasks.findTurn(context.taskId);
+    const turn = await retryWhileUnreachable(find, AbortSignal.timeout(FIND_MS));
     if (turn?.remoteTaskId === undefined) return [];
     const identity = identityOf(agent, context);
     await cancelTask(services.directory, agent.url, turn.remoteTaskId, identity);

@@ -27,6 +27,8 @@ export interface NewTurn {
   /** Id of the Message that begins the turn. */
   messageId: string;
   options: TurnOptions;
+  /** Id of the execution that begins the turn, chosen by it. */
+  execution: string;
 }
 
 /** Stored turn of a Task, and the Task at the agent. */
@@ -37,7 +39,7 @@ export interface StoredTurn {
   remoteTaskId?: string;
   /** Context at the agent, of this Task or of an earlier one in the same context, if known. */
   remoteContextId?: string;
-  /** True if the turn before asked the caller what to do about a lost Task. */
+  /** True if the turn answers the question what to do about a lost Task. It stays true once the Message was sent again. */
   isAnswer: boolean;
 }
 
@@ -64,14 +66,21 @@ export class RelayTasks {
     retention.purgeWith('DELETE FROM registered_agent_task WHERE task_id = ANY($1::text[])');
   }
 
-  /** Stores a turn. @returns the turn; `undefined` if an earlier execution has stored it already */
-  beginTurn(talk: RelayTalk, { taskId, contextId, messageId, options }: NewTurn): Promise<StoredTurn | undefined> {
+  /**
+   * Stores a turn. May be repeated by the same execution, whose first attempt may have been stored without an answer.
+   * @returns the turn; `undefined` if an earlier execution has stored it already
+   */
+  beginTurn(
+    talk: RelayTalk,
+    { taskId, contextId, messageId, options, execution }: NewTurn,
+  ): Promise<StoredTurn | undefined> {
     return this.begun.get({
       taskId,
       talkKey: talkKey(talk),
       contextKey: contextKey(talk, contextId),
       messageId,
       options: JSON.stringify(options),
+      execution,
       agentKey: agentKey(talk),
     });
   }
@@ -136,9 +145,10 @@ interface TurnToStore {
   messageId: string;
   options: string;
   agentKey: string;
+  execution: string;
 }
 
-const TURN_COLUMNS = ['taskId', 'talkKey', 'contextKey', 'messageId', 'options', 'agentKey'] as const;
+const TURN_COLUMNS = ['taskId', 'talkKey', 'contextKey', 'messageId', 'options', 'agentKey', 'execution'] as const;
 
 /** Ids of the agent for a Task. */
 interface RemoteIds {
@@ -192,19 +202,21 @@ const COLUMNS = `message_id, options, begun_at, remote_task_id, asked_by,
     WHERE earlier.context_key = turn.context_key AND earlier.remote_context_id IS NOT NULL
     ORDER BY earlier.begun_at DESC LIMIT 1)) AS remote_context_id`;
 const BEGIN = `
-  INSERT INTO registered_agent_task AS turn (task_id, talk_key, context_key, message_id, options, agent_key)
-  SELECT task_id, talk_key, context_key, message_id, options::json, agent_key
-  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
-    AS begun (task_id, talk_key, context_key, message_id, options, agent_key)
+  INSERT INTO registered_agent_task AS turn (task_id, talk_key, context_key, message_id, options, agent_key, begun_by)
+  SELECT task_id, talk_key, context_key, message_id, options::json, agent_key, begun_by
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+    AS begun (task_id, talk_key, context_key, message_id, options, agent_key, begun_by)
   ON CONFLICT (task_id) DO UPDATE
-  SET message_id = excluded.message_id, options = excluded.options, begun_at = now(), has_slot = false
-  WHERE turn.message_id <> excluded.message_id
+  SET message_id = excluded.message_id, options = excluded.options, begun_at = now(), has_slot = false,
+    begun_by = excluded.begun_by,
+    -- A lost Task that has a successor is no longer asked about.
+    asked_by = CASE WHEN turn.remote_task_id IS NULL OR turn.message_id = excluded.message_id THEN turn.asked_by END
+  WHERE turn.message_id <> excluded.message_id OR turn.begun_by = excluded.begun_by
   RETURNING task_id, ${COLUMNS}`;
 const FIND = `SELECT ${COLUMNS} FROM registered_agent_task turn WHERE task_id = $1`;
 const KEEP = `
   UPDATE registered_agent_task AS turn
-  SET remote_task_id = coalesce(met.remote_task_id, turn.remote_task_id), remote_context_id = met.remote_context_id,
-    asked_by = NULL
+  SET remote_task_id = coalesce(met.remote_task_id, turn.remote_task_id), remote_context_id = met.remote_context_id
   FROM unnest($1::text[], $2::text[], $3::text[]) AS met (task_id, remote_task_id, remote_context_id)
   WHERE turn.task_id = met.task_id`;
 const ASK = `

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AgentCall, type CallOutcome, type CallProgress } from '#libs/durable';
 import type { HeldParts, RequestContext } from '#libs/agents';
@@ -61,7 +62,13 @@ export class RelayTurn {
   static async openTurn(agent: RegisteredAgent, services: RelayServices, context: RequestContext): Promise<RelayTurn> {
     const { taskId, contextId, signal } = context;
     const { messageId } = context.userMessage;
-    const begun = { taskId, contextId, messageId, options: turnOptions(agent.policy, context) };
+    const begun = {
+      taskId,
+      contextId,
+      messageId,
+      options: turnOptions(agent.policy, context),
+      execution: randomUUID(),
+    };
     const talk = talkOf(agent, context);
     const storeTurn = async (): Promise<StoredTurn & { isRecovered: boolean }> => {
       const turn = await services.tasks.beginTurn(talk, begun);
@@ -97,9 +104,9 @@ export class RelayTurn {
       return yield this.toEnd('TASK_STATE_FAILED', words);
     }
     using held = await context.holdParts?.(message.parts);
-    const request = await this.buildRequest(message, held);
+    const references = await this.findReferences(message);
     for (let failures = 0; ; failures += 1) {
-      const call = this.createCall(request);
+      const call = this.createCall(this.buildRequest(message, held, references));
       yield* this.followCall(call);
       const next = await this.nextStep(call.outcome, call);
       if (next === undefined) yield* this.endTurn(call.outcome);
@@ -132,12 +139,21 @@ export class RelayTurn {
     return pause !== undefined;
   }
 
-  private async buildRequest(message: Message, held: HeldParts | undefined): Promise<SendMessageRequest> {
-    const { services, context, turn, agent } = this;
-    const ids = message.referenceTaskIds ?? [];
-    const known = await services.tasks.remoteTasks(talkOf(agent, context), ids);
-    const references = ids.flatMap((id) => known.get(id) ?? []);
-    return toAgentRequest(message, held ? [...held.parts] : message.parts, turn, references);
+  /** Returns the agent's Tasks that a Message refers to. */
+  private async findReferences({ referenceTaskIds: ids = [] }: Message): Promise<string[]> {
+    const { services, context, agent } = this;
+    const talk = talkOf(agent, context);
+    const known = await retryWhileUnreachable(() => services.tasks.remoteTasks(talk, ids), context.signal);
+    return ids.flatMap((id) => known.get(id) ?? []);
+  }
+
+  /** Returns the request of the next call. It names the agent's Task only if the Message is a follow-up to that Task. */
+  private buildRequest(message: Message, held: HeldParts | undefined, references: string[]): SendMessageRequest {
+    const { turn, context } = this;
+    const { remoteTaskId: _id, ...withoutTask } = turn;
+    const isFirst = context.task === null || turn.isAnswer;
+    const parts = held ? [...held.parts] : message.parts;
+    return toAgentRequest(message, parts, isFirst ? withoutTask : turn, references);
   }
 
   private createCall(request: SendMessageRequest): AgentCall {
