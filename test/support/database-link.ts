@@ -10,6 +10,7 @@ export class DatabaseLink {
   private lastWord: string | undefined;
   private alarm: string | undefined;
   private lastHeard: Socket | undefined;
+  private fault: { text: string; kind: 'lost' | 'unanswered'; done: () => void } | undefined;
 
   private constructor(
     private readonly server: Server,
@@ -53,6 +54,14 @@ export class DatabaseLink {
     this.lastWord = text;
   }
 
+  /**
+   * Breaks the next connection over which a text is sent: before it arrives (`lost`), or when its answer comes
+   * (`unanswered`). Resolves when that has happened.
+   */
+  breakOnce(text: string, kind: 'lost' | 'unanswered'): Promise<void> {
+    return new Promise((done) => (this.fault = { text, kind, done }));
+  }
+
   /** Cuts the link when a text is sent over it; whoever sent that hears of it as soon as somebody was refused. */
   cutOn(text: string): void {
     this.alarm = text;
@@ -86,6 +95,21 @@ export class DatabaseLink {
     this.cut();
   }
 
+  private breakFaulty(near: Socket, far: Socket, sent: Buffer): void {
+    const { fault } = this;
+    if (!fault || !sent.includes(fault.text)) return;
+    this.fault = undefined;
+    const breakNow = (): void => {
+      far.unpipe(near);
+      near.unpipe(far);
+      near.destroy();
+      far.destroy();
+      fault.done();
+    };
+    if (fault.kind === 'lost') breakNow();
+    else far.prependOnceListener('data', breakNow);
+  }
+
   private join(near: Socket): void {
     if (this.isCut) {
       near.destroy();
@@ -94,6 +118,7 @@ export class DatabaseLink {
     const far = connect(Number(this.target.port), this.target.hostname);
     near.on('data', (sent: Buffer) => {
       if (this.alarm !== undefined && sent.includes(this.alarm)) this.cutBut(near, far);
+      this.breakFaulty(near, far, sent);
       if (this.poison === undefined || !sent.includes(this.poison)) return;
       far.destroy();
       near.destroy();

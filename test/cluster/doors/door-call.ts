@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isTerminalState, type StreamResponse } from '#libs/protocol';
+import { sendTask, subscribe } from '../../support/a2a.js';
+import type { AgentNote, MortalAgent } from '../../support/mortal-agent.js';
+import {
+  FIRST_TURN,
+  groupOutlines,
+  outlineOfHeard,
+  outlineOfScripted,
+  SCRIPT,
+} from '../../support/mortal-agent-script.js';
+import { range } from '../../support/sse.js';
+import { logProblems, stateOf, storedLog } from '../../support/stored-log.js';
+import type { TestDatabase } from '../../support/postgres.js';
+import { before, until } from '../../support/until.js';
+import { ClientLog } from '../chaos/client-log.js';
+import { PersistentClient } from '../chaos/persistent-client.js';
+
+const PAUSE_MS = 50;
+/** More events than a script has. */
+const ALL = 1_000;
+
+export interface DoorCallOptions {
+  agent: MortalAgent;
+  /** Path of the registered agent. */
+  path: string;
+  /** First word of the Message, by which the agent knows the Task. */
+  about: string;
+  /** Number of events that the agent says until `release()`. */
+  said: number;
+  /** Answer to the question of Parley about a lost Task. */
+  decision?: 'resend' | 'fail';
+}
+
+/** How strictly the logs of the caller and the agent are compared. */
+export type ResultMode = 'exact' | 'merged' | 'repeated';
+
+/** What a caller and the agent saw of a Task. */
+export interface DoorResult {
+  about: string;
+  state: string | undefined;
+  /** Texts of the Messages that the agent got. */
+  heard: (string | undefined)[];
+  problems: string[];
+}
+
+/**
+ * A caller of a registered agent that streams through a balancer, resumes by its cursor as often as the stream breaks, and
+ * answers each question.
+ */
+export class DoorCall {
+  readonly frames: { sequence: number; event: StreamResponse }[] = [];
+  taskId = '';
+  private over: Promise<void> = Promise.resolve();
+  private readonly released = Promise.withResolvers<void>();
+  private readonly answers: Promise<unknown>[] = [];
+  private ended = false;
+  private pausedAt: number | undefined;
+  private readonly stopped = new AbortController();
+
+  constructor(
+    private readonly balancer: string,
+    readonly options: DoorCallOptions,
+  ) {}
+
+  /** Sends the Message to a replica, and streams through the balancer from then on. */
+  async begin(replica: string): Promise<void> {
+    const { agent, about, said, path } = this.options;
+    agent.allow({ [about]: said });
+    const configuration = { returnImmediately: true };
+    this.taskId = (await sendTask(`${replica}/a2a/${path}`, `${about} go`, { configuration })).id;
+    this.over = this.follow();
+    this.over.catch(() => undefined);
+  }
+
+  /** Resolves when the agent has said what it may, and the caller has seen it. */
+  async reached(query: TestDatabase['query']): Promise<void> {
+    const { about, said } = this.options;
+    const hasId = async (): Promise<boolean> => {
+      const sql = 'SELECT FROM registered_agent_task WHERE task_id = $1 AND remote_task_id IS NOT NULL';
+      return (await query(sql, [this.taskId])).length === 1;
+    };
+    await until(
+      async () => {
+        if (said === 0) return this.notes().some(({ heard }) => heard !== undefined);
+        return this.notes().filter(isSaid).length >= said && this.outlines().length >= said - 1 && (await hasId());
+      },
+      { what: () => `${about} to say ${said}: ${this.describe()}` },
+    );
+  }
+
+  /** Lets the agent say one more event. Resolves when the caller has seen it. */
+  async sayNext(): Promise<void> {
+    const { agent, about, said } = this.options;
+    agent.allow({ [about]: said + 1 });
+    if (said === 0 || said === FIRST_TURN || said >= SCRIPT.length - 1) return;
+    await until(() => this.outlines(true).length >= said, {
+      what: () => `${about} to be seen after ${said}: ${this.describe()}`,
+    });
+  }
+
+  /** Lets the agent say everything, and the caller answer. */
+  release(): void {
+    const { agent, about } = this.options;
+    this.pausedAt = undefined;
+    agent.allow({ [about]: ALL });
+    this.released.resolve();
+  }
+
+  /**
+   * Resolves with the end.
+   * @param mode `merged`: the agent may have said events while nobody listened; `repeated`: it may have said all again
+   */
+  async result(query: TestDatabase['query'], mode: ResultMode = 'exact'): Promise<DoorResult> {
+    const isMerged = mode !== 'exact';
+    const { about } = this.options;
+    await before(this.over, { what: `the end of ${about}: ${this.describe()}` }).finally(() => this.stopped.abort());
+    await Promise.allSettled(this.answers);
+    const log = await storedLog(query, this.taskId);
+    const problems = logProblems(log);
+    const sequences = this.frames.map(({ sequence }) => sequence);
+    if (sequences.join() !== range(1, log.lastSequence).join()) problems.push(`the caller saw ${sequences.join()}`);
+    const [told, stored] = [this.frames.map(({ event }) => event), log.events.map(({ json }) => JSON.parse(json))];
+    if (JSON.stringify(told) !== JSON.stringify(stored))
+      problems.push('the caller saw another log than the stored one');
+    const [seen, said] = [this.outlines(isMerged), this.saidOutlines(isMerged)];
+    const toText = (it: string[]): string => (isMerged ? groupOutlines(it, mode === 'repeated') : String(it));
+    if (toText(seen) !== toText(said)) problems.push(`the caller saw ${seen.join()}, the agent said ${said.join()}`);
+    const heard = this.notes().flatMap((it) => it.heard ?? []);
+    return { about, state: log.state, heard, problems };
+  }
+
+  /** Lets the caller answer, and the agent say no more than `count` events. */
+  pauseAt(count: number): void {
+    const { agent, about } = this.options;
+    this.pausedAt = count;
+    agent.allow({ [about]: count });
+    this.released.resolve();
+  }
+
+  /** Ends the stream. */
+  stop(): void {
+    this.stopped.abort();
+    this.released.resolve();
+  }
+
+  notes(): AgentNote[] {
+    return this.options.agent.notes(this.options.about);
+  }
+
+  /** Returns what the agent said, as the caller saw it. */
+  outlines(isMerged = false): string[] {
+    return this.frames.flatMap(({ event }) => outlineOfHeard(event, isMerged));
+  }
+
+  private saidOutlines(isMerged: boolean): string[] {
+    return this.notes().flatMap(({ said }) => (said === undefined ? [] : outlineOfScripted(SCRIPT[said]!, isMerged)));
+  }
+
+  private describe(): string {
+    return JSON.stringify({ seen: this.outlines(), notes: this.notes() });
+  }
+
+  private async follow(): Promise<void> {
+    const { path } = this.options;
+    while (!this.ended && !this.stopped.signal.aborted) {
+      const cursor = this.frames.at(-1)?.sequence ?? 0;
+      const reader = await subscribe(`${this.balancer}/a2a/${path}`, this.taskId, cursor).catch(() => undefined);
+      while (reader && !this.ended) {
+        const frame = await reader.next().catch(() => undefined);
+        if (frame === undefined) break;
+        if (frame.id === undefined || frame.id === String(cursor) || !frame.data.result) continue;
+        this.takeEvent(Number(frame.id), frame.data.result);
+      }
+      reader?.abort();
+      await delay(PAUSE_MS);
+    }
+  }
+
+  private takeEvent(sequence: number, event: StreamResponse): void {
+    this.frames.push({ sequence, event });
+    const state = stateOf(event);
+    if (state !== undefined && isTerminalState(state)) this.ended = true;
+    if (state !== 'TASK_STATE_INPUT_REQUIRED' || !('statusUpdate' in event)) return;
+    this.answers.push(this.answer(event.statusUpdate.status.message?.parts[0]?.text ?? ''));
+  }
+
+  private async answer(question: string): Promise<void> {
+    const { about, said, path, decision = 'fail', agent } = this.options;
+    const isDecision = question.includes('"resend"');
+    if (said <= FIRST_TURN) await this.released.promise;
+    if (isDecision) agent.allow({ [about]: this.pausedAt ?? ALL });
+    const client = new PersistentClient(this.balancer, new ClientLog(), this.stopped.signal);
+    await client.answer(path, this.taskId, randomUUID(), isDecision ? decision : `${about} answer`);
+  }
+}
+
+function isSaid({ said }: AgentNote): boolean {
+  return said !== undefined;
+}

@@ -1,0 +1,98 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { before } from './until.js';
+
+/** What an agent noted of a Task. */
+export interface AgentNote {
+  about?: string;
+  /** Text of a Message that the agent got. */
+  heard?: string;
+  messageId?: string;
+  /** Index of the event of SCRIPT that the agent said. */
+  said?: number;
+  taskId?: string;
+  /** The agent's Task that was canceled. */
+  canceled?: string;
+  /** Index of the first event that a restarted agent says of a Task. */
+  revived?: number;
+}
+
+/**
+ * An agent on the official SDK's server in a process of its own, which says the events of SCRIPT one by one. With
+ * `survives`, its Tasks are in files and it continues them after a start; otherwise it forgets them.
+ */
+export class MortalAgent {
+  private child: ChildProcess | undefined;
+  private port = '0';
+  private readonly allowed: Record<string, number> = {};
+  private readonly folder = mkdtempSync(join(tmpdir(), 'mortal-agent-'));
+
+  private constructor(private readonly survives: boolean) {}
+
+  static async start({ survives }: { survives: boolean }): Promise<MortalAgent> {
+    const agent = new MortalAgent(survives);
+    await agent.begin();
+    return agent;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** Starts the process, at the same port as before. */
+  async begin(): Promise<void> {
+    const execArgv = ['--import', join(import.meta.dirname, 'typescript-hooks.mjs')];
+    const args = [this.notesPath, this.port, ...(this.survives ? [this.folder] : [])];
+    this.child = fork(join(import.meta.dirname, 'mortal-agent-process.ts'), args, {
+      execArgv,
+      // The SDK writes each refused request to its output.
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    const [{ url }] = (await before(once(this.child, 'message'), { what: 'the agent to start' })) as [{ url: string }];
+    this.port = new URL(url).port;
+    this.child.send(this.allowed);
+  }
+
+  /** Lets the agent say the first `count` events of SCRIPT for Tasks whose Message begins with a word. */
+  allow(counts: Readonly<Record<string, number>>): void {
+    Object.assign(this.allowed, counts);
+    if (this.child?.connected) this.child.send(counts);
+  }
+
+  /** `kill -9`. */
+  async kill(): Promise<void> {
+    const { child } = this;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const exit = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exit;
+  }
+
+  freeze(): void {
+    this.child?.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.child?.kill('SIGCONT');
+  }
+
+  /** Returns what the agent noted, of the Tasks whose Message begins with a word or of all. */
+  notes(about?: string): AgentNote[] {
+    const lines = existsSync(this.notesPath) ? readFileSync(this.notesPath, 'utf8').split('\n') : [];
+    // The last line may be incomplete.
+    const all = lines.slice(0, -1).map((line) => JSON.parse(line) as AgentNote);
+    return about === undefined ? all : all.filter((it) => it.about === about);
+  }
+
+  async stop(): Promise<void> {
+    await this.kill();
+    rmSync(this.folder, { recursive: true });
+  }
+
+  private get notesPath(): string {
+    return join(this.folder, 'notes');
+  }
+}
