@@ -79,13 +79,14 @@ describe.each([
   it('passes a question up, and its answer down to the same Task of the agent', async () => {
     const agent = await startAgent({ binding, streaming });
     const { base } = await openDoor(stage.parley.url, agent.url);
-    const asked = await sendTask(base, 'ask');
+    const messageId = 'of every message';
+    const asked = await sendTask(base, 'ask', { fields: { messageId } });
     expect(asked.status).toMatchObject({
       state: 'TASK_STATE_INPUT_REQUIRED',
       message: { parts: [{ text: 'which?' }, { data: { of: [1] } }], metadata: { of: 'agent' } },
     });
     const { id: taskId, contextId } = asked;
-    const done = await sendTask(base, 'that one', { fields: { taskId, contextId } });
+    const done = await sendTask(base, 'that one', { fields: { messageId, taskId, contextId } });
     expect(done.status.state).toBe('TASK_STATE_COMPLETED');
     expect(plain(done.artifacts?.[0]?.parts)).toMatchObject([{ text: 'that one' }]);
     const [first, second] = agent.heard;

@@ -24,7 +24,7 @@ export interface TurnOptions {
 export interface NewTurn {
   taskId: string;
   contextId: string;
-  /** Id of the Message that begins the turn. */
+  /** Key of the turn: the id of its Message, and the Message's number if it is not the first. */
   messageId: string;
   options: TurnOptions;
   /** Id of the execution that begins the turn, chosen by it. */

@@ -61,11 +61,12 @@ export class RelayTurn {
   /** Stores the turn, and waits until its Message is durable. */
   static async openTurn(agent: RegisteredAgent, services: RelayServices, context: RequestContext): Promise<RelayTurn> {
     const { taskId, contextId, signal } = context;
-    const { messageId } = context.userMessage;
+    const isNew = context.task === null && context.recovered === 0;
+    const log = isNew ? [] : await context.readTaskLog();
     const begun = {
       taskId,
       contextId,
-      messageId,
+      messageId: turnKey(context, log),
       options: turnOptions(agent.policy, context),
       execution: randomUUID(),
     };
@@ -77,12 +78,7 @@ export class RelayTurn {
       if (!found) throw new Error(`The turn of task ${taskId} vanished`);
       return { ...found, isRecovered: true };
     };
-    const isNew = context.task === null && context.recovered === 0;
-    const [turn, log] = await Promise.all([
-      retryWhileUnreachable(storeTurn, signal),
-      isNew ? [] : context.readTaskLog(),
-      context.flush(),
-    ]);
+    const [turn] = await Promise.all([retryWhileUnreachable(storeTurn, signal), context.flush()]);
     return new RelayTurn(agent, services, context, turn, log);
   }
 
@@ -287,6 +283,15 @@ export class RelayTurn {
 
 /** Maximum exponent of the pauses. */
 const MOST_DOUBLINGS = 10;
+
+/**
+ * Returns the key of a turn, which is the same for each execution of the turn. A caller may send several Messages with
+ * the same id, so the key has the number of the Message in the log.
+ */
+function turnKey({ userMessage }: RequestContext, log: readonly TaskEvent[]): string {
+  const number = log.filter((event) => 'statusUpdate' in event && event.received).length;
+  return number === 0 ? userMessage.messageId : `${userMessage.messageId}#${number}`;
+}
 
 function talkOf({ name }: RegisteredAgent, { call }: RequestContext): RelayTalk {
   return { scope: call.scope, agent: name };
