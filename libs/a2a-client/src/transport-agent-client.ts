@@ -249,9 +249,9 @@ export class TransportAgentClient extends AgentClient {
     }
   }
 
-  /**
-   * Reads a Task once whose stream reported only the waiting state in which the previous turn left it. If the Task is
-   * unchanged, that state was the answer; otherwise yields the Task and follows it.
+  /*   * Reads a Task one more time after its stream ended and reported only the state in which the Task waited before the
+   * Message. If it still waits in that state, this is the answer, and nothing is yielded. If it has changed, yields the
+   * Task, and follows it unless the turn is over.
    */
   async *#checkStillWaiting(taskId: string, call: OpenAgentCall, turn: TurnBoundary): AsyncIterable<StreamResponse> {
     const { options, limits, size } = call;

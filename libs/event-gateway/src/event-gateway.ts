@@ -132,8 +132,8 @@ export class CommitSteps {
 }
 
 /**
- * Creates a step. It holds no reference to the commit: a client keeps its position for long, and must not thereby
- * keep the events of the commit in memory.
+ * Creates a step. Neither the step nor its positions refer to the commit: a client keeps the position `end` until the
+ * next commit, perhaps for long, and must not keep this commit's events in memory with it.
  * @param from position of the client before the commit
  * @param ends positions at which earlier steps over this commit end, by cursor; an equal position is reused
  */

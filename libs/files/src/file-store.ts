@@ -144,7 +144,7 @@ export class FileStore {
     return row ? toStoredFile(row) : undefined;
   }
 
-  /** Returns the key of a file's content; `undefined` if the file was deleted meanwhile. */
+  /** Returns the key of a file's content; `undefined` if the content was deleted with its last file. */
   async storageKey({ tenant, owner, sha256 }: StoredFile): Promise<string | undefined> {
     const { rows } = await this.database.pool.query<{ storage_key: string }>(CONTENT_KEY, [tenant, owner, sha256]);
     return rows[0]?.storage_key;

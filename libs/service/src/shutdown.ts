@@ -62,7 +62,7 @@ export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdow
   /**
    * Ends the started parts of a service whose startup failed. No application exists that could be closed; only the
    * registered steps run. Returns at once if no part has started.
-   * @param graceMs maximum duration of the steps, in milliseconds
+   * @param graceMs grace time of the steps, in milliseconds; after it the steps still get LETTING_GO_MS together
    */
   static async afterFailedStart(config: AppConfig, graceMs = config.shutdownGraceMs): Promise<void> {
     const shutdown = SHUTDOWNS.get(config);

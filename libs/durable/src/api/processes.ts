@@ -205,7 +205,10 @@ export interface ProcessRequest {
   /** Further members of the first Message. Its `parts`, if present, replace the Part with `data`. */
   message?: Partial<Pick<Message, 'contextId' | 'parts' | 'referenceTaskIds'>>;
   metadata?: JsonObject;
-  /** True if `data` contain the agent's inputs, each under its name. */
+  /**
+   * True if each member of `data` is an input of the agent, by name. A name that is no input is then refused; without
+   * this flag, such data may count as content of the Message.
+   */
   namesInputs?: true;
   /** `false` if the request has already been validated, so that the agent's check is skipped. */
   check?: boolean;

@@ -2,13 +2,16 @@
 export interface ChargedSource {
   /** Account of the caller, which has a share of each batch. */
   readonly account: string;
-  /** Waiting events in the order of their marks, which start at 1. */
+  /**
+   * Waiting events, oldest first. `mark` is an event's number among the events of all Tasks, from 1, in the order of
+   * recording.
+   */
   readonly waitingEvents: readonly { readonly mark: number; readonly bytes: number }[];
 }
 
 /** Boundary between a batch and later batches: the last event of each account that the batch contains. */
 export interface FairCut {
-  /** Last mark of each account in the batch; 0 if it has none. */
+  /** Highest `mark` of each account's events in the batch; 0 if the batch has no event of the account. */
   readonly upTo: ReadonlyMap<string, number>;
   /** Bytes of events that are left for later batches. */
   readonly rest: number;
