@@ -26,7 +26,7 @@ const STEP_KEY = 'parley/step';
 /** Call of a conversation: a turn, or the announcement of the end. */
 export type CallName = number | 'announce';
 
-/** Outcome of the announcement. `silenced`: the agent answered with the skip token. */
+/** Outcome of the announcement. `silenced`: the announcer chose to deliver nothing (it answered `ANNOUNCE_SKIP`). */
 export type Announcement = 'delivered' | 'silenced' | 'failed';
 
 /** Change of a conversation's state that an event of its Task records beside the event of the `a2a` stream. */

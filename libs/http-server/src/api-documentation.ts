@@ -15,9 +15,8 @@ export const PROBLEM_RESPONSE = {
   content: { 'application/problem+json': { schema: { $ref: getSchemaPath('Problem') } } },
 };
 
-/**
- * Documents that a body with unknown members is rejected. The class of the body has the error text, as the static
- * `unknown`.
+/** Documents that a body with unknown members is rejected. Only the class's static member `unknown` (the error text)
+ * makes the validation reject them: declare both.
  */
 export function ApiClosed(): ClassDecorator {
   // Nest adds every member to the schema, but its type allows only name and description.

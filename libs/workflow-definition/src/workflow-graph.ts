@@ -66,7 +66,7 @@ interface Vertex {
  * Graph of a workflow: its nodes and the edges between them.
  * - Duplicates of an unconditional edge count once.
  * - Back-edges are not edges of the graph; `loops` contains them.
- * - All orders are stable.
+ * - Equal definitions give all lists in the same order.
  */
 export class WorkflowGraph {
   /** Node ids in topological order, which is stable. Nodes on a cycle, or after one, are missing. */

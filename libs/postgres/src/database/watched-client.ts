@@ -250,7 +250,7 @@ export function watchedClient(url: string, Client: typeof pg.Client): typeof pg.
 /** Reports statements whose connection was lost: they may have been executed. */
 class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
-  /** Code that the operating system reports some minutes later. */
+  /** Code with which the operating system would report the lost connection, but only minutes later. */
   readonly code = 'ETIMEDOUT';
 
   constructor() {

@@ -1,7 +1,9 @@
 import type { DefinitionEdge, GraphNode, JoinRule } from '../../graph/graph.js';
 
-/** Describes the join settings of a node in a few words; `undefined` if it has none. */
-
+/**
+ * Describes in a few words when a node starts; `undefined` if it waits for all of its edges and has fewer than two.
+ * @param edges number of the node's incoming edges
+ */
 export function joinSummary(join: JoinRule | undefined, edges: number): string | undefined {
   if (join === undefined || join === 'all') return edges > 1 ? 'when all are done' : undefined;
   if (join === 'any') return 'at the first of them';
