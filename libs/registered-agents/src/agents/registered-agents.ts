@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type InsertResult, MoreThan, type Repository, type UpdateResult } from 'typeorm';
 import { type NamedPage, refuseMoreThan } from '#libs/http-server';
+import { BatchLoader, Database } from '#libs/postgres';
 import type { AgentCard } from '#libs/protocol';
 import { type AgentPolicy, readPolicy } from './agent-policy.js';
 import { RegisteredAgentRow } from './registered-agent-tables.js';
@@ -33,7 +34,27 @@ export const MOST_REGISTERED_AGENTS = 500;
 /** Stores the registered agents of tenants. */
 @Injectable()
 export class RegisteredAgents {
-  constructor(@InjectRepository(RegisteredAgentRow) private readonly rows: Repository<RegisteredAgentRow>) {}
+  private readonly saved = new BatchLoader((keys: readonly string[]) => this.readTimesOfSave(keys));
+
+  constructor(
+    @InjectRepository(RegisteredAgentRow) private readonly rows: Repository<RegisteredAgentRow>,
+    private readonly database: Database,
+  ) {}
+
+  /** Returns when an agent was last saved, in microseconds since 1970 as digits; `undefined` if there is no agent. */
+  findTimeOfSave(tenant: string, name: string): Promise<string | undefined> {
+    return this.saved.get(JSON.stringify([tenant, name]));
+  }
+
+  private async readTimesOfSave(keys: readonly string[]): Promise<Map<string, string>> {
+    const asked = keys.map((key) => JSON.parse(key) as [string, string]);
+    const { rows } = await this.database.pool.query<{ tenant: string; name: string; saved_at: string }>({
+      name: 'registered-agents-saved',
+      text: SAVED,
+      values: [asked.map(([tenant]) => tenant), asked.map(([, name]) => name)],
+    });
+    return new Map(rows.map(({ tenant, name, saved_at }) => [JSON.stringify([tenant, name]), saved_at]));
+  }
 
   /** Returns one page of a tenant's agents, sorted by name. */
   async listAgents(tenant: string, { limit, after }: NamedPage): Promise<RegisteredAgent[]> {
@@ -86,6 +107,10 @@ export class RegisteredAgents {
     return (await this.rows.delete({ tenant, name })).affected === 1;
   }
 }
+
+const SAVED = `
+  SELECT agent.tenant, agent.name, (extract(epoch FROM agent.updated_at) * 1000000)::bigint::text AS saved_at
+  FROM unnest($1::text[], $2::text[]) AS asked (tenant, name) JOIN registered_agent agent USING (tenant, name)`;
 
 type DefinitionColumns = Pick<RegisteredAgentRow, 'url' | 'auth' | 'policy' | 'card'>;
 

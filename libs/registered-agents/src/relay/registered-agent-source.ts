@@ -20,8 +20,8 @@ const MOST_KEPT_LENGTH = 16 * 1024 * 1024;
 /** Served agent, and the state of the definition and the card from which it was made. */
 interface KeptAgent {
   served: ServedAgent;
-  /** Time when the definition was saved, in epoch milliseconds. */
-  savedAt: number;
+  /** Time when the definition was saved (`findTimeOfSave`). */
+  savedAt: string;
   cardDigest: string;
   /** Size of the card. */
   length: number;
@@ -54,13 +54,14 @@ export class RegisteredAgentSource implements AgentSource {
   }
 
   async findAgent(tenant: string, name: string): Promise<ServedAgent | undefined> {
-    const agent = await this.agents.get(tenant, name);
-    if (!agent) return undefined;
+    const savedAt = await this.agents.findTimeOfSave(tenant, name);
+    if (savedAt === undefined) return undefined;
     const key = JSON.stringify([tenant, name]);
-    const savedAt = agent.updatedAt.getTime();
     const known = this.kept.get(key);
     const isSame = known?.savedAt === savedAt;
     if (isSame && performance.now() < known.freshUntil) return known.served;
+    const agent = await this.agents.get(tenant, name);
+    if (!agent) return undefined;
     const card = await this.readCard(agent);
     const cardDigest = jsonDigest(card as unknown as JsonObject);
     const freshUntil = performance.now() + FRESH_MS;

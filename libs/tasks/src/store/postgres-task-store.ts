@@ -33,6 +33,8 @@ import {
   TaskStore,
 } from './task-store.js';
 
+/** Maximum number of claims that one statement checks. */
+const PROOFS_AT_ONCE = 64;
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 const WAITING = `('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')`;
 
@@ -52,6 +54,12 @@ export class PostgresTaskStore extends TaskStore {
   private readonly reader: StoredTaskReader;
   private readonly counts: TaskCounts;
   /** Loads children in the journal's session, after the batches that were sent before. */
+  /** At most two statements at a time. */
+  private readonly heldClaims = new BatchLoader(
+    (claims: readonly TaskClaim[]) => this.readHeldClaims(claims),
+    PROOFS_AT_ONCE,
+    2,
+  );
   private readonly recordedByParent = new BatchLoader((parents: readonly string[]) => this.readRecorded(parents));
 
   /** @param folds memory limit for folds of waiting Tasks */
@@ -203,13 +211,18 @@ export class PostgresTaskStore extends TaskStore {
     return result.rows.map((row) => ({ taskId: row.task_id, token: row.claim_token }));
   }
 
-  async isClaimHeld({ taskId, token }: TaskClaim): Promise<boolean> {
-    const { rowCount } = await this.proofs.query({
-      name: 'claim-holds',
-      text: 'SELECT FROM task WHERE task_id = $1 AND claim_token = $2',
-      values: [taskId, token],
+  async isClaimHeld(claim: TaskClaim): Promise<boolean> {
+    return (await this.heldClaims.get(claim)) === true;
+  }
+
+  private async readHeldClaims(claims: readonly TaskClaim[]): Promise<Map<TaskClaim, true>> {
+    const { rows } = await this.proofs.query<{ number: number }>({
+      name: 'claims-held',
+      text: `SELECT claim.number::int FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS claim (task_id, token, number)
+             JOIN task ON task.task_id = claim.task_id AND task.claim_token = claim.token`,
+      values: [claims.map(({ taskId }) => taskId), claims.map(({ token }) => token)],
     });
-    return rowCount === 1;
+    return new Map(rows.flatMap(({ number }) => claims.slice(number - 1, number)).map((claim) => [claim, true]));
   }
 
   async renewClaims(claims: readonly TaskClaim[]): Promise<RenewedClaims> {
