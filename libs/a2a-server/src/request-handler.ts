@@ -297,6 +297,11 @@ export class RequestHandler {
     return this.cards.extendedCard(agent, call);
   }
 
+  /** Returns the card of an agent with the members of 0.3: the extended card, or the public one if there is none. */
+  legacyCard(agent: ServedAgent, call: CallContext): Promise<AgentCard> {
+    return this.cards.legacyCard(agent, call);
+  }
+
   private async beginStream(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<Beginning> {
     requireOperation(agent, 'SendStreamingMessage', call);
     const admission = new AnswerAdmission(this.room, call);

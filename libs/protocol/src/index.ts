@@ -120,6 +120,7 @@ export {
 export {
   encodesMoreMembers,
   MEMBERS_IN_CANCEL,
+  MEMBERS_IN_LEGACY_SEND,
   MEMBERS_IN_RESPONSE,
   MEMBERS_IN_SEND,
   MEMBERS_IN_TASK,

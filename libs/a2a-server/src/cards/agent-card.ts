@@ -11,7 +11,7 @@ import {
 } from '#libs/protocol';
 import type { AuthMode } from '#libs/service';
 import { EXTENSIONS, SKILL_SCHEMAS } from '../extensions.js';
-import { agentTarget } from '../grpc/grpc-hosts.js';
+import { agentTarget, isHostOfAgent } from '../grpc/grpc-hosts.js';
 import { agentUrl, pathTenant } from '../http/call-context.js';
 
 /** Authentication that a card requires of callers (section 4.5). Any one of the requirements is enough. */
@@ -141,6 +141,16 @@ export function agentCard(
 }
 
 /**
+ * Returns the gRPC interface for readers of 0.3, which know no tenant: none if only the tenant names the agent, since
+ * their calls would reach the service.
+ */
+function legacyGrpc({ supportedInterfaces }: AgentCard): { url: string; transport: string }[] {
+  const grpc = supportedInterfaces.find(({ protocolBinding }) => protocolBinding === 'GRPC');
+  if (grpc === undefined || (grpc.tenant !== undefined && !isHostOfAgent(grpc.url, grpc.tenant))) return [];
+  return [{ url: grpc.url, transport: 'GRPC' }];
+}
+
+/**
  * Returns a card with the members of 0.3 added. The signature covers only the content of 1.0, not the added members.
  */
 export function withLegacyMembers(card: AgentCard): LegacyAgentCard {
@@ -151,7 +161,7 @@ export function withLegacyMembers(card: AgentCard): LegacyAgentCard {
     protocolVersion: '0.3.0',
     url,
     preferredTransport: 'JSONRPC',
-    additionalInterfaces: HTTP_BINDINGS.map((transport) => ({ url, transport })),
+    additionalInterfaces: [...HTTP_BINDINGS.map((transport) => ({ url, transport })), ...legacyGrpc(card)],
     supportsAuthenticatedExtendedCard: card.capabilities.extendedAgentCard ?? false,
   };
 }

@@ -149,6 +149,13 @@ export class ServedCards {
     return this.withSignature(call.protocolVersion === '0.3' ? withLegacyMembers(card) : card, baseUrl);
   }
 
+  /** Returns the card of an agent with the members of 0.3: the extended card, or the public one if there is none. */
+  async legacyCard(agent: ServedAgent, { agent: path, baseUrl }: CallContext): Promise<AgentCard> {
+    if (agent.gone) throw agent.gone;
+    if (this.personal) return this.extendedCard(agent, { agent: path, baseUrl, protocolVersion: '0.3' });
+    return JSON.parse((await this.publicCard(agent, { baseUrl, path, legacy: true })).json) as AgentCard;
+  }
+
   /** Serializes an extended card. */
   writtenCard(agent: ServedAgent, { signatures, ...content }: AgentCard): WrittenCard {
     const etag = `${signatures ? 'W/' : ''}"${digestOf(JSON.stringify(content))}"`;

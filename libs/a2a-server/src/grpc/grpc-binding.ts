@@ -9,20 +9,21 @@ import {
 import type { Caller } from '#libs/access';
 import type { CallContext, ServedAgent } from '#libs/agents';
 import { type EnterFrame, type FrameRoom, LARGE_FRAME } from '#libs/http-server';
-import type { JsonObject, StreamResponse } from '#libs/protocol';
-import { inboundCall, isRegisteredAgent, requireSupportedVersion, tenantPath } from '../http/call-context.js';
+import type { JsonObject } from '#libs/protocol';
+import { inboundCall, isRegisteredAgent, tenantPath } from '../http/call-context.js';
 import { OPERATIONS, type StreamOperation, type UnaryOperation } from '../operations.js';
 import { refuseRoom } from '../public-error.js';
 import type { RequestHandler } from '../request-handler.js';
 import type { StreamItem } from '../task-stream.js';
 import type { GrpcAccess } from './grpc-access.js';
-import type { GrpcRequest } from './grpc-definition.js';
+import { LEGACY_METHODS } from '../v0-3/grpc/legacy-definition.js';
+import { legacyDialect } from '../v0-3/grpc/legacy-dialect.js';
+import { currentDialect, type GrpcDialect, type GrpcDialectCall } from './grpc-dialect.js';
 import { pathAtHost } from './grpc-hosts.js';
-import { grpcError } from './grpc-status.js';
 import { admissionOf, answerMetadata, type CallAdmission, grpcCall } from './grpc-visit.js';
 
-type UnaryCall = ServerUnaryCall<GrpcRequest, unknown>;
-type StreamCall = ServerWritableStream<GrpcRequest, unknown>;
+type UnaryCall = ServerUnaryCall<unknown, unknown>;
+type StreamCall = ServerWritableStream<unknown, unknown>;
 
 interface GrpcBindingOptions {
   handler: RequestHandler;
@@ -42,6 +43,7 @@ interface Opened {
   call: CallContext;
   caller: Caller;
   whenClosed: CallAdmission['whenClosed'];
+  spoken: GrpcDialectCall<unknown>;
 }
 
 const READER_LEFT = new Error('The reader has left');
@@ -62,14 +64,25 @@ export class GrpcBinding {
 
   constructor(private readonly options: GrpcBindingOptions) {}
 
-  /** Returns the handlers of all methods by name. */
+  /** Returns the handlers of the methods of 1.0 by name. */
   createHandlers(): UntypedServiceImplementation {
+    return this.handlersOf(Object.entries(OPERATIONS).map(([name, it]) => [name, currentDialect(it)]));
+  }
+
+  /** Returns the handlers of the methods of 0.3 by name. */
+  createLegacyHandlers(): UntypedServiceImplementation {
+    return this.handlersOf(Object.entries(LEGACY_METHODS).map(([name, it]) => [name, legacyDialect(it)]));
+  }
+
+  private handlersOf(dialects: (readonly [name: string, dialect: GrpcDialect<never>])[]): UntypedServiceImplementation {
     const methods: UntypedServiceImplementation = {};
-    for (const [name, operation] of Object.entries(OPERATIONS)) {
+    for (const [name, given] of dialects) {
+      const dialect = given as GrpcDialect;
+      const { operation } = dialect;
       methods[name] =
         operation.kind === 'unary'
-          ? (call: UnaryCall, done: sendUnaryData<unknown>) => void this.handleUnary(operation, call, done)
-          : (call: StreamCall) => void this.handleStream(operation, call);
+          ? (call: UnaryCall, done: sendUnaryData<unknown>) => void this.handleUnary(operation, dialect, call, done)
+          : (call: StreamCall) => void this.handleStream(operation, dialect, call);
     }
     return methods;
   }
@@ -79,20 +92,28 @@ export class GrpcBinding {
     for (const abort of this.open) abort.abort(ENDED_FOR_ALL);
   }
 
-  private async handleUnary(operation: UnaryOperation, grpc: UnaryCall, done: sendUnaryData<unknown>): Promise<void> {
+  private async handleUnary(
+    operation: UnaryOperation,
+    dialect: GrpcDialect,
+    grpc: UnaryCall,
+    done: sendUnaryData<unknown>,
+  ): Promise<void> {
+    const { handler } = this.options;
     try {
-      const { agent, params, call, whenClosed } = await this.openCall(grpc);
+      const { agent, params, call, whenClosed, spoken } = await this.openCall(grpc, dialect);
       const whenGone = (gone: () => void): boolean => !grpc.cancelled && grpc.once('cancelled', gone) === grpc;
       const context = { ...call, whenAnswered: whenClosed, whenGone };
-      const result = await operation.runOperation(this.options.handler, agent, params, context);
+      const result = await (dialect.run?.(handler, agent, context) ??
+        operation.runOperation(handler, agent, params, context));
+      const answer = spoken.writeResult(result);
       grpc.sendMetadata(answerMetadata(call, agent));
-      done(null, result);
+      done(null, answer);
     } catch (error) {
-      done(grpcError(error));
+      done(dialect.toError(error));
     }
   }
 
-  private async handleStream(operation: StreamOperation, grpc: StreamCall): Promise<void> {
+  private async handleStream(operation: StreamOperation, dialect: GrpcDialect, grpc: StreamCall): Promise<void> {
     const abort = new AbortController();
     const abortForReader = (): void => abort.abort(READER_LEFT);
     grpc.once('cancelled', abortForReader).once('close', abortForReader).on('error', abortForReader);
@@ -100,27 +121,27 @@ export class GrpcBinding {
     const ends: (() => void)[] = [];
     const { handler, access, frames } = this.options;
     try {
-      const { agent, params, call, caller } = await this.openCall(grpc);
+      const { agent, params, call, caller, spoken } = await this.openCall(grpc, dialect);
       ends.push(access.enterStream(caller, grpc.getPeer()));
       ends.push(access.watchCredentials(caller, () => abort.abort(ACCESS_ENDED)));
       const { signal } = abort;
       const items = operation.openStream(handler, agent, params, call, { signal });
       const enter = frames && ((characters: number) => frames.enterFrame(characters, call.scope).catch(refuseRoom));
-      const failure = await forwardItems(items, grpc, { metadata: answerMetadata(call, agent), signal, enter });
+      const failure = await forwardItems(items, grpc, { metadata: answerMetadata(call, agent), signal, enter, spoken });
       if (failure) grpc.emit('error', failure);
       else grpc.end();
     } catch (error) {
-      grpc.emit('error', grpcError(error));
+      grpc.emit('error', dialect.toError(error));
     } finally {
       for (const end of ends) end();
       this.open.delete(abort);
     }
   }
 
-  private async openCall(grpc: UnaryCall | StreamCall): Promise<Opened> {
+  private async openCall(grpc: UnaryCall | StreamCall, dialect: GrpcDialect): Promise<Opened> {
     const { caller, headers, whenClosed } = admissionOf(grpc.metadata);
-    requireSupportedVersion(String(headers['a2a-version'] ?? '').trim());
-    const params = grpc.request.readParams(this.options.jsonMembers);
+    const spoken = dialect.beginCall(headers);
+    const params = spoken.readParams(grpc.request, this.options.jsonMembers);
     const scope = { tenant: caller.tenant, owner: caller.owner };
     const tenant = typeof params.tenant === 'string' ? params.tenant : '';
     const named = tenantPath(tenant);
@@ -129,10 +150,11 @@ export class GrpcBinding {
     const path = named === '' ? pathAtHost(this.options.publicTarget, grpc.getHost()) : named;
     const call = {
       ...grpcCall(headers, path, scope, this.options.baseUrl()),
+      ...spoken.context,
       ...(isRegisteredAgent(path) && inboundCall(caller, headers)),
     };
     const agent = await this.options.handler.agentOfTasks(call);
-    return { agent, params, call, caller, whenClosed };
+    return { agent, params, call, caller, whenClosed, spoken };
   }
 }
 
@@ -140,7 +162,17 @@ export class GrpcBinding {
 async function forwardItems(
   items: AsyncIterable<StreamItem>,
   grpc: StreamCall,
-  { metadata, signal, enter }: { metadata: Metadata; signal: AbortSignal; enter: EnterFrame | undefined },
+  {
+    metadata,
+    signal,
+    enter,
+    spoken,
+  }: {
+    metadata: Metadata;
+    signal: AbortSignal;
+    enter: EnterFrame | undefined;
+    spoken: GrpcDialectCall<unknown>;
+  },
 ): Promise<typeof DRAINING | undefined> {
   let begun = false;
   for await (const item of items) {
@@ -149,7 +181,8 @@ async function forwardItems(
     if (signal.aborted) break;
     const { length } = item.json;
     const leave = length < LARGE_FRAME ? undefined : await enter?.(length);
-    await sendItem(item.response, grpc, signal).finally(leave);
+    await sendItem(spoken.writeResult(item.response), grpc, signal).finally(leave);
+    if (spoken.isLast?.(item.response)) break;
   }
   if (signal.reason === ACCESS_ENDED) return UNKNOWN;
   return signal.reason === ENDED_FOR_ALL ? DRAINING : undefined;
@@ -159,7 +192,7 @@ async function forwardItems(
  * Sends one item and waits until the item has left or the stream is aborted: a slow reader costs the memory of one
  * item. GrpcAnswer cuts a reader that is too slow.
  */
-function sendItem(response: StreamResponse, grpc: StreamCall, signal: AbortSignal): Promise<void> {
+function sendItem(response: unknown, grpc: StreamCall, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const finishSending = (): void => {
       signal.removeEventListener('abort', finishSending);

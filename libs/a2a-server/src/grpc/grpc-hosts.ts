@@ -37,6 +37,12 @@ export function pathAtHost(publicTarget: string | undefined, authority: string):
   throw new UnknownAgent(`no agent at the host "${shown}"`, 'AGENT_NOT_FOUND', { host: shown });
 }
 
+/** True if the host of a target in a card names the agent of the card's tenant. */
+export function isHostOfAgent(target: string, tenant: string): boolean {
+  const label = labelOf(tenant.replace(/\/$/, ''));
+  return label !== undefined && target.replace(/^https?:\/\//i, '').startsWith(`${label}.`);
+}
+
 /** Returns the part of the public host after the `*`, in lower case; `undefined` if the target has no `*`. */
 function suffixOf(publicTarget: string): string | undefined {
   const [, suffix] = /^(?:https?:\/\/)?\*(\.[^:/]+)/i.exec(publicTarget) ?? [];

@@ -12,6 +12,7 @@ import {
   GrpcConnections,
   MOST_ANONYMOUS_STREAMS,
 } from './grpc-connections.js';
+import { LEGACY_SERVICE, LEGACY_SERVICE_NAME } from '../v0-3/grpc/legacy-definition.js';
 import { GRPC_SERVICE } from './grpc-definition.js';
 import { grpcError } from './grpc-status.js';
 
@@ -72,13 +73,15 @@ export interface GrpcListenerOptions {
  */
 const LONGEST_IDLE_MS = 5 * 60_000;
 
-/** Name of the service in `a2a.proto`, for health checks. */
-const SERVICE_NAME = 'lf.a2a.v1.A2AService';
+/** Names of the server and of its services of 1.0 and 0.3, for health checks. */
+const SERVICE_NAMES = ['', 'lf.a2a.v1.A2AService', LEGACY_SERVICE_NAME] as const;
 
 /** gRPC server for A2A and the standard health service. It has no TLS; a proxy adds TLS. */
 export class GrpcListener {
   private readonly binding: GrpcBinding;
-  private readonly health = new HealthImplementation({ '': 'SERVING', [SERVICE_NAME]: 'SERVING' });
+  private readonly health = new HealthImplementation(
+    Object.fromEntries(SERVICE_NAMES.map((name) => [name, 'SERVING'])),
+  );
   private readonly connections: GrpcConnections;
   private readonly refuse: EarlyRefusal;
   private readonly server: Server;
@@ -100,6 +103,7 @@ export class GrpcListener {
       'grpc.max_connection_idle_ms': LONGEST_IDLE_MS,
     });
     this.server.addService(GRPC_SERVICE, this.binding.createHandlers());
+    this.server.addService(LEGACY_SERVICE, this.binding.createLegacyHandlers());
     this.health.addToServer(this.server);
   }
 
@@ -117,8 +121,7 @@ export class GrpcListener {
 
   /** Reports NOT_SERVING to health checks. */
   reportNotServing(): void {
-    this.health.setStatus('', 'NOT_SERVING');
-    this.health.setStatus(SERVICE_NAME, 'NOT_SERVING');
+    for (const name of SERVICE_NAMES) this.health.setStatus(name, 'NOT_SERVING');
   }
 
   endStreams(): void {

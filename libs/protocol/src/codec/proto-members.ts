@@ -30,6 +30,17 @@ const ARTIFACT: ProtoPlaces = {
 
 /** Fields with members in SendMessageRequest of `a2a.proto` 1.0. */
 export const MEMBERS_IN_SEND: ProtoPlaces = { 2: { places: () => MESSAGE }, 4: { places: () => STRUCT } };
+const LEGACY_PART: ProtoPlaces = { 3: { places: () => ({ 1: { places: () => STRUCT } }) } };
+const LEGACY_MESSAGE: ProtoPlaces = {
+  5: { places: () => LEGACY_PART, counts: true },
+  6: { places: () => STRUCT },
+  7: TEXTS,
+};
+/** Fields with members in SendMessageRequest of `a2a.proto` 0.3. */
+export const MEMBERS_IN_LEGACY_SEND: ProtoPlaces = {
+  1: { places: () => LEGACY_MESSAGE },
+  3: { places: () => STRUCT },
+};
 /** Fields with members in CancelTaskRequest of `a2a.proto` 1.0. */
 export const MEMBERS_IN_CANCEL: ProtoPlaces = { 3: { places: () => STRUCT } };
 /** Fields with members in Task of `a2a.proto` 1.0. */

@@ -7,8 +7,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
  */
 export type FileEncoding = 'once' | 'twice';
 
-/** User agents of the HTTP clients inside the 0.3 SDKs of Python and Java. */
-const ENCODING_TWICE = /^(?:python-httpx|Java-http-client)\//;
+/** User agents of the clients inside the 0.3 SDKs of Python and Java, and over gRPC also of Go. */
+const ENCODING_TWICE = /^(?:python-httpx|Java-http-client)\/|(?:^| )grpc-(?:python|python-asyncio|go|java-\w+)\//;
 const BASE64_TEXT = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/;
 
 /** Returns how the client of a request encodes files. */
