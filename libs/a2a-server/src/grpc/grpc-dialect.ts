@@ -19,7 +19,7 @@ export interface GrpcDialect<Request = unknown> {
   toError(error: unknown): Partial<ServiceError>;
 }
 
-/** One call in a GrpcDialect. */
+/** Call in a GrpcDialect. */
 export interface GrpcDialectCall<Request> {
   /** Decodes the request to the parameters of 1.0. @throws A2AError */
   readParams(request: Request, mostMembers: number): JsonObject;
