@@ -100,8 +100,22 @@ class BeginRegisteredAgentTurn1700000001072 implements MigrationInterface {
   }
 }
 
+/** Adds which Message is not at the agent for certain, because its turn waits. NULL, as in old rows: it may be there. */
+class NoteUnsentMessage1700000001073 implements MigrationInterface {
+  readonly name = 'NoteUnsentMessage1700000001073';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE registered_agent_task ADD COLUMN unsent_message text COLLATE "C"');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE registered_agent_task DROP COLUMN unsent_message');
+  }
+}
+
 export const REGISTERED_AGENT_MIGRATIONS = [
   CreateRegisteredAgent1700000001070,
   LimitRegisteredAgent1700000001071,
   BeginRegisteredAgentTurn1700000001072,
+  NoteUnsentMessage1700000001073,
 ];

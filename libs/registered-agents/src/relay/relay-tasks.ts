@@ -41,11 +41,14 @@ export interface StoredTurn {
   remoteContextId?: string;
   /** True if the turn answers the question what to do about a lost Task. It stays true once the Message was sent again. */
   isAnswer: boolean;
+  /** True if the Message is not at the agent for certain. If false, the agent may have it. */
+  isUnsent: boolean;
 }
 
 /**
  * Stores which Task of a registered agent each Task here stands for.
  * - A turn is stored before its Message is sent, so a recovered turn knows that the agent may have it.
+ * - A turn that waits before it sends is stored as unsent meanwhile, so a recovered turn sends the Message.
  * - The agent's ids are stored before any event of its Task is visible.
  * - Rows are deleted with their Tasks.
  * - One statement stores what arrives while another one works.
@@ -98,6 +101,17 @@ export class RelayTasks {
   /** Notes that the turn asks the caller what to do about a lost Task. The lost Task is forgotten. */
   async noteQuestion(taskId: string): Promise<void> {
     await this.database.pool.query({ name: 'relay-ask', text: ASK, values: [taskId] });
+  }
+
+  /**
+   * Stores whether the Message of a turn is not at the agent for certain. May be repeated.
+   * @param token token of the claim of the execution
+   * @returns false if the execution has lost its claim; nothing is stored then
+   */
+  async noteUnsent(taskId: string, token: string, isUnsent: boolean): Promise<boolean> {
+    const statement = { name: 'relay-unsent', text: NOTE_UNSENT, values: [taskId, token, isUnsent] };
+    const { rowCount } = await this.database.pool.query(statement);
+    return rowCount === 1;
   }
 
   private async storeTurns(turns: readonly TurnToStore[]): Promise<Map<TurnToStore, StoredTurn>> {
@@ -166,6 +180,7 @@ interface TurnRow {
   remote_task_id: string | null;
   remote_context_id: string | null;
   asked_by: string | null;
+  unsent_message: string | null;
 }
 
 function toTurn(row: TurnRow): StoredTurn {
@@ -175,6 +190,7 @@ function toTurn(row: TurnRow): StoredTurn {
     ...(row.remote_task_id !== null && { remoteTaskId: row.remote_task_id }),
     ...(row.remote_context_id !== null && { remoteContextId: row.remote_context_id }),
     isAnswer: row.asked_by !== null && row.asked_by !== row.message_id,
+    isUnsent: row.unsent_message === row.message_id,
   };
 }
 
@@ -196,7 +212,7 @@ function hashTexts(members: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(members)).digest('hex');
 }
 
-const COLUMNS = `message_id, options, begun_at, remote_task_id, asked_by,
+const COLUMNS = `message_id, options, begun_at, remote_task_id, asked_by, unsent_message,
   coalesce(remote_context_id, (
     SELECT earlier.remote_context_id FROM registered_agent_task earlier
     WHERE earlier.context_key = turn.context_key AND earlier.remote_context_id IS NOT NULL
@@ -221,6 +237,14 @@ const KEEP = `
   WHERE turn.task_id = met.task_id`;
 const ASK = `
   UPDATE registered_agent_task SET asked_by = message_id, remote_task_id = NULL WHERE task_id = $1`;
+/**
+ * The Task's row stays locked until the commit, so a replica that adopts the Task reads what this one has stored. One
+ * Task a statement: several locks could deadlock with a batch of events.
+ */
+const NOTE_UNSENT = `
+  WITH held AS MATERIALIZED (SELECT task_id FROM task WHERE task_id = $1 AND claim_token = $2 FOR SHARE)
+  UPDATE registered_agent_task AS turn SET unsent_message = CASE WHEN $3::boolean THEN message_id END
+  FROM held WHERE turn.task_id = held.task_id`;
 const REFERENCES = `
   SELECT task_id, remote_task_id FROM registered_agent_task
   WHERE task_id = ANY($1::text[]) AND talk_key = $2 AND remote_task_id IS NOT NULL`;

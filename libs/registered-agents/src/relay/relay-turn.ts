@@ -46,6 +46,10 @@ export class RelayTurn {
   private awaySince: number | undefined;
   /** True if the next call follows the agent's Task instead of sending the Message first. */
   private follows: boolean;
+  /** True if an earlier execution or an earlier call may have brought the Message to the agent. */
+  private mayBeSent: boolean;
+  /** Time since which the turn waits for the agent. A recovered turn has only the rest of its wait. */
+  private readonly waitsSince: number;
 
   private constructor(
     private readonly agent: RegisteredAgent,
@@ -55,7 +59,10 @@ export class RelayTurn {
     log: readonly TaskEvent[],
   ) {
     this.mirror = new TaskMirror(context, log);
-    this.follows = turn.isRecovered && turn.remoteTaskId !== undefined;
+    this.mayBeSent = turn.isRecovered && !turn.isUnsent;
+    this.follows = this.mayBeSent && turn.remoteTaskId !== undefined;
+    this.waitsSince = performance.now() - (turn.isUnsent ? Math.max(Date.now() - turn.begunAt.getTime(), 0) : 0);
+    if (turn.isUnsent) this.awaySince = this.waitsSince;
   }
 
   /** Stores the turn, and waits until its Message is durable. */
@@ -93,7 +100,7 @@ export class RelayTurn {
       if (answer !== RESEND || !asked) return yield* this.askCaller();
       message = asked;
     }
-    const isUncertain = turn.isRecovered && turn.remoteTaskId === undefined;
+    const isUncertain = this.mayBeSent && turn.remoteTaskId === undefined;
     if (isUncertain && this.agent.policy.forgotten !== 'resend') return yield* this.applyPolicy();
     if (!(await this.waitForRoom())) {
       const words = 'The agent is busy: it takes no more messages for the moment.';
@@ -103,11 +110,13 @@ export class RelayTurn {
     const references = await this.findReferences(message);
     for (let failures = 0; ; failures += 1) {
       const call = this.createCall(this.buildRequest(message, held, references));
+      await this.noteUnsent(false);
       yield* this.followCall(call);
       const next = await this.nextStep(call.outcome, call);
       if (next === undefined) yield* this.endTurn(call.outcome);
       else if (next === 'policy') yield* this.applyPolicy();
       if (next !== 'again') return;
+      await this.noteUnsent(true);
       await delay(BACKOFF.pauseAfter(Math.min(failures, MOST_DOUBLINGS)), undefined, { signal: context.signal });
     }
   }
@@ -121,18 +130,40 @@ export class RelayTurn {
     const { concurrency, perMinute, wait = DEFAULT_WAIT_S } = agent.policy;
     const { signal, taskId } = context;
     const talk = talkOf(agent, context);
-    const until = performance.now() + wait * SECOND_MS;
+    const until = this.waitsSince + wait * SECOND_MS;
     const takeSlot = (most: number): Promise<boolean> =>
       retryWhileUnreachable(() => services.limits.takeSlot(talk, taskId, most), signal);
     for (let looks = 0; concurrency !== undefined && !(await takeSlot(concurrency)); looks += 1) {
       if (performance.now() >= until) return false;
+      await this.noteUnsent(true);
       await delay(ROOM_BACKOFF.pauseAfter(Math.min(looks, MOST_DOUBLINGS)), undefined, { signal });
     }
     if (perMinute === undefined || follows) return true;
     const left = Math.max(until - performance.now(), 0);
     const pause = await retryWhileUnreachable(() => services.limits.reserveMessage(talk, perMinute, left), signal);
-    if (pause !== undefined && pause > 0) await delay(pause, undefined, { signal });
-    return pause !== undefined;
+    if (pause === undefined) return false;
+    if (pause > 0) {
+      await this.noteUnsent(true);
+      await delay(pause, undefined, { signal });
+    }
+    return true;
+  }
+
+  /**
+   * Stores that the Message is not at the agent before the turn waits, and that it may be there before it is sent. Does
+   * nothing if the stored turn already says so, or if the Message may be at the agent anyway.
+   * @throws ExecutionInterrupted if another replica has the Task
+   */
+  private async noteUnsent(isUnsent: boolean): Promise<void> {
+    const { context, services, turn } = this;
+    const { taskId, token, signal } = context;
+    if (turn.isUnsent === isUnsent || this.mayBeSent) return;
+    const isHeld = await retryWhileUnreachable(() => services.tasks.noteUnsent(taskId, token, isUnsent), signal);
+    if (!isHeld) {
+      await context.assertClaimHeld();
+      throw new Error(`The turn of task ${taskId} vanished`);
+    }
+    turn.isUnsent = isUnsent;
   }
 
   /** Returns the agent's Tasks that a Message refers to. */
@@ -225,6 +256,7 @@ export class RelayTurn {
     const hasTask = this.turn.remoteTaskId !== undefined;
     // The Message of a follow-up may have reached its Task: the next call looks before it sends.
     if (hasTask && call.isSent) this.follows = true;
+    if (call.isSent && !outcome.failure.rateLimited) this.mayBeSent = true;
     return decideAfter({ failure: outcome.failure, isSent: call.isSent, hasTask });
   }
 
