@@ -53,13 +53,13 @@ export class PostgresTaskStore extends TaskStore {
   private readonly proofs: Pool;
   private readonly reader: StoredTaskReader;
   private readonly counts: TaskCounts;
-  /** Loads children in the journal's session, after the batches that were sent before. */
-  /** At most two statements at a time. */
+  /** Checks claims, with at most two statements at a time. */
   private readonly heldClaims = new BatchLoader(
     (claims: readonly TaskClaim[]) => this.readHeldClaims(claims),
     PROOFS_AT_ONCE,
     2,
   );
+  /** Loads children in the journal's session, after the batches that were sent before. */
   private readonly recordedByParent = new BatchLoader((parents: readonly string[]) => this.readRecorded(parents));
 
   /** @param folds memory limit for folds of waiting Tasks */
