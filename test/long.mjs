@@ -42,6 +42,7 @@ export const LONG = [
   'test/e2e/read-only-database.e2e-spec.ts',
   'test/e2e/platform/embedded-postgres.e2e-spec.ts',
   // Other programs, installed, built or started as a user would: tools, poolers, packages, templates.
+  'test/e2e/grpc-runs.e2e-spec.ts',
   'test/e2e/nest-cli.e2e-spec.ts',
   'test/e2e/cells.e2e-spec.ts',
   'test/e2e/trace-hops.e2e-spec.ts',
