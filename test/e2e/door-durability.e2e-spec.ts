@@ -1,5 +1,5 @@
 import { isTerminalState, type JsonObject, type StreamResponse, type Task } from '#libs/protocol';
-import { getTask, outline, rpc, sendTask, stream, subscribe } from '../support/a2a.js';
+import { getTask, outline, rpc, sendParams, sendTask, stream, subscribe } from '../support/a2a.js';
 import { DoorAgent } from '../support/door-agent.js';
 import { openDoor } from '../support/doors.js';
 import { startParley } from '../support/parley.js';
@@ -224,6 +224,19 @@ it('passes a file both ways as bytes, although the log keeps it elsewhere', asyn
   const [, kept] = task.artifacts?.[0]?.parts ?? [];
   expect(kept).toMatchObject({ mediaType: 'image/png', filename: 'large.png' });
   expect(kept?.url).toContain('/api/files/');
+});
+
+it('stores no turn for a repeated request under a key', async () => {
+  const agent = await startAgent();
+  const { base } = await openDoor(stage.parley.url, agent.url);
+  const headers = { 'idempotency-key': crypto.randomUUID() };
+  const params = sendParams('hello');
+  const asked = ['one', 'other', 'third'].map(() => rpc<{ task: Task }>(base, 'SendMessage', params, { headers }));
+  const ids = (await Promise.all(asked)).map(({ body }) => body.result?.task.id);
+  expect(ids).toEqual(ids.map(() => ids[0]));
+  expect(agent.heard).toHaveLength(1);
+  const orphans = 'SELECT task_id FROM registered_agent_task WHERE task_id NOT IN (SELECT task_id FROM task)';
+  expect(await stage.database.query(orphans)).toEqual([]);
 });
 
 describe('an agent that is away', () => {
