@@ -29,7 +29,10 @@ export interface FolderApplyOptions {
   dryRun?: boolean | undefined;
   prune?: boolean | undefined;
   force?: boolean | undefined;
-  /** False if a workflow of the service must not be replaced unless it was applied from this folder before. */
+  /**
+   * True, the default: also replaces workflows that were not last applied from this folder. False: the service refuses
+   * the request if it would replace one. `force` has precedence.
+   */
   adopt?: boolean | undefined;
   mark?: string;
   seen?: ReadonlyMap<string, string>;

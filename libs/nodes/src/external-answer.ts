@@ -72,9 +72,10 @@ function agentsMembers({ metadata, extensions }: Pick<Artifact, 'metadata' | 'ex
 }
 
 /**
- * Returns the output for the answer of an agent: the text of its first Artifact, else the data as JSON, else `no
- * output`. All other Parts of all Artifacts follow. If there are no Artifacts, the last Message of the agent counts. The description, metadata and
- * extensions are those of the first Artifact or the Message.
+ * Returns the output for the answer of an agent. The first Part is the first text of the first Artifact, else its first
+ * data as JSON, else `no output`. All Parts follow that are not in that text. For a reply without a Task, and for a Task
+ * without Artifacts, the agent's last Message takes the place of the Artifact. The description, metadata and extensions
+ * are those of the first Artifact or the Message.
  */
 export function outputOf({ reply, artifacts, lastMessage: said }: CalledTask): NodeOutput {
   const made =

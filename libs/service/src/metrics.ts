@@ -86,7 +86,10 @@ export class Metrics {
   }
 }
 
-/** Limits the wait for a reading, and keeps at most one reading under way. */
+/**
+ * Returns a function that waits for a reading for at most READING_MS, and then returns without it. A call while a
+ * reading is under way waits for that one.
+ */
 function inTime(read: () => Promise<void>): () => Promise<void> {
   let underWay: Promise<void> | undefined;
   return async () => {

@@ -156,8 +156,8 @@ const SCRIPT_SCHEMA: JsonObject = closedSchema(
 );
 
 /**
- * True if a value contains the wanted value: an object needs the wanted members, at any depth; any other value must be
- * equal. The time is limited by the number of values in `wanted`.
+ * True if a value contains the wanted value: an object needs the wanted members, which may be among others; an array
+ * needs the same length, and each element must contain the wanted one; any other value must be equal. The time is limited by the number of values in `wanted`.
  */
 export function isContained(wanted: JsonValue, value: JsonValue | undefined): boolean {
   if (isJsonObject(wanted)) {

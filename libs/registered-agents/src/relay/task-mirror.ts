@@ -125,8 +125,8 @@ export class TaskMirror {
   }
 
   /**
-   * True for a status that adds nothing: SUBMITTED, since the Task here has begun with it, and the bare WORKING with
-   * which the log continues after a Message.
+   * True for a status that adds nothing: SUBMITTED, with which the Task here has begun; and a WORKING without a message
+   * before any other status of the turn, because the log here already has the WORKING that follows each Message.
    */
   private isSkipped({ state, message }: TaskStatus): boolean {
     if (state === 'TASK_STATE_SUBMITTED') return true;

@@ -49,7 +49,7 @@ export interface StepMember {
   evict(): void;
 }
 
-/** Size and limits of a step. */
+/** Options of an AnswerStep, the memory for answers of one range of sizes. */
 export interface AnswerStepOptions {
   bytes: number;
   /** Milliseconds without notable progress after which an answer is evicted while another answer waits. */

@@ -8,8 +8,8 @@ import type { RevisionPrecondition, TaskFilter, TaskHeader, TaskQuery, TaskScope
 /** Maximum bytes of a short log, which is read with its Task's row. */
 const FEW_BYTES = 64 * 1024;
 /**
- * Factor by which the rows of a log may exceed FEW_BYTES when the log is read without Artifacts: a row with other
- * events may have Artifacts too.
+ * Maximum size, as a multiple of FEW_BYTES, of the rows that a read without Artifacts loads. Such a read skips rows
+ * that have only artifact updates; the other rows may have some too.
  */
 const MOST_BESIDE = 4;
 
