@@ -45,6 +45,8 @@ async function cardAt(base: string): Promise<AgentCard> {
   return (await fetch(`${base}/.well-known/agent-card.json`, { headers: { 'a2a-version': '1.0' } })).json() as never;
 }
 
+const TEXT_AND_DATA = ['text/plain', 'application/json'];
+
 describe('set, wait, human and workflow nodes as agents of their own', () => {
   let name: string;
   const base = (id: string): string => stage.api.base(name, id);
@@ -168,14 +170,15 @@ describe('set, wait, human and workflow nodes as agents of their own', () => {
 
   it.each([
     ['values', ['application/json'], 'Answers with values'],
-    ['pause', ['text/plain', 'application/json'], 'Waits'],
+    ['pause', TEXT_AND_DATA, 'Waits'],
     ['gate', ['application/json'], 'Asks a person'],
-    ['free', ['text/plain', 'application/json'], 'Asks a person'],
-    ['greet', ['text/plain', 'application/json'], 'Runs a workflow'],
+    ['free', TEXT_AND_DATA, 'Asks a person'],
+    ['greet', TEXT_AND_DATA, 'Runs a workflow'],
   ])('the card of %s says what goes in, what comes out and what it does', async (id, outputModes, does) => {
     const card = await cardAt(base(id));
     expect(card).toMatchObject({
-      defaultInputModes: ['text/plain', 'application/json'],
+      // A workflow takes what its first nodes take.
+      defaultInputModes: id === 'greet' ? [...TEXT_AND_DATA, '*/*'] : TEXT_AND_DATA,
       defaultOutputModes: outputModes,
       skills: [{ id, description: expect.stringContaining(does) }],
     });
