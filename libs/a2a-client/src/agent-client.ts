@@ -241,10 +241,10 @@ export class CalledTask {
   /** Newest Message that the agent sent before its Task ended, with an active state or beside the Task. */
   private earlier: Message | undefined;
 
-  /** Artifacts of the agent. Partial ones are left out if there are Artifacts that are not partial. */
+  /** Artifacts of the agent. Partial ones and questions are left out if there are others. */
   get artifacts(): Artifact[] {
     const all = [...this.held.values()];
-    const whole = all.filter(({ artifactId }) => !this.partial.has(artifactId));
+    const whole = all.filter((artifact) => !this.partial.has(artifact.artifactId) && !isQuestion(artifact));
     return whole.length > 0 ? whole : all;
   }
 
@@ -322,6 +322,11 @@ export class CalledTask {
     this.taskId ??= taskId;
     this.contextId ??= contextId;
   }
+}
+
+/** True for an Artifact with nothing but the call of a function, by which an agent of ADK asks its caller. */
+function isQuestion({ parts }: Artifact): boolean {
+  return parts.length > 0 && parts.every(({ metadata }) => metadata?.['adk_type'] === 'function_call');
 }
 
 function heldArtifacts(artifacts: readonly Artifact[] = []): Map<string, Artifact> {

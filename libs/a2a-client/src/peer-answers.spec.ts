@@ -342,3 +342,20 @@ describe('partial Artifacts (Agent Development Kit)', () => {
     expect(textsOf(await callAgent(agent))).toEqual(texts);
   });
 });
+
+describe('the question of an agent of ADK', () => {
+  const call = { data: { id: 'call', name: 'ask' }, metadata: { adk_type: 'function_call' } };
+  const artifact = (artifactId: string, part: JsonObject): JsonObject => ({
+    artifactUpdate: { ...place, artifact: { artifactId, parts: [part] } },
+  });
+
+  it.each<[string, JsonObject[], string[]]>([
+    ['is no part of the answer', [artifact('asked', call), artifact('told', { text: 'four' })], ['told']],
+    ['is the answer where nothing else is', [artifact('asked', call)], ['asked']],
+  ])('%s', async (_what, updates, ids) => {
+    const agent = await agentOf({ streaming: true }, (request, response) =>
+      streamResults(request, response, [task(states.working), ...updates, status(states.completed)]),
+    );
+    expect((await callAgent(agent)).artifacts.map(({ artifactId }) => artifactId)).toEqual(ids);
+  });
+});
