@@ -18,6 +18,9 @@ export const LONG = [
   'test/e2e/claims.e2e-spec.ts',
   'test/e2e/auth-strangers.e2e-spec.ts',
   'test/e2e/cancel-retries.e2e-spec.ts',
+  'test/e2e/http-limits.e2e-spec.ts',
+  'test/e2e/large-parts.e2e-spec.ts',
+  'test/e2e/list-shares.e2e-spec.ts',
   // Each view of the console in every state and size; npm test has the journey of a run, and the short views.
   ...['agent-journey', 'agents', 'api-key', 'conversations', 'cross-site', 'language-editor', 'language-runs'].map(
     browser,
@@ -40,6 +43,7 @@ export const LONG = [
   'test/e2e/database-cut-off.e2e-spec.ts',
   'test/e2e/failed-start.e2e-spec.ts',
   'test/e2e/read-only-database.e2e-spec.ts',
+  'test/e2e/platform/database.e2e-spec.ts',
   'test/e2e/platform/embedded-postgres.e2e-spec.ts',
   // Other programs, installed, built or started as a user would: tools, poolers, packages, templates.
   'test/e2e/grpc-runs.e2e-spec.ts',
@@ -53,6 +57,8 @@ export const LONG = [
   'test/e2e/package.e2e-spec.ts',
   'test/e2e/pooler.e2e-spec.ts',
   'test/e2e/outbound-matrix.e2e-spec.ts',
+  'test/e2e/typed-client.e2e-spec.ts',
+  'test/e2e/agent-app/defined-agent.e2e-spec.ts',
   'test/e2e/agent-app/demo.e2e-spec.ts',
   'test/e2e/agent-app/documented-agents.e2e-spec.ts',
   'test/e2e/agent-app/role-agent.e2e-spec.ts',
