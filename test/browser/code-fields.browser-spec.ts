@@ -90,8 +90,8 @@ describe('the fields for texts and expressions', () => {
   inBrowser('marks what the service finds in a text, at its place', async () => {
     const page = await edit(ordered(unique('marks')));
     const second = await prompt(page, 'second');
-    await second.fill('Say {{first}} and ${nodes.nobody.text} of ${1 + 1}');
-    await page.locator('.code-error', { hasText: 'nobody' }).waitFor();
+    await second.fill('Say {{first}} and ${nodes.absent.text} of ${1 + 1}');
+    await page.locator('.code-error', { hasText: 'absent' }).waitFor();
     expect(await page.locator('.code-reference').allInnerTexts()).toEqual(['{{first}}']);
     expect(await page.locator('.code-number').allInnerTexts()).toEqual(['1', '1']);
     await second.fill('Say {{first}}');
@@ -200,7 +200,7 @@ describe('the fields for texts and expressions', () => {
   inBrowser('has nothing serious for an accessibility checker with its list open, and fits a phone', async () => {
     const page = await edit(ordered(unique('axe')), { width: 390 });
     const second = await prompt(page, 'second');
-    await second.fill('Say {{first}} of ${nodes.nobody.text}');
+    await second.fill('Say {{first}} of ${nodes.absent.text}');
     await page.locator('.code-error').waitFor();
     await second.press('Control+End');
     await second.pressSequentially(' {{');

@@ -64,7 +64,7 @@ describe('a replica that is killed after each event of an agent', () => {
     expect(await results(calls)).toEqual(calls.map(completedIfKnown));
   });
 
-  it('tells the event that the agent says while nobody listens', async () => {
+  it('shows the event that the agent sends while Parley is not connected', async () => {
     const { cluster, surviving: agent } = trial;
     const calls = await trial.beginAll(cluster.replicas[0]!, { agent, path: await trial.open(agent) });
     await cluster.kill(cluster.replicas[0]!);

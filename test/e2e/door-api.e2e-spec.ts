@@ -79,7 +79,7 @@ it('serves the card of the agent with the interfaces and the signature of this s
   const { card } = await cardOf(base);
   expect(card).toMatchObject({
     name: 'Door agent',
-    description: 'Echoes what it is told',
+    description: 'Echoes each Message',
     version: '7.1',
     provider: { organization: 'Doors Ltd' },
     documentationUrl: 'https://doors.example.com/docs',

@@ -31,7 +31,7 @@ async function keyWith(scopes: string[]): Promise<Record<string, string>> {
   return { authorization: `Bearer ${body.key}` };
 }
 
-describe('a Message that the policy refuses is heard by nobody, and stored nowhere', () => {
+describe('a Message that the policy refuses does not reach the agent, and is not stored', () => {
   it('from a caller that it does not name', async () => {
     const { agent, base } = await behind({ callers: ['ann'] });
     const { error, tasks } = await refused(base, 'let me in', { headers: EVE.headers });

@@ -127,7 +127,7 @@ export class DoorAgent implements AgentExecutor {
     const path = binding === 'JSONRPC' ? 'rpc' : 'rest';
     return {
       name: 'Door agent',
-      description: 'Echoes what it is told',
+      description: 'Echoes each Message',
       supportedInterfaces: [
         { url: `${this.url}/${path}`, protocolBinding: binding, tenant: '', protocolVersion: '1.0' },
       ],

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before } from './until.js';
 
-/** What an agent noted of a Task. */
+/** Notes of an agent about a Task. */
 export interface AgentNote {
   about?: string;
   /** Text of a Message that the agent got. */

@@ -32,8 +32,8 @@ export class AnswerSize {
   private state: TaskState | undefined;
 
   /**
-   * @param place is told how many characters are counted so far (`setKept`), as the memory that the answer keeps;
-   *   without it nothing is told
+   * @param place account of the answer's memory, to which the number of characters counted so far is reported
+   *   (`setKept`); absent: nothing is reported
    */
   constructor(
     private readonly limits: Pick<ContentLimits, 'artifact' | 'task'>,

@@ -270,7 +270,7 @@ describe('the error of an agent', () => {
       'ValueError: no order',
     ],
     ['1 validation error\nparts\n  Field required', '1 validation error\nparts\n  Field required'],
-  ])('%j goes on without its stack trace', async (message, shown) => {
+  ])('%j reaches callers without its stack trace', async (message, shown) => {
     const agent = await agentOf({}, (request, response) =>
       answerRpc(request, response, { error: { code: -32603, message } }),
     );

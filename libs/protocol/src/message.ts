@@ -14,7 +14,7 @@ export interface Part {
   metadata?: JsonObject;
 }
 
-/** One Message between a caller and an agent (A2A, section 4.1.4). */
+/** Message between a caller and an agent (A2A, section 4.1.4). */
 export interface Message {
   messageId: string;
   contextId?: string;

@@ -9,7 +9,7 @@ const DOOR_PATH = '/a2a/agents/echo';
 const READERS = 4;
 
 /**
- * What a door costs: the same Messages to an agent of the official SDK, which keeps everything in memory, and to Parley,
+ * Measures what a door costs: sends the same Messages to an agent of the official SDK, all in memory, and to Parley,
  * which keeps each Message and each event on disk before it passes them on.
  */
 export async function doorCase(bench: Bench): Promise<Row[]> {

@@ -36,7 +36,7 @@ export interface DoorCallOptions {
 /** How strictly the logs of the caller and the agent are compared. */
 export type ResultMode = 'exact' | 'merged' | 'repeated';
 
-/** What a caller and the agent saw of a Task. */
+/** Events of a Task as its caller saw them, and as the agent noted them. */
 export interface DoorResult {
   about: string;
   state: string | undefined;
@@ -110,7 +110,7 @@ export class DoorCall {
 
   /**
    * Resolves with the end.
-   * @param mode `merged`: the agent may have said events while nobody listened; `repeated`: it may have said all again
+   * @param mode `merged`: the agent may have said events while Parley was not connected; `repeated`: it may have said all again
    */
   async result(query: TestDatabase['query'], mode: ResultMode = 'exact'): Promise<DoorResult> {
     const isMerged = mode !== 'exact';

@@ -25,7 +25,7 @@ const after = (id: string): WorkflowNode => called('after', `after {{${id}}}`);
 const form: JsonObject = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
 const human = { id: 'gate', type: 'human', config: { prompt: 'Publish?', form } };
 
-/** What the version before the language had: the dumps were made of these. @public */
+/** Definitions of the version before the language, of which the dumps were made. @public */
 export const PLAIN: readonly Workflow[] = [
   row('plain', [input('in'), called('a', 'a {{in}}'), called('b', 'b {{in}}'), output('out')]),
   row('asks', [input('in'), called('a', 'a {{in}}'), ask, after('q'), output('out')]),
@@ -42,7 +42,7 @@ export const PLAIN: readonly Workflow[] = [
   },
 ];
 
-/** What a later version had beside that. @public */
+/** Definitions that a later version had as well. @public */
 export const LANGUAGE: readonly Workflow[] = [
   row(
     'loop',

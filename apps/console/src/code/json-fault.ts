@@ -1,4 +1,4 @@
-/** What may come next in a JSON text. */
+/** Kinds of things that may come next in a JSON text. */
 type Expected = 'colon' | 'comma' | 'key' | 'key or end' | 'nothing' | 'value' | 'value or end';
 
 const SPACE = /[ \t\n\r]*/y;

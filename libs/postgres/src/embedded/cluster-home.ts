@@ -64,7 +64,7 @@ export const ROOT_STATE_DIRECTORY = '/var/lib/parley';
  * Prepares `<dataDir>/postgres` for the embedded PostgreSQL. Closes the folder to other users, and also files in it
  * that earlier versions left open.
  *
- * As root, the service runs PostgreSQL under an unprivileged account:
+ * The service, if it runs as root, runs PostgreSQL under an unprivileged account:
  * - If this account can pass all directories above `dataDir`, `dataDir` itself becomes passable (not readable) to
  *   others.
  * - Otherwise (a home with mode 0700) no directory is opened. Instead the files lie in
