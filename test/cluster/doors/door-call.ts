@@ -77,16 +77,18 @@ export class DoorCall {
   /** Resolves when the agent has said what it may, and the caller has seen it. */
   async reached(query: TestDatabase['query']): Promise<void> {
     const { about, said } = this.options;
+    let rows: { id: string | null }[] = [];
     const hasId = async (): Promise<boolean> => {
-      const sql = 'SELECT FROM registered_agent_task WHERE task_id = $1 AND remote_task_id IS NOT NULL';
-      return (await query(sql, [this.taskId])).length === 1;
+      const sql = 'SELECT remote_task_id AS id FROM registered_agent_task WHERE task_id = $1';
+      rows = await query<{ id: string | null }>(sql, [this.taskId]);
+      return rows[0]?.id !== null && rows.length === 1;
     };
     await until(
       async () => {
         if (said === 0) return this.notes().some(({ heard }) => heard !== undefined);
         return this.notes().filter(isSaid).length >= said && this.outlines().length >= said - 1 && (await hasId());
       },
-      { what: () => `${about} to say ${said}: ${this.describe()}` },
+      { what: () => `${about} to say ${said}: ${this.describe()}, stored ids ${JSON.stringify(rows)}` },
     );
   }
 

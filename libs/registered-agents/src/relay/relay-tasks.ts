@@ -114,7 +114,17 @@ export class RelayTasks {
     return rowCount === 1;
   }
 
+  /** Stores the turns. A second turn of a Task gets a statement of its own: one statement writes a row only once. */
   private async storeTurns(turns: readonly TurnToStore[]): Promise<Map<TurnToStore, StoredTurn>> {
+    const firsts = [...new Map(turns.toReversed().map((turn) => [turn.taskId, turn])).values()];
+    const stored = await this.storeTurnOfEach(firsts);
+    const others = turns.filter((turn) => !firsts.includes(turn));
+    if (others.length === 0) return stored;
+    return new Map([...stored, ...(await this.storeTurns(others))]);
+  }
+
+  /** Stores turns of different Tasks. */
+  private async storeTurnOfEach(turns: readonly TurnToStore[]): Promise<Map<TurnToStore, StoredTurn>> {
     const columns = TURN_COLUMNS.map((column) => turns.map((turn) => turn[column]));
     const statement = { name: 'relay-begin', text: BEGIN, values: columns };
     const { rows } = await this.database.pool.query<TurnRow & { task_id: string }>(statement);
@@ -128,7 +138,7 @@ export class RelayTasks {
   }
 
   private async storeRemotes(ids: readonly RemoteIds[]): Promise<Map<RemoteIds, true>> {
-    const columns = REMOTE_COLUMNS.map((column) => ids.map((it) => it[column]));
+    const columns = REMOTE_COLUMNS.map((column) => idsOfEach(ids).map((it) => it[column]));
     await this.database.pool.query({ name: 'relay-keep', text: KEEP, values: columns });
     return new Map();
   }
@@ -172,6 +182,16 @@ interface RemoteIds {
 }
 
 const REMOTE_COLUMNS = ['taskId', 'remoteTaskId', 'remoteContextId'] as const;
+
+/** Returns the newest ids of each Task: an UPDATE with several rows for a Task would apply any one of them. */
+function idsOfEach(ids: readonly RemoteIds[]): RemoteIds[] {
+  const newest = new Map<string, RemoteIds>();
+  for (const it of ids) {
+    const remoteTaskId = it.remoteTaskId ?? newest.get(it.taskId)?.remoteTaskId ?? null;
+    newest.set(it.taskId, { ...it, remoteTaskId });
+  }
+  return [...newest.values()];
+}
 
 interface TurnRow {
   message_id: string;

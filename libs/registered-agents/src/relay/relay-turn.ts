@@ -193,7 +193,8 @@ export class RelayTurn {
       request,
       context: {
         findContextId: async () => turn.remoteContextId,
-        keepContextId: (remote) => this.keepContext(remote),
+        // It is stored with the agent's Task, or with its direct Message.
+        keepContextId: async () => undefined,
       },
       findTarget: () => ({ url: agent.url }),
       by: { context, agent: context.call.agent },
@@ -210,6 +211,7 @@ export class RelayTurn {
     for await (const progress of call.runCall()) {
       this.awaySince = undefined;
       await this.keepRemote(progress);
+      if ('message' in progress.response) await this.keepContext(progress.response.message.contextId);
       for (const event of this.mirror.toEvents(progress.response)) yield event;
     }
   }
@@ -229,9 +231,9 @@ export class RelayTurn {
   }
 
   /** Stores the context of a direct Message. That of a Task is stored with the Task. */
-  private async keepContext(remote: string): Promise<void> {
+  private async keepContext(remote: string | undefined): Promise<void> {
     const { services, context, turn } = this;
-    if (turn.remoteTaskId !== undefined || remote === turn.remoteContextId || !isIdentifier(remote)) return;
+    if (!remote || turn.remoteTaskId !== undefined || remote === turn.remoteContextId || !isIdentifier(remote)) return;
     await services.tasks.keepRemote(context.taskId, undefined, remote).catch(() => undefined);
   }
 

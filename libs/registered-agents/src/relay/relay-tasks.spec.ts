@@ -1,0 +1,46 @@
+import { Database } from '#libs/postgres';
+import { ANONYMOUS_SCOPE, TaskRetention } from '#libs/tasks';
+import { RelayTasks } from './relay-tasks.js';
+
+/** Values of the statements that RelayTasks sends; each is answered with no rows. */
+function recordStatements(): { tasks: RelayTasks; values: unknown[][] } {
+  const values: unknown[][] = [];
+  const query = async (statement: { values: unknown[] }): Promise<{ rows: object[] }> => {
+    values.push(statement.values);
+    return { rows: [] };
+  };
+  const database = Object.assign(Object.create(Database.prototype), { pool: { query } }) as Database;
+  return { tasks: new RelayTasks(database, new TaskRetention()), values };
+}
+
+describe('RelayTasks', () => {
+  it('names each Task once in a statement, with the newest ids of its agent', async () => {
+    const { tasks, values } = recordStatements();
+    await Promise.all([
+      tasks.keepRemote('one', undefined, 'context'),
+      tasks.keepRemote('one', 'theirs', 'newer'),
+      tasks.keepRemote('two', 'other', 'context'),
+      tasks.keepRemote('two', undefined, 'newer'),
+    ]);
+    expect(values).toEqual([
+      [
+        ['one', 'two'],
+        ['theirs', 'other'],
+        ['newer', 'newer'],
+      ],
+    ]);
+  });
+
+  it('stores two turns of a Task one after the other', async () => {
+    const { tasks, values } = recordStatements();
+    const talk = { scope: ANONYMOUS_SCOPE, agent: 'agent' };
+    const begin = (taskId: string, execution: string): Promise<unknown> =>
+      tasks.beginTurn(talk, { taskId, contextId: 'context', messageId: 'message', options: {}, execution });
+    await Promise.all([begin('one', 'first'), begin('two', 'first'), begin('one', 'second')]);
+    const begun = values.map(([taskIds, , , , , , executions]) => ({ taskIds, executions }));
+    expect(begun).toEqual([
+      { taskIds: ['one', 'two'], executions: ['first', 'first'] },
+      { taskIds: ['one'], executions: ['second'] },
+    ]);
+  });
+});
