@@ -17,7 +17,7 @@ import {
 import type { AgentBinding, ContentLimits, ReceivedAnswers } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 import { AgentCardReader, CARD_PATH, type CardGuard, heldBytes, isOfService } from './agent-cards.js';
-import { type AgentCallOptions, type AgentClient, AgentDirectory, calledCard } from './agent-client.js';
+import { type AgentCallOptions, AgentClient, AgentDirectory, calledCard, type CancelOutcome } from './agent-client.js';
 import type { AgentHttp } from './agent-request.js';
 import { CallDeadlines } from './call-deadlines.js';
 import { CallOutcomes, type OutcomeCounter } from './call-failure.js';
@@ -38,13 +38,26 @@ interface LocalAgent {
  * Client of an agent of this process. It uses no network, so there is nothing to retry, and silence is not limited: a
  * call without `timeouts` reads the agent's events directly.
  */
-class LocalAgentClient extends TransportAgentClient {
+class LocalAgentClient extends AgentClient {
+  override readonly card = undefined;
+  #transportClient: TransportAgentClient | undefined;
+
   constructor(
-    url: string,
+    override readonly agentUrl: string,
     private readonly agent: LocalAgent,
-    private readonly counted: CallOutcomes,
+    private readonly outcomes: CallOutcomes,
   ) {
-    super(url, undefined, new LocalTransport(agent), counted);
+    super();
+  }
+
+  /** Client with the time limits and the resuming of remote calls, for everything but a call without `timeouts`. */
+  get #limited(): TransportAgentClient {
+    return (this.#transportClient ??= new TransportAgentClient(
+      this.agentUrl,
+      undefined,
+      new LocalTransport(this.agent),
+      this.outcomes,
+    ));
   }
 
   /** Returns the agent's current input modes: those of a workflow or a model may change between calls. */
@@ -55,8 +68,20 @@ class LocalAgentClient extends TransportAgentClient {
   }
 
   override sendMessage(request: SendMessageRequest, options: AgentCallOptions = {}): AsyncIterable<StreamResponse> {
-    if (options.timeouts !== undefined) return super.sendMessage(request, options);
-    return this.counted.countedStream(this.#readLocalEvents(request, options));
+    if (options.timeouts !== undefined) return this.#limited.sendMessage(request, options);
+    return this.outcomes.countedStream(this.#readLocalEvents(request, options));
+  }
+
+  override followTask(taskId: string, options?: AgentCallOptions): AsyncIterable<StreamResponse> {
+    return this.#limited.followTask(taskId, options);
+  }
+
+  override getTask(taskId: string, options?: AgentCallOptions): Promise<Task> {
+    return this.#limited.getTask(taskId, options);
+  }
+
+  override cancelTask(taskId: string, options?: AgentCallOptions): Promise<CancelOutcome> {
+    return this.#limited.cancelTask(taskId, options);
   }
 
   async *#readLocalEvents(request: SendMessageRequest, options: AgentCallOptions): AsyncIterable<StreamResponse> {
@@ -69,7 +94,7 @@ class LocalAgentClient extends TransportAgentClient {
     }
     options.signal?.throwIfAborted();
     // This process no longer executes the Task: another replica's execution is followed through the log.
-    if (taskId !== undefined) yield* super.followTask(taskId, options);
+    if (taskId !== undefined) yield* this.followTask(taskId, options);
   }
 }
 

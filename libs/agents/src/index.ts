@@ -66,4 +66,4 @@ export {
   type NodeType,
   NodeTypes,
 } from './node-types.js';
-export { agentSteps, noteOf, type SpanBegin, type SpanEnd, type SpanStep } from './span-step.js';
+export { agentSteps, type SpanBegin, type SpanEnd, type SpanStep } from './span-step.js';

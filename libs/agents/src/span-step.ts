@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type RunEventNote, runEventNote } from '#libs/protocol';
-import type { TaskEvent } from '#libs/tasks';
+import { isJsonObject, type JsonObject } from '#libs/protocol';
+import { noteOf, type TaskEvent } from '#libs/tasks';
 import type { Attributes, SpanKey, SpanKind } from '#libs/tracing';
 
 /**
@@ -28,12 +28,6 @@ export interface SpanEnd {
   name?: string;
   attributes?: Attributes;
   error?: string;
-}
-
-/** Returns the note about a run event in an event's metadata (`parley/event`); `undefined` without one. */
-export function noteOf(event: TaskEvent): RunEventNote | undefined {
-  if ('task' in event) return undefined;
-  return runEventNote('statusUpdate' in event ? event.statusUpdate.metadata : event.artifactUpdate.metadata);
 }
 
 /**

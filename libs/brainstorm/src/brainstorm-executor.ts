@@ -1,7 +1,7 @@
-import { type CallContext, chainOf, noteOf, type ServedAgent, type SpanStep } from '#libs/agents';
+import { type CallContext, chainOf, type ServedAgent, type SpanStep } from '#libs/agents';
 import { ProcessExecutor, type ProcessStart } from '#libs/durable';
 import { A2AError, type JsonObject, type SendMessageRequest } from '#libs/protocol';
-import type { TaskEvent } from '#libs/tasks';
+import { noteOf, type TaskEvent } from '#libs/tasks';
 import type { BrainstormEnding } from './brainstorm-ending.js';
 import { BrainstormRun, type BrainstormServices } from './brainstorm-run.js';
 import { type BrainstormSpec, specIn, specMetadata } from './brainstorm-spec.js';

@@ -2,7 +2,6 @@ import { Injectable, Logger } from '@nestjs/common';
 import {
   agentSteps,
   type CallContext,
-  noteOf,
   type ServedAgent,
   type SpanBegin,
   type SpanEnd,
@@ -10,7 +9,7 @@ import {
 } from '#libs/agents';
 import { isWaitingState, type JsonObject, type SendMessageRequest, type TaskState } from '#libs/protocol';
 import { readTraceContext, type TraceContext, traceHeaders } from '#libs/service';
-import { type StoredTask, type TaskEvent, TaskStore } from '#libs/tasks';
+import { noteOf, type StoredTask, type TaskEvent, TaskStore } from '#libs/tasks';
 import { type Attributes, type Span, type SpanKind, Tracing, type TurnTrace } from '#libs/tracing';
 
 /**

@@ -142,7 +142,7 @@ export class WorkflowCall {
       return failureResult(text, aboutOf(asking.task));
     }
     if (asking.questions.length > 0) return inputRequired(asking);
-    return this.awaitOutcome(this.followTask({ taskId, sequence: asking.header.lastSequence }));
+    return this.awaitOutcome(this.resumeStream({ taskId, sequence: asking.header.lastSequence }));
   }
 
   private async awaitOutcome(items: ResponseItems): Promise<JsonObject> {
@@ -158,7 +158,7 @@ export class WorkflowCall {
 
   private async readUntilAnswer(begun: ResponseItems): Promise<JsonObject> {
     const { tasks, asks } = this.listener.support;
-    for (let items = begun; ; items = this.followTask(this.position)) {
+    for (let items = begun; ; items = this.resumeStream(this.position)) {
       await this.readItems(items);
       if (!this.position) throw new Error('A Message was taken in, and nothing came of it');
       const asking = await this.loadTask(this.position.taskId);
@@ -203,7 +203,7 @@ export class WorkflowCall {
     return backend.handler.sendStreamingMessage(this.agent, { message }, call, this.signal);
   }
 
-  private followTask({ taskId, sequence }: EventPosition): ResponseItems {
+  private resumeStream({ taskId, sequence }: EventPosition): ResponseItems {
     const { backend } = this.exchange;
     const call = this.exchange.callAt(this.agent.path);
     return backend.handler.subscribeToTask(this.agent, { id: taskId }, call, { since: sequence, signal: this.signal });

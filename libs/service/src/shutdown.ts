@@ -47,6 +47,8 @@ const FIRST_AFTER_LISTENING = SHUTDOWN_PHASES.indexOf('sessions');
 export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdown {
   private readonly steps = new Map<ShutdownPhase, ShutdownStep[]>();
   private readonly begun = new AbortController();
+  /** Signal that aborts as soon as the shutdown begins. */
+  readonly started: AbortSignal = this.begun.signal;
   private readonly grace = new AbortController();
   /** Time at which the grace time was over (`performance.now()`); 0 before. */
   private graceEndedAt = 0;
@@ -68,11 +70,6 @@ export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdow
     const shutdown = SHUTDOWNS.get(config);
     await shutdown?.runFirst(graceMs);
     await shutdown?.onApplicationShutdown();
-  }
-
-  /** Signal that aborts as soon as the shutdown begins. */
-  get started(): AbortSignal {
-    return this.begun.signal;
   }
 
   registerStep(phase: ShutdownPhase, step: ShutdownStep): void {

@@ -2,6 +2,7 @@ export {
   endsTurn,
   firstTaskIdOf,
   newTaskId,
+  noteOf,
   parkedUntil,
   readWakePayload,
   type RecordedEvent,

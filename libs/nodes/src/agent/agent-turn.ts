@@ -250,12 +250,11 @@ async function* askedFor(
     { model: model.name, step },
     isDecided ? undefined : (await turn.recallEarlier()).taskIds,
   );
-  const tools = modelTools(turn.tools, turn.wire);
   const { signal } = context;
   const answer = new AnswerInPieces(turn);
   const events = model.streamAnswer({
     messages: await buildConversation(turn, model.name),
-    ...(tools.length > 0 && { tools }),
+    ...(turn.tools.length > 0 && { tools: modelTools(turn.tools, turn.wire) }),
     ...(settings.temperature !== undefined && { temperature: settings.temperature }),
     ...(settings.maxTokens !== undefined && { maxTokens: settings.maxTokens }),
     ...(structure && { output: structure.schema, ...(isDescribed(turn) && { isOutputDescribed: true }) }),

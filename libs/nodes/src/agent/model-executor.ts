@@ -152,7 +152,7 @@ export class ModelExecutor extends AgentExecutor {
     const recallOnce = (): Promise<Remembered> =>
       (remembered ??=
         memory?.recallMessages(context, remembering, log.remembered) ?? Promise.resolve(NOTHING_REMEMBERED));
-    const wire = new WireNames(tools.map(({ name }) => name));
+    const wire = tools.length > 0 ? new WireNames(tools.map(({ name }) => name)) : NO_TOOLS;
     const node = this.node.id;
     const turn: AgentNodeTurn = {
       node,
@@ -195,6 +195,8 @@ export class ModelExecutor extends AgentExecutor {
     return brainstormRequest(first, { ...call.scope, agent: call.agent }, this.services.brainstorms);
   }
 }
+
+const NO_TOOLS = new WireNames([]);
 
 /** State of a turn before its tools are looked up. */
 type BegunTurn = Pick<AgentNodeTurn, 'log' | 'structure' | 'brainstorm'>;

@@ -8,6 +8,8 @@ import {
   type Message,
   type Part,
   randomDigits,
+  type RunEventNote,
+  runEventNote,
   type StreamResponse,
   type Task,
   type TaskArtifactUpdateEvent,
@@ -80,6 +82,12 @@ export function toStreamResponse(event: TaskEvent): StreamResponse {
   if ('statusUpdate' in event) return { statusUpdate: event.statusUpdate };
   if ('task' in event) return { task: event.task };
   return { artifactUpdate: event.artifactUpdate };
+}
+
+/** Returns the note about a run event in an event's metadata (`parley/event`); `undefined` without one. */
+export function noteOf(event: TaskEvent): RunEventNote | undefined {
+  if ('task' in event) return undefined;
+  return runEventNote('statusUpdate' in event ? event.statusUpdate.metadata : event.artifactUpdate.metadata);
 }
 
 /** Maximum number of files named in texts that one write of a Task records as used. */

@@ -245,7 +245,7 @@ export function callsOthers({ type, config }: Pick<WorkflowNode, 'type' | 'confi
 
 /** Returns the time limit of a node's call in milliseconds; `undefined` if only the limits of the client apply. */
 export function nodeTimeout(node: WorkflowNode): number | undefined {
-  const limit = parseDuration(node.timeout);
+  const limit = node.timeout === undefined ? undefined : parseDuration(node.timeout);
   if (limit !== undefined) return Math.min(limit, LONGEST_TIMER);
   if (node.type !== 'external') return undefined;
   const seconds = Number(node.config['timeout'] ?? EXTERNAL_TIMEOUT);

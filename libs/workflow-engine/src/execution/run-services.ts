@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { noteOf, type RequestContext } from '#libs/agents';
+import type { RequestContext } from '#libs/agents';
 import type { ProcessServices, ProcessStart, RemoteContexts } from '#libs/durable';
 import { type CallCancelOutcome, isWaitingState } from '#libs/protocol';
 import type { ContentLimits, Metrics } from '#libs/service';
@@ -11,6 +11,7 @@ import {
   type KeptFold,
   KeptFolds,
   type LogAdmission,
+  noteOf,
   placeOfEvent,
   type RecordedEvent,
   type TaskEvent,

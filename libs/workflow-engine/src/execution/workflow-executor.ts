@@ -1,11 +1,4 @@
-import {
-  type CallContext,
-  chainOf,
-  ConversationEntries,
-  noteOf,
-  type RequestContext,
-  type SpanStep,
-} from '#libs/agents';
+import { type CallContext, chainOf, ConversationEntries, type RequestContext, type SpanStep } from '#libs/agents';
 import { type DurableExecution, linksOf, ProcessExecutor, type ProcessStart, type ProcessState } from '#libs/durable';
 import { retryWhileDatabaseDown } from '#libs/postgres';
 import {
@@ -21,7 +14,7 @@ import {
   type RunEventNote,
   type SendMessageRequest,
 } from '#libs/protocol';
-import type { TaskEvent, TaskStore } from '#libs/tasks';
+import { noteOf, type TaskEvent, type TaskStore } from '#libs/tasks';
 import {
   InputRules,
   inputsOf,

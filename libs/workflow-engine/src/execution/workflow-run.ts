@@ -201,7 +201,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
   private readonly work: RunWork;
   private readonly room: RunRoom;
   private readonly outcomes: NodeOutcomes;
-  private readonly decisions: RunDecisions;
+  private madeDecisions: RunDecisions | undefined;
   private readonly reused: ReusedResults | undefined;
   /** Reason why the run cannot continue, if any: the original run of a rerun no longer exists. */
   private readonly fault: string | undefined;
@@ -224,9 +224,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
     this.work = services.work.joinRun(runWorkPlace(services.chains, begun), () => void this.inbox.putItem('room'));
     this.room = new RunRoom(this.work, state.frontier.sets);
     this.evaluation = new RunEvaluation(state, expressionRun(context.taskId, workflow, fold.first), this.work.steps);
-    const run = { reference: context, state, evaluation: this.evaluation, clock, content };
-    this.outcomes = new NodeOutcomes(run);
-    this.decisions = new RunDecisions({ ...run, outcomes: this.outcomes });
+    this.outcomes = new NodeOutcomes({ reference: context, state, evaluation: this.evaluation, clock, content });
     this.calls = this.newCalls();
     const rerun = readTaskRerun(fold.first);
     this.reused = rerun && origin && createReusedResults(rerun, origin, { state, evaluation: this.evaluation });
@@ -241,6 +239,13 @@ export class WorkflowRun extends DurableExecution<RunState> {
       this.work.leave();
       if (this.state.status === 'input-required') void this.services.folds.keepFold(this.context, this.begun.fold);
     }
+  }
+
+  /** Decisions of the run; a run without lists, loops and nodes of its own makes none. */
+  private get decisions(): RunDecisions {
+    const { context: reference, state, evaluation, outcomes } = this;
+    const { clock, content } = this.services;
+    return (this.madeDecisions ??= new RunDecisions({ reference, state, evaluation, outcomes, clock, content }));
   }
 
   protected override next(): Steps {

@@ -259,21 +259,23 @@ export class RunEvaluation {
   }
 
   /** Decides which of the given outgoing edges of an instance are taken. */
-  decideEdges(ended: NodeInstance, edges: readonly GraphEdge[], budget = this.budgets.createBudget()): EdgeChoice {
+  decideEdges(ended: NodeInstance, edges: readonly GraphEdge[], given?: EvaluationBudget): EdgeChoice {
+    let budget = given;
     const error = ended.status === 'failed' ? (ended.failure ?? null) : null;
     const variables = createRunVariables(this.viewpointOf(ended), { error });
     return chooseEdges(edges, this.state.graph.node(ended.id).branch, ({ index }) => {
       const when = this.expressions.findEdgeCondition(index);
       if (when === undefined) return true;
-      return this.evaluateMember(`edges[${index}].when`, budget, () => evaluateCondition(when, variables, budget));
+      const shared = (budget ??= this.budgets.createBudget());
+      return this.evaluateMember(`edges[${index}].when`, shared, () => evaluateCondition(when, variables, shared));
     });
   }
 
   /** True if `retry.when` allows another attempt. @throws FailedExpression */
   retriedWhen(node: NodeInstance, moment: Moment): boolean {
     const when = this.expressions.findNodeExpression(node.id, 'retry.when');
-    const budget = this.budgets.createBudget();
     if (when === undefined) return true;
+    const budget = this.budgets.createBudget();
     return this.evaluateMember('retry.when', budget, () =>
       evaluateCondition(when, this.variablesFor(node, moment), budget),
     );

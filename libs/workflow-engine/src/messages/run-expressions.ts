@@ -188,7 +188,7 @@ export interface FillingSource {
 /** Fills the templates of one node. All of them share one budget of text and one of evaluation steps. */
 export class NodeFilling {
   private readonly budgets: DecisionBudgets;
-  private readonly budget;
+  private budget: EvaluationBudget | undefined;
 
   /** @param texts size limit of all filled texts, and of other content that is built with them */
   constructor(
@@ -197,7 +197,6 @@ export class NodeFilling {
     readonly texts: TextBudget,
   ) {
     this.budgets = source.language?.budgets ?? new DecisionBudgets();
-    this.budget = this.budgets.createBudget();
   }
 
   /**
@@ -206,11 +205,12 @@ export class NodeFilling {
    * @param member path in the node, for example `config.args`
    */
   fillValue(member: string, value: JsonValue): JsonValue {
-    const { source, texts, budget, budgets } = this;
+    const { source, texts, budgets } = this;
     const { resolve, language } = source;
     const template = language?.expressions.findNodeTemplate(this.nodeId, member);
     if (template === undefined || language === undefined) return this.fillReferences(value);
     const { variables } = language;
+    const budget = (this.budget ??= budgets.createBudget());
     const renderValue = (): JsonValue => renderExpressions(template, { variables, resolve, texts, budget });
     return evaluateMember(member, () => budgets.evaluateWithin(budget, renderValue));
   }

@@ -76,7 +76,8 @@ export class RunProgress {
 
   /** Starts the timer of the run's deadline, if it has one. @param at start of the run (ISO 8601) */
   acceptRun(at: string): void {
-    const deadline = parseDuration(this.graph.definition.deadline);
+    const { deadline: text } = this.graph.definition;
+    const deadline = text === undefined ? undefined : parseDuration(text);
     if (deadline !== undefined) this.frontier.timers.set('deadline', parseTimestamp(at) + deadline);
   }
 

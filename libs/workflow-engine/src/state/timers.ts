@@ -174,8 +174,10 @@ export class NodeClock {
   /** Starts the timeout of a node's attempt. @param at start of the attempt (ISO 8601) */
   beginAttempt(node: NodeInstance, at: string): void {
     this.clear(node);
-    const timeout = parseDuration(this.nodeOf(node.id).timeout);
-    if (timeout === undefined || node.each !== undefined) return;
+    const { timeout: text } = this.nodeOf(node.id);
+    if (text === undefined || node.each !== undefined) return;
+    const timeout = parseDuration(text);
+    if (timeout === undefined) return;
     this.setAttemptEnd(node, parseTimestamp(at) + timeout);
     this.unsent.set(node, timeout);
   }
@@ -236,8 +238,9 @@ export class NodeClock {
 
 /** Returns the deadline of an open question, in milliseconds of the epoch; `undefined` if it has none. */
 export function questionDeadline({ onWait }: WorkflowNode, openSince: string | undefined): number | undefined {
-  const patience = parseDuration(onWait?.deadline);
-  return patience === undefined || openSince === undefined ? undefined : parseTimestamp(openSince) + patience;
+  if (onWait?.deadline === undefined || openSince === undefined) return undefined;
+  const patience = parseDuration(onWait.deadline);
+  return patience && parseTimestamp(openSince) + patience;
 }
 
 /** Parses a timestamp to milliseconds of the epoch; 0 if it is invalid. */

@@ -1,4 +1,3 @@
-import { noteOf } from '#libs/agents';
 import {
   type Artifact,
   type CallCancelOutcome,
@@ -9,7 +8,7 @@ import {
   type Task,
   withoutUserinfo,
 } from '#libs/protocol';
-import { type TaskEvent, TaskFold, type TaskHeader } from '#libs/tasks';
+import { noteOf, type TaskEvent, TaskFold, type TaskHeader } from '#libs/tasks';
 import type { WorkflowDefinition, WorkflowFailure, WorkflowNode } from '#libs/workflow-definition';
 import { childReference, nodeUrl } from '../execution/node-dispatch.js';
 import type { LaterOutcome } from '../execution/run-services.js';
