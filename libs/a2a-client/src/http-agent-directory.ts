@@ -60,11 +60,14 @@ class LocalAgentClient extends AgentClient {
     ));
   }
 
-  /** Returns the agent's current input modes: those of a workflow or a model may change between calls. */
+  /**
+   * Returns the agent's current input modes: those of a workflow or a model may change between calls. A registered
+   * agent has those of its own card.
+   */
   override async inputModes(options: AgentCallOptions = {}): Promise<readonly string[] | undefined> {
     const { path, handler } = this.agent;
     const agent = await handler.resolveAgent(callTo(path, options), options.signal).catch(() => undefined);
-    return (await agent?.beginModes?.()) ?? agent?.inputModes;
+    return (await agent?.beginModes?.()) ?? agent?.card?.defaultInputModes ?? agent?.inputModes;
   }
 
   override sendMessage(request: SendMessageRequest, options: AgentCallOptions = {}): AsyncIterable<StreamResponse> {

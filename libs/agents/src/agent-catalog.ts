@@ -148,6 +148,16 @@ export abstract class AgentCatalog {
   abstract listAgents(limit: number, pageToken?: string): Promise<{ agents: ListedAgent[]; nextPageToken: string }>;
 }
 
+/** First segment of the paths of registered agents. */
+export const REGISTERED_AGENTS = 'agents';
+
+/**
+ * Returns the path of the registered agent that the config of an `external` node names; `undefined` if it names none.
+ */
+export function registeredAgentPath({ agent }: JsonObject): string | undefined {
+  return typeof agent === 'string' && agent !== '' ? `${REGISTERED_AGENTS}/${agent}` : undefined;
+}
+
 /** Source of agents that belong to tenants, such as registered agents. Their paths are `{root}/{name}`. */
 export interface AgentSource {
   /** First segment of the paths. */

@@ -29,6 +29,8 @@ export {
   type ForwardedCard,
   type ListedAgent,
   type LocalRequestHandler,
+  REGISTERED_AGENTS,
+  registeredAgentPath,
   REVISION_KEY,
   type ServedAgent,
   type SkillSchema,

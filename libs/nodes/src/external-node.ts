@@ -10,12 +10,15 @@ import {
   type NodeProblem,
   type NodeSpec,
   type NodeType,
+  registeredAgentPath,
   type RequestContext,
   TaskCanceled,
+  UnknownAgent,
 } from '#libs/agents';
 import {
   AgentCall,
-  type CallIdentity,
+  type AgentReferences,
+  type CalledAgent,
   type CallOutcome,
   isLeftWaiting,
   type KeptContext,
@@ -25,38 +28,51 @@ import { retryWhileUnreachable } from '#libs/postgres';
 import {
   callersMembers,
   callersMetadata,
-  hasUserinfo,
+  derivedId,
   isJsonObject,
   type JsonObject,
-  type JsonValue,
-  LONGEST_URL,
-  NO_USERINFO,
   type Part,
   redactedUrl,
   type SendMessageRequest,
   statusUpdate,
   textPart,
-  TOO_LONG_URL,
   urlProblem,
   userMessage,
 } from '#libs/protocol';
 import { askedQuestion, outputOf, WorkingTexts } from './external-answer.js';
-import { ConfigProblems, configSchema, DATA, PROMPT } from './node-config.js';
+import { EXTERNAL_CONFIG, findExternalProblems, missingEndpoint, reachSettings, timeLimit } from './external-config.js';
 import { ANYTHING, type NodeEvent, NodeExecutor, NodeFailure, type NodeWork } from './node-executor.js';
 
-const DEFAULT_TIMEOUT_SECONDS = 30;
-/** Maximum of `timeout` in seconds, which is the maximum delay of a timer of Node.js. */
-export const LONGEST_TIMEOUT_SECONDS = Math.floor((2 ** 31 - 1) / 1_000);
 /** Milliseconds that a cancel of the Task waits until the remote Task is known and canceled too. */
 const CANCEL_MS = 6_000;
 /** Metadata key of the ids of the remote Task. */
 const REMOTE_KEY = 'parley/remote';
 
+/** Services of the executors of `external` nodes. */
+interface ExternalServices {
+  agents: AgentDirectory;
+  chains: CallChains;
+  /** Absent: contexts at remote agents are not stored. */
+  contexts?: RemoteContexts | undefined;
+  /** Finds registered agents; absent: there are none. */
+  references?: Pick<AgentReferences, 'callTarget' | 'findServedAgent'> | undefined;
+}
+
+/** Agent that a node calls. */
+interface ExternalTarget extends Pick<CalledAgent, 'own' | 'findTarget' | 'identity'> {
+  /** Name of the agent in failures. */
+  shown: string;
+  /** URL of a remote agent, or path of a registered one. */
+  address: string;
+}
+
 /**
- * Passes the Message on to a remote agent, and answers with the output of that agent.
- * - The Task waits while the remote Task waits. The next Message goes to the remote Task.
+ * Passes the Message on to an agent, and answers with the output of that agent.
+ * - The agent is at a URL, or registered here. A registered agent is called at its own path as any agent of this
+ *   service, so its Task is a child of this one.
+ * - The Task waits while the agent's Task waits. The next Message goes to the agent's Task.
  * - `timeout` limits the whole turn.
- * - A cancel is passed on to the remote Task.
+ * - A cancel is passed on to the agent's Task.
  */
 class ExternalExecutor extends NodeExecutor {
   override readonly recovery = 'restart';
@@ -64,15 +80,16 @@ class ExternalExecutor extends NodeExecutor {
   override readonly cancelGrace = CANCEL_MS;
   override readonly order: string;
   override readonly declares: AgentDeclaration = { inputModes: [...ANYTHING], outputModes: [...ANYTHING] };
+  /** Path of the registered agent; `undefined` for an agent at a URL. */
+  readonly #registered: string | undefined;
 
   constructor(
     node: NodeSpec,
-    private readonly agents: AgentDirectory,
-    private readonly chains: CallChains,
-    private readonly contexts?: RemoteContexts,
+    private readonly services: ExternalServices,
   ) {
     super(node);
     this.order = `Execute external node ${node.id}`;
+    this.#registered = registeredAgentPath(node.config);
   }
 
   override taskMetadata(request: SendMessageRequest): JsonObject {
@@ -81,8 +98,9 @@ class ExternalExecutor extends NodeExecutor {
 
   /** Rejects a new Message that a call of this node itself led to (call chain). */
   override checkRequest(request: SendMessageRequest): void {
-    const { endpoint_url: url } = this.node.config;
-    if (request.message.taskId === undefined && typeof url === 'string') this.chains.refuseCall(url, chainOf(request));
+    const called = this.#registered ?? this.node.config['endpoint_url'];
+    if (request.message.taskId === undefined && typeof called === 'string')
+      this.services.chains.refuseCall(called, chainOf(request));
   }
 
   /**
@@ -90,16 +108,16 @@ class ExternalExecutor extends NodeExecutor {
    */
   override async findInputModes(tenant: string): Promise<readonly string[] | undefined> {
     const { endpoint_url: url } = this.node.config;
+    if (this.#registered !== undefined) return this.#findRegisteredModes(this.#registered, tenant);
     if (typeof url !== 'string' || url === '') return undefined;
-    const card = await this.agents.pinnedCard(url, { scope: { tenant, owner: '' } });
-    const modes = card?.['defaultInputModes'] ?? card?.['default_input_modes'];
-    return Array.isArray(modes) && modes.length > 0 ? modes.filter((mode) => typeof mode === 'string') : undefined;
+    const card = await this.services.agents.pinnedCard(url, { scope: { tenant, owner: '' } });
+    return namedModes(card?.['defaultInputModes'] ?? card?.['default_input_modes']);
   }
 
   protected override async *performWork(context: RequestContext): NodeWork {
-    const url = this.#readEndpoint();
+    const target = this.#findTarget(context);
     const known = await remoteOf(context);
-    const call = this.#createCall(context, url, known, await begunBefore(context));
+    const call = this.#createCall(context, target, known, await begunBefore(context));
     try {
       yield* followCall(context, call, known?.ofThisTurn === true);
     } catch (error) {
@@ -109,7 +127,7 @@ class ExternalExecutor extends NodeExecutor {
     }
     if (isLeftWaiting(call.outcome)) await call.cancelCall();
     try {
-      return yield* reportOutcome(context, url, call.outcome);
+      return yield* reportOutcome(context, target.shown, call.outcome);
     } finally {
       // No caller can answer a question that is too large for the Task.
       if (call.outcome.kind === 'waiting' && context.isRefused?.()) await call.cancelCall();
@@ -122,27 +140,26 @@ class ExternalExecutor extends NodeExecutor {
    */
   #createCall(
     context: RequestContext,
-    url: string,
+    { own, findTarget, identity, address }: ExternalTarget,
     known: KnownRemote | undefined,
     since: number | undefined,
   ): AgentCall {
     const { userMessage: asked, metadata, task, taskId, token, call } = context;
-    const kept = this.#keptContext(context, url);
+    const { agents, chains } = this.services;
+    const kept = own ? undefined : this.#keptContext(context, address);
+    const limit = timeLimit(this.node.config);
     const links = task ? keptChain(task.metadata) : chainOf({ message: asked, ...(metadata && { metadata }) });
-    return new AgentCall(this.agents, {
-      identity: { scope: call.scope, parent: { taskId, reference: this.node.id, token }, ...this.#reachSettings() },
+    return new AgentCall(agents, {
+      identity: { scope: call.scope, parent: { taskId, reference: this.node.id, token }, ...identity },
       signal: context.signal,
       request: this.#toRequest(context, known?.remote),
       adapt: () => undefined,
       ...(kept && { context: kept }),
-      findTarget: () => ({ url }),
-      by: {
-        context,
-        agent: call.agent,
-        chain: { links, signer: this.chains },
-      },
+      findTarget,
+      ...(own && { own }),
+      by: { context, agent: call.agent, chain: { links, signer: chains } },
       ...(known?.ofThisTurn && { known: known.remote.taskId, delivered: true }),
-      limit: this.#readTimeout() * 1_000,
+      ...(limit !== undefined && { limit }),
       ...(since !== undefined && { since }),
     });
   }
@@ -153,7 +170,14 @@ class ExternalExecutor extends NodeExecutor {
    */
   #toRequest(context: RequestContext, remote: RemoteTask | undefined): SendMessageRequest {
     const { userMessage: asked, metadata } = context;
-    const members = { ...callersMembers(asked), messageId: messageIdOf(context), ...remote };
+    const { skill } = this.node.config;
+    const passed = callersMembers(asked);
+    const members = {
+      ...passed,
+      ...(typeof skill === 'string' && { metadata: { ...passed.metadata, skillId: skill } }),
+      messageId: messageIdOf(context),
+      ...(remote ?? this.#registeredContext(context)),
+    };
     const callers = callersMetadata(metadata);
     return { message: userMessage(this.#toMessageParts(asked.parts), members), ...(callers && { metadata: callers }) };
   }
@@ -172,7 +196,7 @@ class ExternalExecutor extends NodeExecutor {
    * `undefined` if the config sets `history: none`.
    */
   #keptContext({ call, contextId, taskId, signal }: RequestContext, agentUrl: string): KeptContext | undefined {
-    const { contexts } = this;
+    const { contexts } = this.services;
     if (!contexts || this.node.config.history === 'none') return undefined;
     const talk = { ...call.scope, contextId, workflow: call.agent, node: this.node.id, agentUrl };
     return {
@@ -181,12 +205,33 @@ class ExternalExecutor extends NodeExecutor {
     };
   }
 
-  #reachSettings(): Pick<CallIdentity, 'credential' | 'protocol'> {
-    const { auth, protocol } = this.node.config;
-    return {
-      ...(typeof auth === 'string' && auth !== '' && { credential: auth }),
-      ...(protocol === 'founding' && { protocol }),
-    };
+  /** Returns the context of Messages to a registered agent, which is the same for all Messages of one context here. */
+  #registeredContext({ contextId, call }: RequestContext): { contextId: string } | undefined {
+    const path = this.#registered;
+    if (path === undefined || this.node.config.history === 'none') return undefined;
+    return { contextId: derivedId(contextId, call.agent, this.node.id, path) };
+  }
+
+  /** @throws NodeFailure if the config names no agent, or the registered agent does not exist */
+  #findTarget({ call, signal }: RequestContext): ExternalTarget {
+    const { references } = this.services;
+    const path = this.#registered;
+    if (path === undefined) {
+      const url = this.#readEndpoint();
+      const identity = reachSettings(this.node.config);
+      return { shown: redactedUrl(url), address: url, own: false, findTarget: () => ({ url }), identity };
+    }
+    if (!references) throw new NodeFailure(`external agent call to ${path}: there are no registered agents here`);
+    return { shown: path, address: path, ...references.callTarget(path, call.scope.tenant, signal) };
+  }
+
+  async #findRegisteredModes(path: string, tenant: string): Promise<readonly string[] | undefined> {
+    try {
+      return namedModes((await this.services.references?.findServedAgent(path, tenant))?.card?.defaultInputModes);
+    } catch (error) {
+      if (error instanceof UnknownAgent) return undefined;
+      throw error;
+    }
   }
 
   #readEndpoint(): string {
@@ -197,17 +242,11 @@ class ExternalExecutor extends NodeExecutor {
       throw new NodeFailure(`external agent call to ${redactedUrl(url)}: endpoint_url ${problem}`);
     return url;
   }
-
-  #readTimeout(): number {
-    const { timeout } = this.node.config;
-    const seconds = typeof timeout === 'number' && timeout > 0 ? timeout : DEFAULT_TIMEOUT_SECONDS;
-    return Math.min(seconds, LONGEST_TIMEOUT_SECONDS);
-  }
 }
 
-/** Returns the problem of a node without `endpoint_url`. */
-function missingEndpoint(node: NodeSpec): string {
-  return `external node "${node.id}": missing endpoint_url config`;
+/** Returns the media types that a card names; `undefined` if it names none. */
+function namedModes(modes: unknown): string[] | undefined {
+  return Array.isArray(modes) && modes.length > 0 ? modes.filter((mode) => typeof mode === 'string') : undefined;
 }
 
 /** Ids of a remote Task and its context. */
@@ -248,7 +287,7 @@ async function* followCall(
  * Returns the output of a completed call, or yields the question of a waiting one. @throws NodeFailure if the call
  * failed
  */
-async function* reportOutcome(context: RequestContext, url: string, outcome: CallOutcome): NodeWork {
+async function* reportOutcome(context: RequestContext, agent: string, outcome: CallOutcome): NodeWork {
   const { answer } = outcome;
   if (outcome.kind === 'completed') return outputOf(answer);
   if (outcome.kind === 'waiting') {
@@ -257,7 +296,6 @@ async function* reportOutcome(context: RequestContext, url: string, outcome: Cal
   }
   const { state, kind, message, cause } = outcome.failure;
   if (kind === 'internal') throw cause;
-  const agent = redactedUrl(url);
   if (state === 'TASK_STATE_CANCELED') throw new NodeFailure(`external agent ${agent} canceled`);
   if (state === 'TASK_STATE_REJECTED') throw new NodeFailure(`external agent ${agent} rejected`);
   if (state !== undefined) throw new NodeFailure(`external agent ${agent} failed`);
@@ -305,84 +343,28 @@ function messageIdOf({ taskId, userMessage: { messageId } }: RequestContext): st
 }
 
 /**
- * Pattern of the name of a credential. Only a run checks that the credential exists, as a workflow may be saved before
- * its credentials.
- */
-const CREDENTIAL_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
-
-/**
- * Node type `external`: calls a remote A2A agent. The executor serves direct calls of the node; a run calls the remote
- * agent itself.
+ * Node type `external`: calls an agent at a URL, or a registered one. The executor serves direct calls of the node; a
+ * run calls the agent itself.
  */
 export class ExternalNode implements NodeType {
   readonly name = 'external';
-  readonly configSchema = configSchema(
-    {
-      endpoint_url: {
-        type: 'string',
-        maxLength: LONGEST_URL,
-        pattern: '^[hH][tT][tT][pP][sS]?:',
-        description: 'Base URL of the agent, or the URL of its card.',
-      },
-      timeout: {
-        type: 'number',
-        minimum: 1,
-        maximum: LONGEST_TIMEOUT_SECONDS,
-        default: DEFAULT_TIMEOUT_SECONDS,
-        description: 'Time limit of the call, in seconds.',
-      },
-      auth: { type: 'string', pattern: CREDENTIAL_NAME.source, description: 'Name of a stored credential.' },
-      protocol: {
-        enum: ['founding'],
-        description: 'Protocol older than A2A 1.0 that the agent speaks; default: taken from its card, or detected.',
-      },
-      history: {
-        enum: ['context', 'none'],
-        description:
-          'context (default): later turns of the same context reuse the context of the agent; none: they do not.',
-      },
-      prompt: PROMPT,
-      data: DATA,
-    },
-    ['endpoint_url'],
-  );
+  readonly configSchema = EXTERNAL_CONFIG;
+  private readonly services: ExternalServices;
 
   constructor(
-    private readonly agents: AgentDirectory,
-    private readonly chains: CallChains,
-    private readonly contexts?: RemoteContexts,
-  ) {}
+    agents: AgentDirectory,
+    chains: CallChains,
+    contexts?: RemoteContexts,
+    references?: ExternalServices['references'],
+  ) {
+    this.services = { agents, chains, contexts, references };
+  }
 
   findProblems(node: NodeSpec): NodeProblem[] {
-    const { endpoint_url: endpoint } = node.config;
-    if (endpoint === undefined || endpoint === null || endpoint === '')
-      return [{ path: 'config.endpoint_url', detail: missingEndpoint(node) }];
-    const isShort = typeof endpoint !== 'string' || endpoint.length <= LONGEST_URL;
-    const isUrl = typeof endpoint === 'string' && /^https?:/i.test(endpoint) && URL.canParse(endpoint);
-    return new ConfigProblems(node)
-      .addUnless(isUrl, 'endpoint_url must be an http or https URL', 'endpoint_url')
-      .addUnless(isShort, `endpoint_url ${TOO_LONG_URL}`, 'endpoint_url')
-      .addUnless(
-        !isUrl || !isShort || !hasUserinfo(endpoint),
-        `endpoint_url ${NO_USERINFO}; name a credential in auth`,
-        'endpoint_url',
-      )
-      .checkMember('timeout', `must be a number of seconds, from 1 to ${LONGEST_TIMEOUT_SECONDS}`, isTimeout)
-      .checkMember('protocol', 'must be "founding", or absent', (it) => it === 'founding')
-      .checkMember('history', 'must be context or none', (it) => it === 'context' || it === 'none')
-      .checkMember(
-        'auth',
-        'must be the name of a credential',
-        (it) => typeof it === 'string' && CREDENTIAL_NAME.test(it),
-      )
-      .checkStrings('prompt').found;
+    return findExternalProblems(node);
   }
 
   createExecutor(node: NodeSpec): AgentExecutor {
-    return new ExternalExecutor(node, this.agents, this.chains, this.contexts);
+    return new ExternalExecutor(node, this.services);
   }
-}
-
-function isTimeout(value: JsonValue): boolean {
-  return typeof value === 'number' && value >= 1 && value <= LONGEST_TIMEOUT_SECONDS;
 }

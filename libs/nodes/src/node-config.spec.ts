@@ -98,6 +98,11 @@ const GOOD: Record<string, JsonObject> = {
   set: { values: { a: 'x', b: [1] } },
 };
 
+/** Configs with the members that those of GOOD exclude. */
+const ALTERNATIVES: Record<string, JsonObject> = {
+  external: { agent: 'writer', skill: 'essay', timeout: 5, history: 'none', prompt: 'p', data: [1] },
+};
+
 const STRANGE: JsonValue[] = [null, true, false, 0, -1, 1.5, 3e9, '', 'x', '1000', [], [1], {}, { text: 'x' }, 'a/b'];
 
 /** The same value with something else at one place of it, or with one member less or more. */
@@ -122,11 +127,15 @@ describe.each(TYPES.map((type) => [type.name, type] as const))('the schema of th
   const schema = type.configSchema as JsonObject & { properties: JsonObject };
   const fits = new Ajv2020({ strict: true }).compile(schema);
   const problemsOf = (config: JsonObject): NodeProblem[] => type.findProblems({ id: 'n', type: name, config });
+  const configs = [GOOD[name], ALTERNATIVES[name]].filter((it) => it !== undefined);
 
   it('takes a config with all members', () => {
-    expect(problemsOf(GOOD[name] as JsonObject)).toEqual([]);
-    expect(fits(GOOD[name]) || fits.errors).toBe(true);
-    expect(Object.keys(GOOD[name] as JsonObject).toSorted()).toEqual(Object.keys(schema.properties).toSorted());
+    for (const good of configs) {
+      expect(problemsOf(good)).toEqual([]);
+      expect(fits(good) || fits.errors).toBe(true);
+    }
+    const members = new Set(configs.flatMap((good) => Object.keys(good)));
+    expect([...members].toSorted()).toEqual(Object.keys(schema.properties).toSorted());
   });
 
   it('describes every member', () => {
@@ -136,10 +145,14 @@ describe.each(TYPES.map((type) => [type.name, type] as const))('the schema of th
   });
 
   it('says the same as the node: what has one wrong member is refused by both, or by neither', () => {
-    const config = fc.record({ place: fc.nat(200), other: fc.constantFrom(...STRANGE) });
+    const config = fc.record({
+      good: fc.constantFrom(...configs),
+      place: fc.nat(200),
+      other: fc.constantFrom(...STRANGE),
+    });
     fc.assert(
-      fc.property(config, ({ place, other }) => {
-        const wrong = changed(GOOD[name] as JsonObject, place, other);
+      fc.property(config, ({ good, place, other }) => {
+        const wrong = changed(good, place, other);
         fc.pre(typeof wrong === 'object' && wrong !== null && !Array.isArray(wrong));
         const problems = problemsOf(wrong as JsonObject);
         expect({ wrong, problems, refused: !fits(wrong) }).toEqual({ wrong, problems, refused: problems.length > 0 });

@@ -122,7 +122,7 @@ function nodeTypes(
     }),
     new ToolNode(tools, content.renderedText, mcp),
     new OutputNode(),
-    new ExternalNode(directory, chains, contexts),
+    new ExternalNode(directory, chains, contexts, references),
     new ScriptNode(content),
     new SetNode(content.renderedText),
     new WaitNode(),

@@ -9,7 +9,7 @@ import {
   redactedUrl,
   textStart,
 } from '#libs/protocol';
-import { LONGEST_TIMEOUT_SECONDS } from '../external-node.js';
+import { LONGEST_TIMEOUT_SECONDS } from '../external-config.js';
 
 const MOST_TURNS = 20;
 const DEFAULT_TURNS = 5;

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { AgentDirectory, readAgentCard } from '#libs/a2a-client';
-import { type AgentSource, BuiltInAgents, type ListedAgent, type ServedAgent } from '#libs/agents';
+import { type AgentSource, BuiltInAgents, type ListedAgent, REGISTERED_AGENTS, type ServedAgent } from '#libs/agents';
 import { type AgentCard, decodeAgentCard, jsonDigest, type JsonObject, redactedUrl } from '#libs/protocol';
 import { type RegisteredAgent, RegisteredAgents } from '../agents/registered-agents.js';
 import { forwardedCard, forwardedExtensions } from './relay-card.js';
@@ -9,8 +9,6 @@ import { RelayExecutor } from './relay-executor.js';
 import { RelayLimits } from './relay-limits.js';
 import { RelayTasks } from './relay-tasks.js';
 
-/** First segment of the paths of registered agents. */
-const ROOT = 'agents';
 /** Milliseconds for which a card is served before its pin is read again. */
 const FRESH_MS = 1_000;
 const MOST_KEPT = 1_000;
@@ -35,7 +33,7 @@ interface KeptAgent {
  */
 @Injectable()
 export class RegisteredAgentSource implements AgentSource {
-  readonly root = ROOT;
+  readonly root = REGISTERED_AGENTS;
   private readonly logger = new Logger(RegisteredAgentSource.name);
   private readonly kept = new LRUCache<string, KeptAgent>({
     max: MOST_KEPT,
@@ -76,7 +74,11 @@ export class RegisteredAgentSource implements AgentSource {
 
   async listAgents(tenant: string, limit: number, after: string): Promise<ListedAgent[]> {
     const found = await this.agents.listAgents(tenant, { limit, after });
-    return found.map(({ name, card }) => ({ path: `${ROOT}/${name}`, name: card.name, description: card.description }));
+    return found.map(({ name, card }) => ({
+      path: `${REGISTERED_AGENTS}/${name}`,
+      name: card.name,
+      description: card.description,
+    }));
   }
 
   /** Returns the pinned card of an agent; if it cannot be read, the card with which the agent was saved. */
@@ -97,7 +99,7 @@ export class RegisteredAgentSource implements AgentSource {
     const skills = card.skills.filter(({ id }) => !allowed || allowed.includes(id));
     const { directory, tasks, limits } = this;
     return {
-      path: `${ROOT}/${agent.name}`,
+      path: `${REGISTERED_AGENTS}/${agent.name}`,
       ...{ name, description, version, skills },
       // The agent itself decides which types it takes: many cards name fewer.
       inputModes: [],

@@ -167,13 +167,19 @@ export interface AskingChildren {
 export async function pollWaitingChildren(
   { tasks, children }: AskedStores,
   runId: string,
-  waiting: readonly NodeInstance[],
+  waiting: WaitingNodes,
 ): Promise<AskingChildren> {
-  const [own, elsewhere] = [
-    await pollLocalChildren(tasks, waiting),
-    await pollRemoteChildren(children, runId, waiting),
-  ];
+  const own = await pollLocalChildren(tasks, waiting.own);
+  const elsewhere = await pollRemoteChildren(children, runId, waiting.elsewhere);
   return { ...own, movedOn: [...own.movedOn, ...elsewhere] };
+}
+
+/** Nodes of a run whose Tasks wait for an answer. */
+interface WaitingNodes {
+  /** Nodes with Tasks of this service. */
+  own: readonly NodeInstance[];
+  /** Nodes with Tasks of remote agents. */
+  elsewhere: readonly NodeInstance[];
 }
 
 export interface AskedStores {
@@ -186,7 +192,7 @@ async function pollRemoteChildren(
   runId: string,
   waiting: readonly NodeInstance[],
 ): Promise<NodeInstance[]> {
-  const asking = waiting.filter(({ type, taskId }) => type === 'external' && taskId !== undefined);
+  const asking = waiting.filter(({ taskId }) => taskId !== undefined);
   if (asking.length === 0) return [];
   const found = new Set((await children.movedOn(runId)).map(({ nodeId, asked }) => `${nodeId} ${asked}`));
   return asking.filter((node) => found.has(`${node.instance} ${questionId(node)}`));
@@ -196,7 +202,7 @@ async function pollLocalChildren(
   tasks: AskedStores['tasks'],
   waiting: readonly NodeInstance[],
 ): Promise<AskingChildren> {
-  const own = waiting.filter(({ type, taskId }) => type !== 'external' && taskId !== undefined);
+  const own = waiting.filter(({ taskId }) => taskId !== undefined);
   if (own.length === 0) return { movedOn: [], sequences: {} };
   const headers = await tasks.readHeaders(own.map(({ taskId = '' }) => taskId));
   const movedOn: NodeInstance[] = [];

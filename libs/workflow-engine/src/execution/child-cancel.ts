@@ -31,6 +31,8 @@ export interface ChildCancel {
    * `workflow`, or if the Task names none.
    */
   revision?: string;
+  /** Path of a registered agent below `/a2a`, from which the URL is derived; absent for any other agent. */
+  registered?: string;
   scope: { tenant: string; owner: string };
   credential?: string;
   /** `founding` if the agent is known to speak the pre-1.0 dialect of A2A; absent if its protocol is unknown. */
@@ -72,6 +74,7 @@ const CHILD_CANCEL = z.object({
   agentUrl: z.string(),
   workflow: z.string().optional(),
   revision: z.string().optional(),
+  registered: z.string().optional(),
   scope: z.object({ tenant: z.string(), owner: z.string() }),
   credential: z.string().optional(),
   protocol: z.literal('founding').optional(),

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { AgentCallError, type CalledTask } from '#libs/a2a-client';
-import type { PartRestorer, RequestContext } from '#libs/agents';
+import { type PartRestorer, registeredAgentPath, type RequestContext } from '#libs/agents';
 import { type CallFailure, type CallOutcome, isLeftWaiting, statusTextOf } from '#libs/durable';
 import { InputSchema } from '#libs/expressions';
 import { hasMoreMembers, tooManyMembers, tryParseFitJson } from '#libs/http-server';
@@ -35,6 +35,7 @@ import {
 import { FailedExpression } from '../messages/run-expressions.js';
 import type { NodeInstance } from '../state/node-instance.js';
 import { AUTH_REQUIRED } from '../state/run-steps.js';
+import { isRemoteNode } from './node-dispatch.js';
 
 /** Error for a result of a node that violates its output rules. Its message may be shown to callers. */
 export class InvalidOutput extends Error {
@@ -191,12 +192,15 @@ function readFailureReason(
 
 /** Formats the error of a node whose call failed before its Task had an end state. */
 function formatCallError(node: WorkflowNode, url: string, cause: string): string {
-  return node.type === 'external' ? `external agent call to ${redactedUrl(url)}: ${cause}` : cause;
+  return node.type === 'external'
+    ? `external agent call to ${registeredAgentPath(node.config) ?? redactedUrl(url)}: ${cause}`
+    : cause;
 }
 
 function formatEndError(node: WorkflowNode, url: string, state: TaskState, said: string): string {
   const word = formatState(state);
-  if (node.type === 'external') return `external agent ${redactedUrl(url)} ${word}${said ? `: ${said}` : ''}`;
+  if (node.type === 'external')
+    return `external agent ${registeredAgentPath(node.config) ?? redactedUrl(url)} ${word}${said ? `: ${said}` : ''}`;
   const cause = said.replace(/^Error: /, '');
   if (word === 'failed') return cause || 'the node failed';
   return `the node was ${word}${cause ? `: ${cause}` : ''}`;
@@ -352,7 +356,7 @@ export function judgeCallEnding(node: NodeInstance, url: string, outcome: CallOu
   }
   const ending = readChildEnding(definition, url, outcome);
   if (ending.kind === 'completed') return validateResult(definition, ending, run);
-  const isLeft = ending.kind === 'failed' && node.type === 'external' && isLeftWaiting(outcome);
+  const isLeft = ending.kind === 'failed' && isRemoteNode(definition) && isLeftWaiting(outcome);
   return isLeft ? { ...ending, isLeft } : ending;
 }
 
@@ -375,8 +379,8 @@ function describeInternalFailure(
  * True if a local agent no longer accepts the answer to its question. False in a plain definition
  * (`WorkflowGraph.isPlain`), where the late answer fails the node.
  */
-function isAnswerTooLate({ type, answer }: NodeInstance, { cause }: CallFailure, graph: WorkflowGraph): boolean {
-  if (answer === undefined || type === 'external' || graph.isPlain) return false;
+function isAnswerTooLate({ id, answer }: NodeInstance, { cause }: CallFailure, graph: WorkflowGraph): boolean {
+  if (answer === undefined || isRemoteNode(graph.node(id)) || graph.isPlain) return false;
   return cause instanceof AgentCallError && cause.code === A2A_ERRORS.UNSUPPORTED_OPERATION.code;
 }
 

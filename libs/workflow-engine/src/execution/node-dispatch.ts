@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { AgentCallError } from '#libs/a2a-client';
-import { agentToolEntries, type RequestContext, REVISION_KEY } from '#libs/agents';
+import { agentToolEntries, registeredAgentPath, type RequestContext, REVISION_KEY } from '#libs/agents';
 import type { CallIdentity, KeptContext, RemoteContexts, RemoteTalk } from '#libs/durable';
 import { parseDuration } from '#libs/expressions';
 import { retryWhileDatabaseDown } from '#libs/postgres';
@@ -66,12 +66,22 @@ export function pathAround(path: string): string | undefined {
 }
 
 /**
+ * True if the agent that a node calls is elsewhere: that of an `external` node, unless it is registered here. Any other
+ * agent has its Tasks in this service.
+ */
+export function isRemoteNode({ type, config }: Pick<WorkflowNode, 'type' | 'config'>): boolean {
+  return type === 'external' && registeredAgentPath(config) === undefined;
+}
+
+/**
  * Returns the URL of a node's agent, without userinfo.
- * - External node: its endpoint, truncated to the longest URL that can be called; `undefined` if it has none.
- * - Any other node: its path under the base URL of this service.
+ * - External node: its endpoint, truncated to the longest URL that can be called; `undefined` if it has none. A
+ *   registered agent has its path under the base URL of this service.
+ * - Any other node: its path under that base URL.
  */
 export function nodeUrl(workflow: string, node: WorkflowNode, baseUrl: string): string | undefined {
-  if (node.type !== 'external') return `${baseUrl}/a2a/${nodePath(workflow, node.id)}`;
+  const path = node.type === 'external' ? registeredAgentPath(node.config) : nodePath(workflow, node.id);
+  if (path !== undefined) return `${baseUrl}/a2a/${path}`;
   const url = node.config['endpoint_url'];
   return typeof url === 'string' && url !== '' ? briefText(withoutUserinfo(url), LONGEST_URL) : undefined;
 }
@@ -79,17 +89,19 @@ export function nodeUrl(workflow: string, node: WorkflowNode, baseUrl: string): 
 /**
  * Rejects a call to an invalid endpoint. Definitions are checked when they are saved; older ones may still contain one.
  */
-export function refuseEndpoint({ config: { endpoint_url: url } }: WorkflowNode): void {
+export function refuseEndpoint(node: WorkflowNode): void {
+  if (!isRemoteNode(node)) return;
+  const { endpoint_url: url } = node.config;
   const problem = typeof url === 'string' ? urlProblem(url) : undefined;
   if (problem !== undefined) throw new AgentCallError('refused', `endpoint_url ${problem}`);
 }
 
 /**
  * Returns the settings of an `external` node for calls to its agent: the credential, and the protocol that the agent is
- * known to speak. Empty for any other node.
+ * known to speak. Empty for any other node, and for a registered agent, which has settings of its own.
  */
 export function externalCall(node: WorkflowNode | undefined): Pick<CallIdentity, 'credential' | 'protocol'> {
-  if (node?.type !== 'external') return {};
+  if (!node || !isRemoteNode(node)) return {};
   const { auth, protocol } = node.config;
   return {
     ...(typeof auth === 'string' && auth !== '' && { credential: auth }),
@@ -117,16 +129,11 @@ export function nodeContext(
   node: Pick<NodeInstance, 'id' | 'type' | 'index'>,
   agentUrl: string,
 ): KeptContext | undefined {
-  const { context, definition } = run;
-  const config = definition.nodes.find(({ id }) => id === node.id)?.config;
-  const hasHistory = node.index === undefined && config?.['history'] !== 'none';
-  if (node.type !== 'external' || !hasHistory) return undefined;
-  const { taskId, call, signal } = context;
+  const config = findConfig(run, node);
+  if (config === undefined || registeredAgentPath(config) !== undefined) return undefined;
+  const { taskId, call, signal } = run.context;
   const { tenant, owner } = call.scope;
-  const part = partOf(run);
-  const contextId = part === undefined ? context.contextId : `${context.contextId}/${part}`;
-  const workflow = definition.name;
-  const talk: RemoteTalk = { tenant, owner, contextId, workflow, node: node.id, agentUrl };
+  const talk: RemoteTalk = { tenant, owner, ...talkPlace(run, node), agentUrl };
   return {
     findContextId: () => retryWhileDatabaseDown(() => contexts.findContext(talk), signal),
     keepContextId: (remote) =>
@@ -134,6 +141,40 @@ export function nodeContext(
         logger.warn({ err: error, taskId }, "The context of a node's agent could not be kept");
       }),
   };
+}
+
+/**
+ * Returns the context id of Messages to a registered agent; `undefined` if each Message begins a new context, and for
+ * any other agent. The parts of a run share contexts as in `nodeContext`. Two nodes never share one, as agents may not
+ * take two Messages in a context at the same time.
+ */
+export function registeredContext(
+  run: ContextRun,
+  node: Pick<NodeInstance, 'id' | 'type' | 'index'>,
+): string | undefined {
+  const path = registeredAgentPath(findConfig(run, node) ?? {});
+  if (path === undefined) return undefined;
+  const { contextId, workflow, node: id } = talkPlace(run, node);
+  return derivedId(contextId, workflow, id, path);
+}
+
+/** Returns the config of an `external` node whose agent is called in one context; `undefined` for any other node. */
+function findConfig(
+  { definition }: ContextRun,
+  { id, type, index }: Pick<NodeInstance, 'id' | 'type' | 'index'>,
+): WorkflowNode['config'] | undefined {
+  const config = definition.nodes.find((it) => it.id === id)?.config;
+  return type === 'external' && index === undefined && config?.['history'] !== 'none' ? config : undefined;
+}
+
+function talkPlace(
+  run: ContextRun,
+  { id: node }: Pick<NodeInstance, 'id'>,
+): Pick<RemoteTalk, 'contextId' | 'workflow' | 'node'> {
+  const { context, definition } = run;
+  const part = partOf(run);
+  const contextId = part === undefined ? context.contextId : `${context.contextId}/${part}`;
+  return { contextId, workflow: definition.name, node };
 }
 
 /**
@@ -161,6 +202,8 @@ const CALLER_MESSAGE_KEY = 'parley/caller-message-id';
 /** Data of a run that the Messages of its calls contain. */
 export interface DispatchingRun {
   contextId: string;
+  /** Context of Messages to the registered agent that the node calls, if it calls one in a context. */
+  registeredContext?: string | undefined;
   revision: string;
   /** Id of the Message that began the run, or that answers the node's question. */
   callerMessageId?: string;
@@ -210,7 +253,7 @@ export function callersOf(
 /**
  * Builds the request that calls a node.
  * - A local agent shares the context of the run and receives the revision of the workflow.
- * - An external agent has a context of its own.
+ * - An external agent has a context of its own, also if it is registered.
  * - The metadata of the Message name the caller's Message. Members of that Message go on to agents elsewhere.
  * @param waiting the Task whose question the Message answers
  */
@@ -222,9 +265,14 @@ export function nodeRequest(
   waiting?: WaitingTask,
 ): SendMessageRequest {
   const own = node.type !== 'external';
-  const contextId = waiting ? waiting.contextId : own ? run.contextId : undefined;
+  const contextId = waiting ? waiting.contextId : own ? run.contextId : run.registeredContext;
   const { callerMessageId, callers: { request, metadata, ...callers } = {} } = run;
-  const named = { ...metadata, ...(callerMessageId && { [CALLER_MESSAGE_KEY]: callerMessageId }) };
+  const { skill } = node.config;
+  const named = {
+    ...metadata,
+    ...(callerMessageId && { [CALLER_MESSAGE_KEY]: callerMessageId }),
+    ...(!own && typeof skill === 'string' && { skillId: skill }),
+  };
   const message = userMessage(parts, {
     messageId,
     ...(contextId !== undefined && { contextId }),
@@ -243,11 +291,12 @@ export function callsOthers({ type, config }: Pick<WorkflowNode, 'type' | 'confi
   return CALLING_TYPES.has(type) || (type === 'agent' && agentToolEntries(config['tools']).length > 0);
 }
 
-/** Returns the time limit of a node's call in milliseconds; `undefined` if only the limits of the client apply. */
+/** Returns the time limit of a node's call in milliseconds; `undefined` if only the client or a policy limits it. */
 export function nodeTimeout(node: WorkflowNode): number | undefined {
   const limit = node.timeout === undefined ? undefined : parseDuration(node.timeout);
   if (limit !== undefined) return Math.min(limit, LONGEST_TIMER);
-  if (node.type !== 'external') return undefined;
+  const isLimited = isRemoteNode(node) || node.config['timeout'] !== undefined;
+  if (node.type !== 'external' || !isLimited) return undefined;
   const seconds = Number(node.config['timeout'] ?? EXTERNAL_TIMEOUT);
   return Math.min((seconds > 0 ? seconds : EXTERNAL_TIMEOUT) * 1000, LONGEST_TIMER);
 }

@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { registeredAgentPath } from '#libs/agents';
 import {
   type AgentCall,
   type CalledAgent,
@@ -42,11 +43,13 @@ import {
   childReference,
   dispatchMessageId,
   externalCall,
+  isRemoteNode,
   nodeContext,
   nodeRequest,
   nodeTimeout,
   nodeUrl,
   refuseEndpoint,
+  registeredContext,
   RunContent,
   workflowPath,
 } from './node-dispatch.js';
@@ -230,7 +233,11 @@ export class RunCalls {
   /** Finds waiting nodes whose Tasks have resumed without an answer of the run. */
   pollWaitingChildren(waiting: readonly NodeInstance[]): Promise<AskingChildren> {
     const { signal, taskId: runId } = this.run.context;
-    return retryWhileDatabaseDown(() => pollWaitingChildren(this.services, runId, waiting), signal);
+    const asking = {
+      own: waiting.filter((node) => !this.isRemote(node)),
+      elsewhere: waiting.filter((node) => this.isRemote(node)),
+    };
+    return retryWhileDatabaseDown(() => pollWaitingChildren(this.services, runId, asking), signal);
   }
 
   /**
@@ -238,7 +245,7 @@ export class RunCalls {
    * agent whose protocol is known not to support such a poll.
    */
   nextLookJob({ node, ending, url, taskId = node.taskId }: ChildUpdate): Job | undefined {
-    const isRemoteQuestion = ending?.kind === 'waiting' && node.type === 'external';
+    const isRemoteQuestion = ending?.kind === 'waiting' && this.isRemote(node);
     if (!isRemoteQuestion || taskId === undefined) return undefined;
     const { context } = this.run;
     const { credential, protocol } = this.externalCall(node);
@@ -254,9 +261,9 @@ export class RunCalls {
    * Returns the job that ends the polls of a waiting node's Task; `undefined` for a node that is not polled. Get the
    * job before the node stops asking.
    */
-  endLooksJob({ type, status, instance }: NodeInstance): Job | undefined {
-    if (type !== 'external' || status !== 'input-required') return undefined;
-    return remoteLookOver({ runId: this.run.context.taskId, node: instance });
+  endLooksJob(node: NodeInstance): Job | undefined {
+    if (node.status !== 'input-required' || !this.isRemote(node)) return undefined;
+    return remoteLookOver({ runId: this.run.context.taskId, node: node.instance });
   }
 
   /**
@@ -316,6 +323,7 @@ export class RunCalls {
 
   private laterCancelJob(node: NodeInstance, agentUrl: string, taskId: string): Job {
     const { context, graph, revision } = this.run;
+    const path = registeredAgentPath(graph.node(node.id).config);
     return createCancelJob({
       runId: context.taskId,
       node: node.instance,
@@ -323,6 +331,7 @@ export class RunCalls {
       taskId,
       agentUrl,
       ...(node.type !== 'external' && { workflow: graph.definition.name, revision }),
+      ...(node.type === 'external' && path !== undefined && { registered: path }),
       scope: context.call.scope,
       ...this.externalCall(node),
     });
@@ -343,12 +352,12 @@ export class RunCalls {
   }
 
   private agentOfNode(node: NodeInstance): CalledAgent {
-    const own = node.type !== 'external';
+    const isOfWorkflow = node.type !== 'external';
     return {
       reference: referenceOf(node),
-      own,
+      own: !this.isRemote(node),
       findTarget: () => ({ url: this.urlOf(node) ?? '' }),
-      identity: { ...(own && { revision: this.run.revision }), ...this.externalCall(node) },
+      identity: { ...(isOfWorkflow && { revision: this.run.revision }), ...this.externalCall(node) },
     };
   }
 
@@ -359,12 +368,17 @@ export class RunCalls {
     const waiting =
       node.answer && node.taskId !== undefined ? { taskId: node.taskId, contextId: node.contextId } : undefined;
     const callerMessageId = node.answer?.messageId ?? state.begunBy;
-    const begun = { contextId: context.contextId, revision, callers: callersOf(node, state) };
-    const run = { ...begun, ...(callerMessageId && { callerMessageId }) };
     const limit = nodeTimeout(definition);
-    const isRerun = state.origin !== undefined;
     const url = this.urlOf(node) ?? '';
-    const kept = nodeContext(this.services.contexts, { context, definition: graph.definition, isRerun }, node, url);
+    const contextRun = { context, definition: graph.definition, isRerun: state.origin !== undefined };
+    const kept = nodeContext(this.services.contexts, contextRun, node, url);
+    const run = {
+      contextId: context.contextId,
+      registeredContext: registeredContext(contextRun, node),
+      revision,
+      callers: callersOf(node, state),
+      ...(callerMessageId && { callerMessageId }),
+    };
     // With `retry`, each attempt sends a new Message, and the run decides about retries: the client must not resend.
     const resends = definition.retry && 0;
     return {
@@ -398,7 +412,7 @@ export class RunCalls {
   /** Returns the URL to call for a node. @throws if the Message could not be built, or the agent must not be called */
   private resolveTarget(node: NodeInstance, fault: Error | undefined): CallTarget {
     if (fault) throw fault;
-    if (node.type === 'external') refuseEndpoint(this.run.graph.node(node.id));
+    refuseEndpoint(this.run.graph.node(node.id));
     return { url: this.urlOf(node) ?? '' };
   }
 
@@ -478,7 +492,11 @@ export class RunCalls {
 
   /** True if a node's agent is called in this process. */
   private isLocal(node: NodeInstance): boolean {
-    return node.type !== 'external' && this.services.localDispatch;
+    return !this.isRemote(node) && this.services.localDispatch;
+  }
+
+  private isRemote({ id }: NodeInstance): boolean {
+    return isRemoteNode(this.run.graph.node(id));
   }
 
   private externalCall({ id }: NodeInstance): ReturnType<typeof externalCall> {

@@ -1,5 +1,5 @@
 import { Injectable, Optional } from '@nestjs/common';
-import { agentToolEntries, NodeTypes } from '#libs/agents';
+import { agentToolEntries, NodeTypes, registeredAgentPath } from '#libs/agents';
 import { AgentReferences } from '#libs/durable';
 import { ProblemError } from '#libs/http-server';
 import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
@@ -35,7 +35,7 @@ export interface NamedTools {
   together?: ReadonlySet<string>;
 }
 
-/** A tool that the config of an `agent` node names. */
+/** A tool or an agent that the config of a node names. */
 interface NamedTool {
   name: string;
   /** Path in the definition, for example `nodes[2].config.tools[0]`. */
@@ -47,17 +47,44 @@ interface NamedTool {
 type ToolPlace = Omit<NamedTool, 'node'>;
 
 /**
- * Finds problems with the tools of `agent` nodes that only the service can detect.
+ * Finds problems with the tools of `agent` nodes, and with registered agents, that only the service can detect.
  * - A tool that names an unknown agent of this service is an error. Not checked are agents at other URLs, the workflow
  *   itself, and workflows saved together with it.
  * - A tool `workflows/x` or `nodes/x` is a warning if no MCP server is named `workflows` or `nodes`: the author
  *   probably meant an agent.
+ * - An `external` node that names an unknown registered agent is a warning: the agent may be registered later.
  */
 export async function findAgentToolProblems(
   definition: WorkflowDefinition,
   named: NamedTools,
 ): Promise<WorkflowProblem[]> {
-  return [...(await findUnknownAgents(definition, named)), ...(await findMistakenTools(definition, named))];
+  return [
+    ...(await findUnknownAgents(definition, named)),
+    ...(await findMistakenTools(definition, named)),
+    ...(await findUnregisteredAgents(definition, named)),
+  ];
+}
+
+async function findUnregisteredAgents(
+  definition: WorkflowDefinition,
+  { references, tenant }: NamedTools,
+): Promise<WorkflowProblem[]> {
+  const problems: WorkflowProblem[] = [];
+  for (const { name, path, node } of listNamedTools(definition, 'external', listRegisteredAgents)) {
+    if ((await references.problemOf(name, tenant)) === undefined) continue;
+    const text = `external node "${node}": there is no registered agent "${nameInPath(name)}"`;
+    problems.push(warningProblem('UNKNOWN_REGISTERED_AGENT', path, text, { node }));
+  }
+  return problems;
+}
+
+function listRegisteredAgents(config: JsonObject, place: string): ToolPlace[] {
+  const name = registeredAgentPath(config);
+  return name === undefined ? [] : [{ name, path: `${place}.agent` }];
+}
+
+function nameInPath(path: string): string {
+  return path.slice(path.indexOf('/') + 1);
 }
 
 async function findUnknownAgents(
@@ -66,7 +93,7 @@ async function findUnknownAgents(
 ): Promise<WorkflowProblem[]> {
   const problems: WorkflowProblem[] = [];
   const isSaved = (workflow: string): boolean => workflow !== definition.name && !together?.has(workflow);
-  const agents = listNamedTools(definition, listLocalAgents);
+  const agents = listNamedTools(definition, 'agent', listLocalAgents);
   for (const { name, path, node } of agents.filter((it) => isSaved(readWorkflowName(it.name)))) {
     const problem = await references.problemOf(name, tenant);
     if (problem !== undefined)
@@ -82,7 +109,7 @@ async function findMistakenTools(
   definition: WorkflowDefinition,
   { servers, tenant }: NamedTools,
 ): Promise<WorkflowProblem[]> {
-  const tools = servers ? listNamedTools(definition, listAgentLikeTools) : [];
+  const tools = servers ? listNamedTools(definition, 'agent', listAgentLikeTools) : [];
   const missing = new Set<string>();
   for (const server of new Set(tools.map(({ name }) => readServerName(name))))
     if (!(await servers?.has(tenant, server))) missing.add(server);
@@ -95,25 +122,26 @@ async function findMistakenTools(
     });
 }
 
-/** Returns the tools that `agent` nodes name, including nodes of inline workflows. */
+/** Returns the tools or agents that nodes of a type name, including nodes of inline workflows. */
 function listNamedTools(
   { nodes }: WorkflowDefinition,
+  type: string,
   find: (config: JsonObject, place: string) => ToolPlace[],
 ): NamedTool[] {
   return [...nodes.entries()].flatMap(([index, node]) =>
-    listToolsInConfig(node, `nodes[${index}].config`, find).map((it) => ({ ...it, node: node.id })),
+    listToolsInConfig(node, type, { place: `nodes[${index}].config`, find }).map((it) => ({ ...it, node: node.id })),
   );
 }
 
 function listToolsInConfig(
   { type, config }: { type?: JsonValue; config?: JsonValue },
-  place: string,
-  find: (config: JsonObject, place: string) => ToolPlace[],
+  sought: string,
+  { place, find }: { place: string; find: (config: JsonObject, place: string) => ToolPlace[] },
 ): ToolPlace[] {
   if (!isJsonObject(config)) return [];
-  if (type === 'agent') return find(config, place);
+  if (type === sought) return find(config, place);
   return innerNodes(config.body).flatMap((it, index) =>
-    isJsonObject(it) ? listToolsInConfig(it, `${place}.body.nodes[${index}].config`, find) : [],
+    isJsonObject(it) ? listToolsInConfig(it, sought, { place: `${place}.body.nodes[${index}].config`, find }) : [],
   );
 }
 
@@ -216,7 +244,8 @@ export class WorkflowCheck {
   }
 
   /**
-   * Finds tools of `agent` nodes that name agents or MCP servers that do not exist. Call it outside of transactions.
+   * Finds tools of `agent` nodes that name agents or MCP servers that do not exist, and `external` nodes that name
+   * missing registered agents. Call it outside of transactions.
    */
   async toolProblems(definition: WorkflowDefinition, saving?: SavingTenant): Promise<WorkflowProblem[]> {
     const { references, servers } = this;

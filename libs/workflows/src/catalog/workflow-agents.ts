@@ -185,7 +185,7 @@ export class WorkflowAgents {
       description: writtenOf(node) ?? does ?? description,
       tags: [node.type],
     };
-    return {
+    const agent: ServedAgent = {
       path,
       name,
       description,
@@ -197,6 +197,9 @@ export class WorkflowAgents {
       executor,
       changedAt: this.revision.updatedAt,
     };
+    // As at the workflow, what the agent elsewhere does not read is described to it.
+    if (executor.findInputModes) agent.beginModes = (parts) => (parts ? undefined : this.makers.findNodeModes(agent));
+    return agent;
   }
 }
 

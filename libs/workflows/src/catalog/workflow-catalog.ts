@@ -6,6 +6,7 @@ import {
   AgentExecutor,
   type BeginModes,
   type ListedAgent,
+  REGISTERED_AGENTS,
   type ServedAgent,
   UnknownAgent,
 } from '#libs/agents';
@@ -15,7 +16,7 @@ import type { WorkflowRevision } from '#libs/workflow-definition';
 import { WorkflowStore } from '../storage/workflow-store.js';
 import { detailsOf, withInput, WorkflowAgents } from './workflow-agents.js';
 import { CatalogServices } from './workflow-executors.js';
-import { AgentPage, AGENTS, WORKFLOW_MODES, workflowSkill } from './workflow-summary.js';
+import { AgentPage, WORKFLOW_MODES, workflowSkill } from './workflow-summary.js';
 
 export const SERVICE_VERSION = '0.1.0';
 /** Number of workflows per query for a page of the directory. */
@@ -121,7 +122,7 @@ export class WorkflowCatalog extends AgentCatalog {
       if (last === undefined) break;
       after = { name: last.name, inclusive: false };
     }
-    const source = this.services.own.findSource(AGENTS);
+    const source = this.services.own.findSource(REGISTERED_AGENTS);
     if (source && !page.full) page.addAgents(await source.listAgents(this.tenant, limit + 1, page.begunAgent));
     return page.buildPage();
   }

@@ -82,9 +82,6 @@ export const JSON_DATA = 'application/json';
 /** Media types of a workflow's agent. It accepts files, because they go to its `input` nodes. */
 export const WORKFLOW_MODES = { inputModes: [TEXT, JSON_DATA, '*/*'], outputModes: [TEXT, JSON_DATA] };
 
-/** First segment of the paths of registered agents. */
-export const AGENTS = 'agents';
-
 /** Agent after which a page continues: the service (no members), a workflow, its node, or a registered agent. */
 interface DirectoryPosition {
   workflow?: string;

@@ -154,7 +154,8 @@ export class CancelRetries {
     return isOver;
   }
 
-  private resolveAgentUrl({ workflow, node, agentUrl }: ChildCancel): string {
+  private resolveAgentUrl({ workflow, registered, node, agentUrl }: ChildCancel): string {
+    if (registered !== undefined) return `${this.address.internalUrl}/a2a/${registered}`;
     if (workflow === undefined) return agentUrl;
     return (
       nodeUrl(workflow, { id: nodeOfInstance(node), type: 'own', config: {} }, this.address.internalUrl) ?? agentUrl

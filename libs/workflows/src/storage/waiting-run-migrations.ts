@@ -130,6 +130,26 @@ export class WakeRunsOfCallers1700000001370 implements MigrationInterface {
   }
 }
 
+/** Changes the trigger `task_moved_on`: it also wakes a run that waits for a Task of a registered agent. */
+export class WakeForRegisteredAgents1700000001391 implements MigrationInterface {
+  readonly name = 'WakeForRegisteredAgents1700000001391';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(replaceTrigger(`(NEW.agent LIKE 'workflows/%' OR NEW.agent LIKE 'agents/%')`));
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(replaceTrigger(`NEW.agent LIKE 'workflows/%'`));
+  }
+}
+
+function replaceTrigger(ofAgent: string): string {
+  return `
+    CREATE OR REPLACE TRIGGER task_moved_on AFTER UPDATE OF state ON task FOR EACH ROW
+    WHEN (OLD.state IN ${WAITING} AND NEW.state NOT IN ${WAITING} AND ${ofAgent})
+    EXECUTE FUNCTION task_moves_on()`;
+}
+
 const AT_ONCE = 500;
 
 interface AskingEvent {

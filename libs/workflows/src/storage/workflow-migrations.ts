@@ -4,6 +4,7 @@ import {
   IndexRunChildTask1700000000944,
   WakeAskingRuns1700000000370,
   WakeClaimedRuns1700000000380,
+  WakeForRegisteredAgents1700000001391,
   WakeRunsOfCallers1700000001370,
 } from './waiting-run-migrations.js';
 
@@ -330,4 +331,5 @@ export const WORKFLOW_MIGRATIONS = [
   CreateRemoteContext1700000000381,
   CreateRemoteLook1700000000450,
   WakeRunsOfCallers1700000001370,
+  WakeForRegisteredAgents1700000001391,
 ];
