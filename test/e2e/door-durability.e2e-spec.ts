@@ -56,6 +56,21 @@ async function endOf(base: string, id: string): Promise<string[]> {
 
 const textOf = ({ status }: Task): string => status.message?.parts[0]?.text ?? '';
 
+it('stores a turn in the commit of its Task, and the ids of the agent in that of its first event', async () => {
+  const agent = await startAgent();
+  const { base } = await openDoor(stage.parley.url, agent.url);
+  const { id } = await sendTask(base, 'hello');
+  // Both columns of time have the time of their transaction.
+  const sql = `
+    SELECT turn.begun_at = log.recorded_at AS begun, turn.xmin = log.xmin AS met
+    FROM registered_agent_task AS turn JOIN task_log AS log USING (task_id) WHERE task_id = $1 ORDER BY sequence LIMIT 2`;
+  const rows = await stage.database.query<{ begun: boolean; met: boolean }>(sql, [id]);
+  expect(rows).toEqual([
+    { begun: true, met: false },
+    { begun: false, met: true },
+  ]);
+});
+
 describe.each([true, false])('a door whose agent streams: %p', (streaming) => {
   it('tells each event once although the connection to the agent breaks', async () => {
     const agent = await startAgent({ streaming });

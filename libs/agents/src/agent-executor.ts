@@ -9,9 +9,10 @@ import {
   type SendMessageRequest,
   type Task,
   TaskChangedHands,
+  type TaskReference,
 } from '#libs/protocol';
 import type { TraceContext } from '#libs/service';
-import type { LogAdmission, LogPlace, RecordedEvent, TaskEvent, TaskScope } from '#libs/tasks';
+import type { LogAdmission, LogPlace, RecordedEvent, RelayedTurn, TaskEvent, TaskScope } from '#libs/tasks';
 import type { TurnTrace } from '#libs/tracing';
 import type { SpanStep } from './span-step.js';
 
@@ -163,6 +164,8 @@ export interface RequestContext {
   readonly trace?: TurnTrace;
   /** Media types that the caller accepts; absent if it named none, and after a recovery by another process. */
   readonly acceptedOutputModes?: readonly string[] | undefined;
+  /** Turn at an agent elsewhere, if this execution has stored it together with the Task (`relayedTurn`). */
+  readonly relayed?: RelayedTurn | undefined;
   /** Metadata of the request (`SendMessageRequest.metadata`). */
   readonly metadata: SendMessageRequest['metadata'];
   /** Signal that aborts on cancel, on shutdown and when the claim is lost. Stop side effects then. */
@@ -340,6 +343,12 @@ export abstract class AgentExecutor {
    * default, these are the spans of model and tool calls that agents' logs report.
    */
   spanSteps?(event: TaskEvent): readonly SpanStep[];
+
+  /**
+   * Returns the turn that a new Task begins at an agent elsewhere. It is stored in the commit that creates the Task, and
+   * the execution finds it in its context. Absent for agents of this service.
+   */
+  relayedTurn?(request: SendMessageRequest, call: CallContext, reference: TaskReference): RelayedTurn;
 
   /** Rejects a Message before anything is written, by throwing an A2AError. */
   checkRequest?(request: SendMessageRequest, call: CallContext): void | Promise<void>;

@@ -158,7 +158,8 @@ export class ExecutionRegistry {
     const recording = this.recorder.createRecording(create, randomId());
     const message = { ...request.message, taskId: header.taskId, contextId: header.contextId };
     const task = submittedTask(recording, message, newTaskMetadata(agent, request, call));
-    recordAccepted(recording, { task, ...(call.jobs && { jobs: call.jobs }) });
+    const relayed = agent.executor.relayedTurn?.(request, call, header);
+    recordAccepted(recording, { task, ...(call.jobs && { jobs: call.jobs }), ...(relayed && { relayed }) });
     const { metadata } = request;
     const hold = once !== undefined || (agent.premise !== undefined && !agent.executor.isPure);
     const traced = this.tracing?.traceTurn(agent, {
@@ -173,6 +174,7 @@ export class ExecutionRegistry {
       userMessage: message,
       metadata,
       acceptedOutputModes: request.configuration?.acceptedOutputModes,
+      relayed,
       task: null,
       recovered: 0,
       hold,

@@ -39,6 +39,8 @@ export interface ExecutionStart {
   userMessage: Message;
   metadata: RequestContext['metadata'];
   acceptedOutputModes?: RequestContext['acceptedOutputModes'];
+  /** Turn at an agent elsewhere that was recorded with a new Task (see `AgentExecutor.relayedTurn`). */
+  relayed?: RequestContext['relayed'];
   /** Task before `userMessage`; null if the Message creates the Task. */
   task: Task | null;
   recovered: number;
@@ -358,6 +360,7 @@ export class TaskExecution implements Execution {
       task: start.task,
       call: start.call,
       acceptedOutputModes: start.acceptedOutputModes,
+      relayed: start.relayed,
       metadata: start.metadata,
       trace: start.traced?.trace,
       signal: this.controller.signal,

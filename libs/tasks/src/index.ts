@@ -6,6 +6,8 @@ export {
   parkedUntil,
   readWakePayload,
   type RecordedEvent,
+  type RelayedTurn,
+  type RemoteIds,
   type TaskEvent,
   type TaskQuestion,
   toStreamResponse,

@@ -23,6 +23,8 @@ export class RelayCancel {
     private readonly agent: RegisteredAgent,
     private readonly services: RelayServices,
     private readonly context: RequestContext,
+    /** Task at the agent, if this execution knows it already. */
+    private readonly knownTaskId?: string,
   ) {}
 
   /** Cancels the agent's Task and yields its last events, if they can be read. Never throws. */
@@ -32,15 +34,20 @@ export class RelayCancel {
 
   private async readLastEvents(): Promise<TaskEvent[]> {
     const { agent, context, services } = this;
-    const find = (): Promise<StoredTurn | undefined> => services.tasks.findTurn(context.taskId);
-    const turn = await retryWhileUnreachable(find, AbortSignal.timeout(FIND_MS));
-    if (turn?.remoteTaskId === undefined) return [];
+    const remoteTaskId = this.knownTaskId ?? (await this.findTaskId());
+    if (remoteTaskId === undefined) return [];
     const identity = identityOf(agent, context);
-    await cancelTask(services.directory, agent.url, turn.remoteTaskId, identity);
+    await cancelTask(services.directory, agent.url, remoteTaskId, identity);
     const options = { ...identity, timeouts: { refused: 0, total: LOOK_MS }, signal: AbortSignal.timeout(LOOK_MS) };
     const client = await services.directory.resolveClient(agent.url, options);
-    const task = await client.getTask(turn.remoteTaskId, options);
+    const task = await client.getTask(remoteTaskId, options);
     if (!isTerminalState(task.status.state)) return [];
     return new TaskMirror(context, await context.readTaskLog()).toEvents({ task });
+  }
+
+  private async findTaskId(): Promise<string | undefined> {
+    const { context, services } = this;
+    const find = (): Promise<StoredTurn | undefined> => services.tasks.findTurn(context.taskId);
+    return (await retryWhileUnreachable(find, AbortSignal.timeout(FIND_MS)))?.remoteTaskId;
   }
 }

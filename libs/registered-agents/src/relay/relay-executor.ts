@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { AgentExecutor, type CallContext, type RequestContext, TaskCanceled } from '#libs/agents';
-import type { Message, SendMessageRequest, Task } from '#libs/protocol';
-import type { TaskEvent } from '#libs/tasks';
+import type { Message, SendMessageRequest, Task, TaskReference } from '#libs/protocol';
+import type { RelayedTurn, TaskEvent } from '#libs/tasks';
 import { checkPolicy } from '../agents/agent-policy.js';
 import type { RegisteredAgent } from '../agents/registered-agents.js';
 import { RelayCancel } from './relay-cancel.js';
-import type { RelayServices } from './relay-request.js';
+import { type RelayServices, turnOptions } from './relay-request.js';
+import { relayedTurn } from './relay-tasks.js';
 import { RelayTurn } from './relay-turn.js';
 
 /** Milliseconds that a canceled Task has left to learn how the agent's Task ends. */
@@ -42,14 +44,35 @@ export class RelayExecutor extends AgentExecutor {
     checkPolicy(this.agent.policy, request, call);
   }
 
+  override relayedTurn(request: SendMessageRequest, call: CallContext, { contextId }: TaskReference): RelayedTurn {
+    const { message, metadata, configuration } = request;
+    const { agent } = this;
+    const { acceptedOutputModes } = configuration ?? {};
+    return relayedTurn(
+      { scope: call.scope, agent: agent.name },
+      {
+        contextId,
+        messageId: message.messageId,
+        options: turnOptions(agent.policy, { call, metadata, acceptedOutputModes }),
+        execution: randomUUID(),
+      },
+      !message.contextId,
+    );
+  }
+
   async *execute(context: RequestContext): AsyncIterable<TaskEvent> {
     const { agent, services } = this;
     if (isCanceled(context)) return yield* new RelayCancel(agent, services, context).endTask();
+    let turn: RelayTurn | undefined;
     try {
-      yield* (await RelayTurn.openTurn(agent, services, context)).runTurn();
+      turn = await RelayTurn.openTurn(agent, services, context);
+      yield* turn.runTurn();
     } catch (error) {
       if (!isCanceled(context)) throw error;
-      yield* new RelayCancel(agent, services, context).endTask();
+      yield* new RelayCancel(agent, services, context, turn?.remoteTaskId).endTask();
+    } finally {
+      // The events that bring the ids may be dropped, and the next execution must find the agent's Task.
+      if (context.signal.aborted && !isCanceled(context)) await turn?.storeIds().catch(() => undefined);
     }
   }
 }

@@ -30,7 +30,10 @@ export function identityOf(
 }
 
 /** Returns the part of the request that is stored for a recovery of the turn. */
-export function turnOptions(policy: AgentPolicy, { acceptedOutputModes, call, metadata }: RequestContext): TurnOptions {
+export function turnOptions(
+  policy: AgentPolicy,
+  { acceptedOutputModes, call, metadata }: Pick<RequestContext, 'acceptedOutputModes' | 'call' | 'metadata'>,
+): TurnOptions {
   const headers = passedHeaders(policy, call);
   return {
     ...(Object.keys(headers).length > 0 && { headers }),

@@ -16,15 +16,18 @@ function recordStatements(): { tasks: RelayTasks; values: unknown[][] } {
 describe('RelayTasks', () => {
   it('names each Task once in a statement, with the newest ids of its agent', async () => {
     const { tasks, values } = recordStatements();
+    const one = { taskId: 'one', token: 'token 1' };
+    const two = { taskId: 'two', token: 'token 2' };
     await Promise.all([
-      tasks.keepRemote('one', undefined, 'context'),
-      tasks.keepRemote('one', 'theirs', 'newer'),
-      tasks.keepRemote('two', 'other', 'context'),
-      tasks.keepRemote('two', undefined, 'newer'),
+      tasks.keepRemote(one, { contextId: 'context' }),
+      tasks.keepRemote(one, { taskId: 'theirs', contextId: 'newer' }),
+      tasks.keepRemote(two, { taskId: 'other', contextId: 'context' }),
+      tasks.keepRemote(two, { contextId: 'newer' }),
     ]);
     expect(values).toEqual([
       [
         ['one', 'two'],
+        ['token 1', 'token 2'],
         ['theirs', 'other'],
         ['newer', 'newer'],
       ],

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { BatchLoader, Database } from '#libs/postgres';
 import type { JsonObject } from '#libs/protocol';
-import { TaskRetention, type TaskScope } from '#libs/tasks';
+import { type RelayedTurn, type RemoteIds, type TaskClaim, TaskRetention, type TaskScope } from '#libs/tasks';
 
 /** Owner and agent of a talk: contexts and Tasks of a talk are unknown to all others. */
 export interface RelayTalk {
@@ -47,9 +47,10 @@ export interface StoredTurn {
 
 /**
  * Stores which Task of a registered agent each Task here stands for.
- * - A turn is stored before its Message is sent, so a recovered turn knows that the agent may have it.
+ * - A turn is stored before its Message is sent, so a recovered turn knows that the agent may have it. That of a new
+ *   Task is stored in the commit of the Task (`relayedTurn`).
  * - A turn that waits before it sends is stored as unsent meanwhile, so a recovered turn sends the Message.
- * - The agent's ids are stored before any event of its Task is visible.
+ * - The agent's ids are stored in the commit of the first event of its Task, or before that.
  * - Rows are deleted with their Tasks.
  * - One statement stores what arrives while another one works.
  */
@@ -60,7 +61,7 @@ export class RelayTasks {
     MOST_ROWS,
     AT_ONCE,
   );
-  private readonly met = new BatchLoader((ids: readonly RemoteIds[]) => this.storeRemotes(ids), MOST_ROWS, AT_ONCE);
+  private readonly met = new BatchLoader((ids: readonly IdsToStore[]) => this.storeIds(ids), MOST_ROWS, AT_ONCE);
 
   constructor(
     private readonly database: Database,
@@ -70,22 +71,24 @@ export class RelayTasks {
   }
 
   /**
-   * Stores a turn. May be repeated by the same execution, whose first attempt may have been stored without an answer.
+   * Stores a turn that was not stored with its Task. May be repeated by the same execution, whose first attempt may have been stored without an answer.
    * @returns the turn; `undefined` if an earlier execution has stored it already
    */
   beginTurn(
     talk: RelayTalk,
     { taskId, contextId, messageId, options, execution }: NewTurn,
   ): Promise<StoredTurn | undefined> {
-    return this.begun.get({
-      taskId,
-      talkKey: talkKey(talk),
-      contextKey: contextKey(talk, contextId),
-      messageId,
-      options: JSON.stringify(options),
-      execution,
-      agentKey: agentKey(talk),
+    return this.begun.get({ taskId, ...relayedTurn(talk, { contextId, messageId, options, execution }) });
+  }
+
+  /** Returns the agent's context of an earlier Task in the same context; `undefined` if there is none. */
+  async findContext({ contextKey }: RelayedTurn): Promise<string | undefined> {
+    const { rows } = await this.database.pool.query<Pick<TurnRow, 'remote_context_id'>>({
+      name: 'relay-context',
+      text: FIND_CONTEXT,
+      values: [contextKey],
     });
+    return rows[0]?.remote_context_id ?? undefined;
   }
 
   async findTurn(taskId: string): Promise<StoredTurn | undefined> {
@@ -93,9 +96,12 @@ export class RelayTasks {
     return rows[0] && toTurn(rows[0]);
   }
 
-  /** Stores the agent's ids of a Task. The Task is absent for a direct Message. */
-  async keepRemote(taskId: string, remoteTaskId: string | undefined, remoteContextId: string): Promise<void> {
-    await this.met.get({ taskId, remoteTaskId: remoteTaskId ?? null, remoteContextId });
+  /**
+   * Stores the agent's ids of a Task.
+   * @param token token of the claim of the execution; nothing is stored if it has lost the claim
+   */
+  async keepRemote({ taskId, token }: TaskClaim, ids: RemoteIds): Promise<void> {
+    await this.met.get({ taskId, token, remoteTaskId: ids.taskId ?? null, remoteContextId: ids.contextId });
   }
 
   /** Notes that the turn asks the caller what to do about a lost Task. The lost Task is forgotten. */
@@ -137,8 +143,8 @@ export class RelayTasks {
     );
   }
 
-  private async storeRemotes(ids: readonly RemoteIds[]): Promise<Map<RemoteIds, true>> {
-    const columns = REMOTE_COLUMNS.map((column) => idsOfEach(ids).map((it) => it[column]));
+  private async storeIds(ids: readonly IdsToStore[]): Promise<Map<IdsToStore, true>> {
+    const columns = ID_COLUMNS.map((column) => idsOfEach(ids).map((it) => it[column]));
     await this.database.pool.query({ name: 'relay-keep', text: KEEP, values: columns });
     return new Map();
   }
@@ -161,31 +167,37 @@ const MOST_ROWS = 64;
 /** Maximum number of concurrent statements of a kind. */
 const AT_ONCE = 2;
 
-/** Turn as its row has it. */
-interface TurnToStore {
-  taskId: string;
-  talkKey: string;
-  contextKey: string;
-  messageId: string;
-  options: string;
-  agentKey: string;
-  execution: string;
+/** Returns the row of a turn. */
+export function relayedTurn(
+  talk: RelayTalk,
+  { contextId, messageId, options, execution }: Omit<NewTurn, 'taskId'>,
+  isNewContext = false,
+): RelayedTurn {
+  return {
+    isNewContext,
+    talkKey: talkKey(talk),
+    contextKey: contextKey(talk, contextId),
+    messageId,
+    options: JSON.stringify(options),
+    agentKey: agentKey(talk),
+    execution,
+  };
 }
+
+type TurnToStore = RelayedTurn & { taskId: string };
 
 const TURN_COLUMNS = ['taskId', 'talkKey', 'contextKey', 'messageId', 'options', 'agentKey', 'execution'] as const;
 
-/** Ids of the agent for a Task. */
-interface RemoteIds {
-  taskId: string;
+interface IdsToStore extends TaskClaim {
   remoteTaskId: string | null;
   remoteContextId: string;
 }
 
-const REMOTE_COLUMNS = ['taskId', 'remoteTaskId', 'remoteContextId'] as const;
+const ID_COLUMNS = ['taskId', 'token', 'remoteTaskId', 'remoteContextId'] as const;
 
 /** Returns the newest ids of each Task: an UPDATE with several rows for a Task would apply any one of them. */
-function idsOfEach(ids: readonly RemoteIds[]): RemoteIds[] {
-  const newest = new Map<string, RemoteIds>();
+function idsOfEach(ids: readonly IdsToStore[]): IdsToStore[] {
+  const newest = new Map<string, IdsToStore>();
   for (const it of ids) {
     const remoteTaskId = it.remoteTaskId ?? newest.get(it.taskId)?.remoteTaskId ?? null;
     newest.set(it.taskId, { ...it, remoteTaskId });
@@ -232,11 +244,13 @@ function hashTexts(members: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(members)).digest('hex');
 }
 
-const COLUMNS = `message_id, options, begun_at, remote_task_id, asked_by, unsent_message,
-  coalesce(remote_context_id, (
+const earlierContext = (contextKey: string): string => `
     SELECT earlier.remote_context_id FROM registered_agent_task earlier
-    WHERE earlier.context_key = turn.context_key AND earlier.remote_context_id IS NOT NULL
-    ORDER BY earlier.begun_at DESC LIMIT 1)) AS remote_context_id`;
+    WHERE earlier.context_key = ${contextKey} AND earlier.remote_context_id IS NOT NULL
+    ORDER BY earlier.begun_at DESC LIMIT 1`;
+const FIND_CONTEXT = earlierContext('$1');
+const COLUMNS = `message_id, options, begun_at, remote_task_id, asked_by, unsent_message,
+  coalesce(remote_context_id, (${earlierContext('turn.context_key')})) AS remote_context_id`;
 const BEGIN = `
   INSERT INTO registered_agent_task AS turn (task_id, talk_key, context_key, message_id, options, agent_key, begun_by)
   SELECT task_id, talk_key, context_key, message_id, options::json, agent_key, begun_by
@@ -253,7 +267,8 @@ const FIND = `SELECT ${COLUMNS} FROM registered_agent_task turn WHERE task_id = 
 const KEEP = `
   UPDATE registered_agent_task AS turn
   SET remote_task_id = coalesce(met.remote_task_id, turn.remote_task_id), remote_context_id = met.remote_context_id
-  FROM unnest($1::text[], $2::text[], $3::text[]) AS met (task_id, remote_task_id, remote_context_id)
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS met (task_id, token, remote_task_id, remote_context_id)
+    JOIN task ON (task.task_id, task.claim_token) = (met.task_id, met.token)
   WHERE turn.task_id = met.task_id`;
 const ASK = `
   UPDATE registered_agent_task SET asked_by = message_id, remote_task_id = NULL WHERE task_id = $1`;

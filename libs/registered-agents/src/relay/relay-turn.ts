@@ -13,12 +13,13 @@ import {
   type TaskState,
 } from '#libs/protocol';
 import { Backoff } from '#libs/service';
-import type { TaskEvent } from '#libs/tasks';
+import type { RelayedTurn, TaskEvent } from '#libs/tasks';
 import { DEFAULT_WAIT_S } from '../agents/agent-policy.js';
 import type { RegisteredAgent } from '../agents/registered-agents.js';
 import { type CallDecision, decideAfter, failureWords } from './call-decision.js';
+import { UnstoredIds } from './unstored-ids.js';
 import { identityOf, toAgentRequest, turnOptions, type RelayServices } from './relay-request.js';
-import type { RelayTalk, StoredTurn } from './relay-tasks.js';
+import type { RelayTalk, StoredTurn, TurnOptions } from './relay-tasks.js';
 import { TaskMirror } from './task-mirror.js';
 
 /** Milliseconds that an agent has for the first event after a Message, which may be its whole answer. */
@@ -50,6 +51,7 @@ export class RelayTurn {
   private mayBeSent: boolean;
   /** Time since which the turn waits for the agent. A recovered turn has only the rest of its wait. */
   private readonly waitsSince: number;
+  private readonly unstored: UnstoredIds;
 
   private constructor(
     private readonly agent: RegisteredAgent,
@@ -63,13 +65,19 @@ export class RelayTurn {
     this.follows = this.mayBeSent && turn.remoteTaskId !== undefined;
     this.waitsSince = performance.now() - (turn.isUnsent ? Math.max(Date.now() - turn.begunAt.getTime(), 0) : 0);
     if (turn.isUnsent) this.awaySince = this.waitsSince;
+    this.unstored = new UnstoredIds((ids) =>
+      retryWhileUnreachable(() => services.tasks.keepRemote(context, ids), context.signal),
+    );
   }
 
   /** Stores the turn, and waits until its Message is durable. */
   static async openTurn(agent: RegisteredAgent, services: RelayServices, context: RequestContext): Promise<RelayTurn> {
-    const { taskId, contextId, signal } = context;
-    const isNew = context.task === null && context.recovered === 0;
-    const log = isNew ? [] : await context.readTaskLog();
+    const { taskId, contextId, signal, relayed } = context;
+    if (relayed) {
+      const turn = await RelayTurn.newTurn(services, context, relayed);
+      return new RelayTurn(agent, services, context, { ...turn, isRecovered: false }, []);
+    }
+    const log = await context.readTaskLog();
     const begun = {
       taskId,
       contextId,
@@ -87,6 +95,39 @@ export class RelayTurn {
     };
     const [turn] = await Promise.all([retryWhileUnreachable(storeTurn, signal), context.flush()]);
     return new RelayTurn(agent, services, context, turn, log);
+  }
+
+  /** Waits until a turn that was stored with its Task is durable. Finds the agent's context if the caller named one. */
+  private static async newTurn(
+    services: RelayServices,
+    context: RequestContext,
+    relayed: RelayedTurn,
+  ): Promise<StoredTurn> {
+    const begunAt = new Date();
+    const findContext = (): Promise<string | undefined> => services.tasks.findContext(relayed);
+    const [remoteContextId] = await Promise.all([
+      relayed.isNewContext ? undefined : retryWhileUnreachable(findContext, context.signal),
+      context.flush(),
+    ]);
+    const options = JSON.parse(relayed.options) as TurnOptions;
+    return {
+      options,
+      begunAt,
+      ...(remoteContextId !== undefined && { remoteContextId }),
+      isAnswer: false,
+      isUnsent: false,
+    };
+  }
+
+  /** Task at the agent, if known. */
+  get remoteTaskId(): string | undefined {
+    return this.turn.remoteTaskId;
+  }
+
+  /** Stores the ids that the agent named in this execution, whose events are lost. Tries once. */
+  async storeIds(): Promise<void> {
+    const ids = await this.unstored.takeNewest();
+    if (ids) await this.services.tasks.keepRemote(this.context, ids);
   }
 
   /** Runs the turn. Yields the events of the agent, and one end. */
@@ -113,8 +154,9 @@ export class RelayTurn {
       await this.noteUnsent(false);
       yield* this.followCall(call);
       const next = await this.nextStep(call.outcome, call);
-      if (next === undefined) yield* this.endTurn(call.outcome);
-      else if (next === 'policy') yield* this.applyPolicy();
+      if (next === undefined) return yield* this.endTurn(call.outcome);
+      await this.unstored.storeRest();
+      if (next === 'policy') yield* this.applyPolicy();
       if (next !== 'again') return;
       await this.noteUnsent(true);
       await delay(BACKOFF.pauseAfter(Math.min(failures, MOST_DOUBLINGS)), undefined, { signal: context.signal });
@@ -210,31 +252,31 @@ export class RelayTurn {
   private async *followCall(call: AgentCall): Events {
     for await (const progress of call.runCall()) {
       this.awaySince = undefined;
-      await this.keepRemote(progress);
-      if ('message' in progress.response) await this.keepContext(progress.response.message.contextId);
-      for (const event of this.mirror.toEvents(progress.response)) yield event;
+      this.noteSeen(progress);
+      if ('message' in progress.response) this.noteContext(progress.response.message.contextId);
+      for (const event of this.mirror.toEvents(progress.response)) yield await this.unstored.addTo(event);
     }
   }
 
-  /** Stores the agent's ids before any event of its Task is visible. */
-  private async keepRemote({ seen }: CallProgress): Promise<void> {
-    const { services, context, turn } = this;
+  /** Notes the agent's ids, which are stored with the first event of its Task. */
+  private noteSeen({ seen }: CallProgress): void {
+    const { turn } = this;
     if (seen === undefined) return;
     const { taskId, contextId } = seen;
     if (taskId !== turn.remoteTaskId || contextId !== turn.remoteContextId) {
       if (!isIdentifier(taskId) || !isIdentifier(contextId)) throw new Error('The agent names ids that do not fit');
-      await retryWhileUnreachable(() => services.tasks.keepRemote(context.taskId, taskId, contextId), context.signal);
+      this.unstored.add({ taskId, contextId });
     }
     turn.remoteTaskId = taskId;
     turn.remoteContextId = contextId;
     this.follows = true;
   }
 
-  /** Stores the context of a direct Message. That of a Task is stored with the Task. */
-  private async keepContext(remote: string | undefined): Promise<void> {
-    const { services, context, turn } = this;
+  /** Notes the context of a direct Message. That of a Task is noted with the Task. */
+  private noteContext(remote: string | undefined): void {
+    const { turn } = this;
     if (!remote || turn.remoteTaskId !== undefined || remote === turn.remoteContextId || !isIdentifier(remote)) return;
-    await services.tasks.keepRemote(context.taskId, undefined, remote).catch(() => undefined);
+    this.unstored.add({ contextId: remote });
   }
 
   /**
@@ -289,15 +331,17 @@ export class RelayTurn {
 
   /** Yields the end of the turn as the agent said it, or for a failed call what has failed. */
   private async *endTurn(outcome: CallOutcome): Events {
-    const { answer } = outcome;
-    if (answer.reply && this.turn.remoteTaskId === undefined) return yield this.mirror.toReplyEvent(answer.reply);
-    if (answer.reply) {
-      yield this.mirror.toStatusEvent({ state: 'TASK_STATE_COMPLETED', message: answer.reply });
-    } else if (answer.status && (outcome.kind !== 'failed' || outcome.failure.state !== undefined)) {
-      yield this.mirror.toStatusEvent(answer.status);
-    } else if (outcome.kind === 'failed') {
-      yield this.toFailure(outcome);
-    }
+    const event = this.lastEvent(outcome);
+    if (event) yield await this.unstored.addTo(event);
+  }
+
+  private lastEvent(outcome: CallOutcome): TaskEvent | undefined {
+    const { reply, status } = outcome.answer;
+    if (reply && this.turn.remoteTaskId === undefined) return this.mirror.toReplyEvent(reply);
+    if (reply) return this.mirror.toStatusEvent({ state: 'TASK_STATE_COMPLETED', message: reply });
+    const isFailed = outcome.kind === 'failed';
+    if (status && (!isFailed || outcome.failure.state !== undefined)) return this.mirror.toStatusEvent(status);
+    return isFailed ? this.toFailure(outcome) : undefined;
   }
 
   private toFailure({ failure }: CallOutcome & { kind: 'failed' }): TaskEvent {

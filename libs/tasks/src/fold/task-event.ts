@@ -26,9 +26,11 @@ import type { Fact } from '#libs/service';
  * - `questions`: with a waiting state, the entries that an inbox shows until the Task resumes; not part of the log.
  * - `facts`: facts for listeners in this process (libs/service), emitted after the commit by the process that made the
  *   event.
+ * - `relayed`: with the first event of a Task that stands for a Task of an agent elsewhere, the row that says so.
+ * - `remote`: ids of that agent, stored in the commit of the event; not part of the log.
  */
 export type TaskEvent =
-  | { task: Task; jobs?: readonly Job[] }
+  | { task: Task; jobs?: readonly Job[]; relayed?: RelayedTurn }
   | {
       statusUpdate: TaskStatusUpdateEvent;
       received?: Message;
@@ -36,8 +38,32 @@ export type TaskEvent =
       parks?: Date;
       questions?: readonly TaskQuestion[];
       facts?: readonly Fact[];
+      remote?: RemoteIds;
     }
-  | { artifactUpdate: TaskArtifactUpdateEvent; jobs?: readonly Job[] };
+  | { artifactUpdate: TaskArtifactUpdateEvent; jobs?: readonly Job[]; remote?: RemoteIds };
+
+/** First turn of a Task that stands for a Task of an agent elsewhere (table `registered_agent_task`). */
+export interface RelayedTurn {
+  /** Digest of the caller and the agent. */
+  talkKey: string;
+  /** Digest of the caller, the agent and the context. */
+  contextKey: string;
+  messageId: string;
+  /** JSON of the part of the request that a recovered turn needs. */
+  options: string;
+  /** Digest of the tenant and the agent. */
+  agentKey: string;
+  /** Id of the execution that begins the turn. */
+  execution: string;
+  /** True if no other Task can have the context. Not stored. */
+  isNewContext: boolean;
+}
+
+/** Ids that an agent elsewhere has for a Task and its context. `taskId` is absent if the agent answers directly. */
+export interface RemoteIds {
+  taskId?: string;
+  contextId: string;
+}
 
 /** Question of a waiting Task. */
 export interface TaskQuestion {

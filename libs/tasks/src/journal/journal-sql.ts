@@ -1,152 +1,8 @@
 import { enqueueForCallersFrom } from '#libs/jobs';
+import { type BatchShape, StatementParameters } from './journal-sections.js';
 
 /** Name of the session setting that contains the writer's name for its commits (see `committedSql`). */
 export const WRITER_SETTING = 'parley.writer';
-
-/** Shape of a batch: which kinds of content it has. Each shape has one statement, whose name lists the kinds. */
-export interface BatchShape {
-  /**
-   * True for a batch of one new Task with one log row. Its columns are passed as single values, since arrays are
-   * expensive to set up.
-   */
-  one: boolean;
-  continued: boolean;
-  keyed: boolean;
-  children: boolean;
-  jobs: boolean;
-  snapshots: boolean;
-  questions: boolean;
-  premises: boolean;
-  files: boolean;
-}
-
-/** SQL names of the column types. */
-const SQL_TYPES = { text: 'text', integer: 'int', boolean: 'boolean', timestamp: 'timestamptz', json: 'json' };
-
-/**
- * Sections (groups) of the parameters of the statements, with the types of their columns, both in the order of the
- * parameters.
- */
-export const SECTIONS = {
-  log: { taskId: 'text', sequence: 'integer', events: 'text', artifact: 'boolean' },
-  created: {
-    taskId: 'text',
-    contextId: 'text',
-    tenant: 'text',
-    owner: 'text',
-    agent: 'text',
-    parentTaskId: 'text',
-    parentReference: 'text',
-    replicaId: 'text',
-    token: 'text',
-    state: 'text',
-    lastSequence: 'integer',
-    createdAt: 'timestamp',
-    updatedAt: 'timestamp',
-    logBytes: 'integer',
-    artifactBytes: 'integer',
-    wakeAt: 'timestamp',
-  },
-  continued: {
-    taskId: 'text',
-    token: 'text',
-    after: 'integer',
-    lastSequence: 'integer',
-    state: 'text',
-    updatedAt: 'timestamp',
-    settled: 'boolean',
-    logBytes: 'integer',
-    artifactBytes: 'integer',
-    wakeAt: 'timestamp',
-  },
-  keyed: {
-    taskId: 'text',
-    tenant: 'text',
-    owner: 'text',
-    agent: 'text',
-    key: 'text',
-    fingerprint: 'text',
-    sequence: 'integer',
-  },
-  /**
-   * New child Tasks, their parents, and the holder of the parent's claim (`holder`): the token of the claim, or a
-   * replica's id.
-   */
-  children: { taskId: 'text', parentTaskId: 'text', holder: 'text' },
-  jobs: {
-    taskId: 'text',
-    name: 'text',
-    payload: 'json',
-    key: 'text',
-    runAt: 'timestamp',
-    maxAttempts: 'integer',
-    priority: 'integer',
-    caller: 'text',
-  },
-  snapshots: { taskId: 'text', sequence: 'integer', task: 'json', artifacts: 'json' },
-  questions: {
-    taskId: 'text',
-    key: 'text',
-    tenant: 'text',
-    owner: 'text',
-    agent: 'text',
-    assignee: 'text',
-    since: 'timestamp',
-    body: 'json',
-  },
-  /** RevisionPrecondition of a single new Task. */
-  premise: { tenant: 'text', name: 'text', version: 'text' },
-  /** RevisionPreconditions of new Tasks, each once; then for each Task the number of its precondition, from 1. */
-  premises: { tenant: 'text', name: 'text', version: 'text', taskId: 'text', position: 'integer' },
-  /** Files that events of Tasks name, with the owner of the Task. */
-  files: { taskId: 'text', fileId: 'text', tenant: 'text', owner: 'text' },
-} as const;
-
-export type ColumnType = keyof typeof SQL_TYPES;
-export type SectionName = keyof typeof SECTIONS;
-
-/** Returns the sections that a statement for a shape has, in the order of its parameters. */
-export function sectionsOf(shape: BatchShape): SectionName[] {
-  const present = { ...shape, log: true, created: true, premise: shape.one && shape.premises };
-  const premises = shape.premises && !shape.one;
-  return (Object.keys(SECTIONS) as SectionName[]).filter((name) => (name === 'premises' ? premises : present[name]));
-}
-
-/**
- * Numbers the parameters of a statement from `$1`: first the columns of its sections, then the position of the commit.
- */
-class StatementParameters {
-  /** Parameter of the commit position. */
-  readonly position: string;
-  private readonly ordinals = new Map<string, number>();
-  /** Suffix of the parameter types: arrays, or nothing for single values. */
-  private readonly suffix: '[]' | '';
-
-  constructor(shape: BatchShape) {
-    for (const section of sectionsOf(shape)) {
-      for (const column in SECTIONS[section]) this.ordinals.set(`${section}.${column}`, this.ordinals.size + 1);
-    }
-    this.position = `$${this.ordinals.size + 1}`;
-    this.suffix = shape.one ? '' : '[]';
-  }
-
-  /**
-   * Returns the parameter of a column, such as `$5`.
-   * @throws TypeError if the statement does not have the section
-   */
-  at<S extends SectionName>(section: S, column: keyof (typeof SECTIONS)[S] & string): string {
-    const ordinal = this.ordinals.get(`${section}.${column}`);
-    if (ordinal === undefined) throw new TypeError(`The statement has no parameter ${section}.${column}`);
-    return `$${ordinal}`;
-  }
-
-  /** Returns the parameters of a section, or a slice of them, with types, such as `$5::text[], $6::int[]`. */
-  list(section: SectionName, start = 0, end?: number): string {
-    const columns = Object.entries<ColumnType>(SECTIONS[section]).slice(start, end);
-    const typed = columns.map(([column, type]) => `${this.at(section, column as never)}::${SQL_TYPES[type]}`);
-    return typed.map((parameter) => parameter + this.suffix).join(', ');
-  }
-}
 
 /**
  * Returns the text of the statement that writes a whole batch in one commit.
@@ -155,7 +11,7 @@ class StatementParameters {
  * - The statement returns the ids of the written Tasks. The other Tasks are fenced, and nothing of them is written.
  */
 export function batchText(shape: BatchShape): string {
-  const { one, continued, keyed, children, jobs, snapshots, questions, premises, files } = shape;
+  const { one, continued, keyed, children, jobs, snapshots, questions, premises, files, relayed, remotes } = shape;
   const params = new StatementParameters(shape);
   const conditions = [
     keyed && newUnderKey(params),
@@ -177,6 +33,8 @@ export function batchText(shape: BatchShape): string {
     ...(snapshots ? [snapshotsSql(params)] : []),
     ...(questions ? [questionsSql(params)] : []),
     ...(files ? [usedFilesSql(params)] : []),
+    ...(relayed ? [relayedSql(params, one)] : []),
+    ...(remotes ? [remotesSql(params)] : []),
     ...(jobs ? [queuedJobsSql(params)] : []),
   ];
   return `WITH ${parts.join(', ')} SELECT task_id FROM written${jobs ? ', queued' : ''}`;
@@ -386,6 +244,25 @@ used AS (
     JOIN named ON (named.id, named.tenant, named.owner) = (naming.file_id, naming.tenant, naming.owner)
   WHERE (naming.task_id IN (SELECT task_id FROM written)) IS TRUE
   ON CONFLICT DO NOTHING
+)`;
+
+const relayedSql = (params: StatementParameters, one: boolean): string => `
+relayed AS (
+  INSERT INTO registered_agent_task (task_id, talk_key, context_key, message_id, options, agent_key, begun_by)
+  ${one ? `SELECT ${params.list('relayed')} FROM written` : relayedRowsSql(params)}
+  ON CONFLICT DO NOTHING
+)`;
+
+const relayedRowsSql = (params: StatementParameters): string => `SELECT * FROM unnest(${params.list('relayed')})
+    AS turn (task_id, talk_key, context_key, message_id, options, agent_key, begun_by)
+  WHERE (turn.task_id IN (SELECT task_id FROM written)) IS TRUE`;
+
+const remotesSql = (params: StatementParameters): string => `
+met AS (
+  UPDATE registered_agent_task AS turn
+  SET remote_task_id = coalesce(ids.remote_task_id, turn.remote_task_id), remote_context_id = ids.remote_context_id
+  FROM unnest(${params.list('remotes')}) AS ids (task_id, remote_task_id, remote_context_id)
+  WHERE turn.task_id = ids.task_id AND (ids.task_id IN (SELECT task_id FROM written)) IS TRUE
 )`;
 
 // Only jobs of Tasks that were written.

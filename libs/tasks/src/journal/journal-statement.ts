@@ -2,9 +2,11 @@ import type { QueryConfig } from 'pg';
 import { callerFlag } from '#libs/jobs';
 import { isActiveState } from '#libs/protocol';
 import { BinaryArray } from '#libs/service';
+import type { RelayedTurn } from '../fold/task-event.js';
 import { eventBytes } from '../fold/task-fold.js';
 import type { JournalEntry, RevisionPrecondition } from '../store/task-store.js';
-import { type BatchShape, batchText, type ColumnType, type SectionName, SECTIONS, sectionsOf } from './journal-sql.js';
+import { type BatchShape, type ColumnType, type SectionName, SECTIONS, sectionsOf } from './journal-sections.js';
+import { batchText } from './journal-sql.js';
 import { type LogRow, toLogRows } from './log-row.js';
 
 type CreatedValue = string | number | Date | undefined;
@@ -212,6 +214,29 @@ function fileColumns(entries: readonly JournalEntry[]): Columns<'files'> {
   return columns;
 }
 
+/** Returns the values of the turn that a new Task begins at an agent elsewhere, in the order of the columns. */
+function relayedRow(taskId: string, turn: RelayedTurn): string[] {
+  return [taskId, turn.talkKey, turn.contextKey, turn.messageId, turn.options, turn.agentKey, turn.execution];
+}
+
+function relayedColumns(entries: readonly JournalEntry[]): Columns<'relayed'> {
+  const columns = newColumns('relayed');
+  const rows = entries.flatMap(({ taskId, relayed }) => (relayed ? [relayedRow(taskId, relayed)] : []));
+  for (const [index, column] of Object.values(columns).entries()) for (const row of rows) column.addText(row[index]!);
+  return columns;
+}
+
+function remoteColumns(entries: readonly JournalEntry[]): Columns<'remotes'> {
+  const columns = newColumns('remotes');
+  for (const { taskId, remote } of entries) {
+    if (!remote) continue;
+    columns.taskId.addText(taskId);
+    columns.remoteTaskId.addOptionalText(remote.taskId);
+    columns.remoteContextId.addText(remote.contextId);
+  }
+  return columns;
+}
+
 /** True if the Task has ended, waits or is parked after the entry, and therefore has no writer. */
 function isSettled(entry: JournalEntry): boolean {
   return entry.wakeAt !== undefined || !isActiveState(entry.state);
@@ -242,6 +267,8 @@ const COLUMNS_OF: Record<Exclude<SectionName, 'premise'>, ToColumns> = {
   questions: questionColumns,
   premises: premiseColumns,
   files: fileColumns,
+  relayed: relayedColumns,
+  remotes: remoteColumns,
 };
 
 /**
@@ -312,6 +339,7 @@ function valuesOfOne(entry: JournalEntry, { taskId, sequence, events, artifact }
     ...[taskId, sequence, events, artifact],
     ...createdRow(entry, create),
     ...(premise ? [premise.tenant, premise.name, premise.version] : []),
+    ...(entry.relayed ? relayedRow(taskId, entry.relayed) : []),
   ];
 }
 
@@ -326,8 +354,10 @@ function shapeOf(batch: readonly JournalEntry[], logRows: number): BatchShape {
     questions: false,
     premises: false,
     files: false,
+    relayed: false,
+    remotes: false,
   };
-  for (const { create, keyed, jobs, snapshot, asked, named } of batch) {
+  for (const { create, keyed, jobs, snapshot, asked, named, relayed, remote } of batch) {
     if (!create) shape.continued = true;
     if (keyed || create?.idempotency) shape.keyed = true;
     if (create?.header.parentTaskId !== undefined) shape.children = true;
@@ -336,10 +366,12 @@ function shapeOf(batch: readonly JournalEntry[], logRows: number): BatchShape {
     if (asked) shape.questions = true;
     if (create?.premise) shape.premises = true;
     if (named) shape.files = true;
+    if (relayed) shape.relayed = true;
+    if (remote) shape.remotes = true;
   }
-  // The other sections follow the section of continued Tasks, except premises, which the most common batch has alone.
-  if (shape.keyed || shape.children || shape.jobs || shape.snapshots || shape.questions || shape.files)
-    shape.continued = true;
+  // The other sections follow the section of continued Tasks, except those which the most common batch has alone.
+  const { keyed, children, jobs, snapshots, questions, files, remotes } = shape;
+  if (keyed || children || jobs || snapshots || questions || files || remotes) shape.continued = true;
   // Half of the batches under light load are one new Task. With more to write, single values gain nothing.
   shape.one = logRows === 1 && batch[0]?.create !== undefined && !shape.continued;
   return shape;

@@ -8,6 +8,7 @@ import {
   filesNamedIn,
   parkedUntil,
   type RecordedEvent,
+  type RemoteIds,
   type TaskEvent,
   type TaskQuestion,
   wakeJob,
@@ -319,6 +320,9 @@ export class TaskRecording implements JournalSource {
     const jobs = jobsOf(events, this.uselessJob(state, wakeAt), this.header);
     const questions = last && this.questionsAfter(last.event);
     const files = filesNamedIn(events);
+    const first = events[0]?.event;
+    const relayed = first && 'task' in first ? first.relayed : undefined;
+    const remote = remoteIdsOf(events);
     return {
       taskId: this.taskId,
       contextId: this.contextId,
@@ -334,6 +338,8 @@ export class TaskRecording implements JournalSource {
       ...(wakeAt && { wakeAt }),
       ...(questions && { asked: { header: this.header, questions } }),
       ...(files && { named: { scope: this.header, files } }),
+      ...(relayed && { relayed }),
+      ...(remote && { remote }),
     };
   }
 
@@ -410,6 +416,13 @@ function statusAfter(events: readonly RecordedEvent[]): { state: TaskState; upda
   if (!last || 'artifactUpdate' in last) return undefined;
   const { state, timestamp } = 'task' in last ? last.task.status : last.statusUpdate.status;
   return { state, updatedAt: timestamp === undefined ? new Date() : dateOfTimestamp(timestamp) };
+}
+
+/** Returns the newest ids that events bring from an agent elsewhere; `undefined` if they bring none. */
+function remoteIdsOf(events: readonly RecordedEvent[]): RemoteIds | undefined {
+  let remote: RemoteIds | undefined;
+  for (const { event } of events) if ('remote' in event) ({ remote = remote } = event);
+  return remote;
 }
 
 /** Returns the jobs of events with the Task's caller; `undefined` if there are none. */

@@ -1,6 +1,6 @@
 import type { Job } from '#libs/jobs';
 import type { Task, TaskState } from '#libs/protocol';
-import type { RecordedEvent, TaskQuestion } from '../fold/task-event.js';
+import type { RecordedEvent, RelayedTurn, RemoteIds, TaskQuestion } from '../fold/task-event.js';
 import type { TaskSnapshot } from '../fold/task-fold.js';
 
 /** Tenant and owner of Tasks: a caller sees only the Tasks of its scope. */
@@ -137,6 +137,10 @@ export interface JournalEntry {
    * by the Task, in the same commit.
    */
   named?: { scope: TaskScope; files: readonly string[] };
+  /** Turn that a new Task begins at an agent elsewhere; absent for all other Tasks. */
+  relayed?: RelayedTurn;
+  /** Ids of an agent elsewhere for the Task; absent if the events bring none. */
+  remote?: RemoteIds;
 }
 
 /**

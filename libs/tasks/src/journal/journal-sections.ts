@@ -1,0 +1,158 @@
+/** Shape of a batch: which kinds of content it has. Each shape has one statement, whose name lists the kinds. */
+export interface BatchShape {
+  /**
+   * True for a batch of one new Task with one log row. Its columns are passed as single values, since arrays are
+   * expensive to set up.
+   */
+  one: boolean;
+  continued: boolean;
+  keyed: boolean;
+  children: boolean;
+  jobs: boolean;
+  snapshots: boolean;
+  questions: boolean;
+  premises: boolean;
+  files: boolean;
+  relayed: boolean;
+  remotes: boolean;
+}
+
+/** SQL names of the column types. */
+const SQL_TYPES = { text: 'text', integer: 'int', boolean: 'boolean', timestamp: 'timestamptz', json: 'json' };
+
+/**
+ * Sections (groups) of the parameters of the statements, with the types of their columns, both in the order of the
+ * parameters.
+ */
+export const SECTIONS = {
+  log: { taskId: 'text', sequence: 'integer', events: 'text', artifact: 'boolean' },
+  created: {
+    taskId: 'text',
+    contextId: 'text',
+    tenant: 'text',
+    owner: 'text',
+    agent: 'text',
+    parentTaskId: 'text',
+    parentReference: 'text',
+    replicaId: 'text',
+    token: 'text',
+    state: 'text',
+    lastSequence: 'integer',
+    createdAt: 'timestamp',
+    updatedAt: 'timestamp',
+    logBytes: 'integer',
+    artifactBytes: 'integer',
+    wakeAt: 'timestamp',
+  },
+  continued: {
+    taskId: 'text',
+    token: 'text',
+    after: 'integer',
+    lastSequence: 'integer',
+    state: 'text',
+    updatedAt: 'timestamp',
+    settled: 'boolean',
+    logBytes: 'integer',
+    artifactBytes: 'integer',
+    wakeAt: 'timestamp',
+  },
+  keyed: {
+    taskId: 'text',
+    tenant: 'text',
+    owner: 'text',
+    agent: 'text',
+    key: 'text',
+    fingerprint: 'text',
+    sequence: 'integer',
+  },
+  /**
+   * New child Tasks, their parents, and the holder of the parent's claim (`holder`): the token of the claim, or a
+   * replica's id.
+   */
+  children: { taskId: 'text', parentTaskId: 'text', holder: 'text' },
+  jobs: {
+    taskId: 'text',
+    name: 'text',
+    payload: 'json',
+    key: 'text',
+    runAt: 'timestamp',
+    maxAttempts: 'integer',
+    priority: 'integer',
+    caller: 'text',
+  },
+  snapshots: { taskId: 'text', sequence: 'integer', task: 'json', artifacts: 'json' },
+  questions: {
+    taskId: 'text',
+    key: 'text',
+    tenant: 'text',
+    owner: 'text',
+    agent: 'text',
+    assignee: 'text',
+    since: 'timestamp',
+    body: 'json',
+  },
+  /** RevisionPrecondition of a single new Task. */
+  premise: { tenant: 'text', name: 'text', version: 'text' },
+  /** RevisionPreconditions of new Tasks, each once; then for each Task the number of its precondition, from 1. */
+  premises: { tenant: 'text', name: 'text', version: 'text', taskId: 'text', position: 'integer' },
+  /** Files that events of Tasks name, with the owner of the Task. */
+  files: { taskId: 'text', fileId: 'text', tenant: 'text', owner: 'text' },
+  /** Turns that new Tasks begin at agents elsewhere. */
+  relayed: {
+    taskId: 'text',
+    talkKey: 'text',
+    contextKey: 'text',
+    messageId: 'text',
+    options: 'json',
+    agentKey: 'text',
+    execution: 'text',
+  },
+  /** Ids that agents elsewhere have for Tasks. */
+  remotes: { taskId: 'text', remoteTaskId: 'text', remoteContextId: 'text' },
+} as const;
+
+export type ColumnType = keyof typeof SQL_TYPES;
+export type SectionName = keyof typeof SECTIONS;
+
+/** Returns the sections that a statement for a shape has, in the order of its parameters. */
+export function sectionsOf(shape: BatchShape): SectionName[] {
+  const present = { ...shape, log: true, created: true, premise: shape.one && shape.premises };
+  const premises = shape.premises && !shape.one;
+  return (Object.keys(SECTIONS) as SectionName[]).filter((name) => (name === 'premises' ? premises : present[name]));
+}
+
+/**
+ * Numbers the parameters of a statement from `$1`: first the columns of its sections, then the position of the commit.
+ */
+export class StatementParameters {
+  /** Parameter of the commit position. */
+  readonly position: string;
+  private readonly ordinals = new Map<string, number>();
+  /** Suffix of the parameter types: arrays, or nothing for single values. */
+  private readonly suffix: '[]' | '';
+
+  constructor(shape: BatchShape) {
+    for (const section of sectionsOf(shape)) {
+      for (const column in SECTIONS[section]) this.ordinals.set(`${section}.${column}`, this.ordinals.size + 1);
+    }
+    this.position = `$${this.ordinals.size + 1}`;
+    this.suffix = shape.one ? '' : '[]';
+  }
+
+  /**
+   * Returns the parameter of a column, such as `$5`.
+   * @throws TypeError if the statement does not have the section
+   */
+  at<S extends SectionName>(section: S, column: keyof (typeof SECTIONS)[S] & string): string {
+    const ordinal = this.ordinals.get(`${section}.${column}`);
+    if (ordinal === undefined) throw new TypeError(`The statement has no parameter ${section}.${column}`);
+    return `$${ordinal}`;
+  }
+
+  /** Returns the parameters of a section, or a slice of them, with types, such as `$5::text[], $6::int[]`. */
+  list(section: SectionName, start = 0, end?: number): string {
+    const columns = Object.entries<ColumnType>(SECTIONS[section]).slice(start, end);
+    const typed = columns.map(([column, type]) => `${this.at(section, column as never)}::${SQL_TYPES[type]}`);
+    return typed.map((parameter) => parameter + this.suffix).join(', ');
+  }
+}
