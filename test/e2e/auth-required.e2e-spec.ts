@@ -66,41 +66,46 @@ describe('a remote Task that asks for authentication', () => {
     expect((await getTask(stage.api.base(workflow.name), run.runId)).status.state).toBe('TASK_STATE_INPUT_REQUIRED');
   });
 
-  it.each<[string, FakeStep[], string, Record<string, unknown>]>([
-    [
-      'completes',
-      [{ artifact: { parts: [{ text: 'logged in' }] } }, { status: 'TASK_STATE_COMPLETED' }],
-      'completed',
-      {},
-    ],
-    ['fails', [{ status: 'TASK_STATE_FAILED', text: 'no login' }], 'failed', {}],
-    ['is canceled', [{ status: 'TASK_STATE_CANCELED' }], 'failed', {}],
-    ['works on and completes', [{ status: 'TASK_STATE_WORKING' }, { status: 'TASK_STATE_COMPLETED' }], 'completed', {}],
-    [
-      'asks something else',
-      [{ status: 'TASK_STATE_INPUT_REQUIRED', text: 'Which account?' }],
-      'input-required',
-      { state: 'input-required', message: 'Which account?' },
-    ],
-  ])('that %s by itself resumes the run without a Message', async (_what, steps, status, waitsFor) => {
-    const agent = await stage.fake({ streaming: true });
-    agent.always({ steps: [{ status: 'TASK_STATE_AUTH_REQUIRED', text: 'Log in' }, { hold: true }, ...steps] });
-    const workflow = await stage.api.save(linear(unique('w'), external('e', agent.url)));
-    const runId = await stage.api.start(workflow.name);
-    await stage.api.reached(runId, ['input-required']);
-    agent.release();
-    await (await stage.api.events(runId)).find(({ event }) => event === 'node.resumed');
-    const run = await until(
-      async () => {
-        const seen = await stage.api.run(runId);
-        const isAskedAnew = isDeepStrictEqual({ ...seen.nodes.e?.waitsFor }, waitsFor);
-        return seen.status === status && isAskedAnew && seen;
+  it('that ends, works or asks something else by itself resumes the run without a Message', async () => {
+    const anotherQuestion = { state: 'input-required', message: 'Which account?' };
+    const cases: Record<string, { steps: FakeStep[]; status: string; waitsFor?: Record<string, unknown> }> = {
+      completes: {
+        steps: [{ artifact: { parts: [{ text: 'logged in' }] } }, { status: 'TASK_STATE_COMPLETED' }],
+        status: 'completed',
       },
-      { what: `the run to be ${status}` },
+      fails: { steps: [{ status: 'TASK_STATE_FAILED', text: 'no login' }], status: 'failed' },
+      'is canceled': { steps: [{ status: 'TASK_STATE_CANCELED' }], status: 'failed' },
+      'works on and completes': {
+        steps: [{ status: 'TASK_STATE_WORKING' }, { status: 'TASK_STATE_COMPLETED' }],
+        status: 'completed',
+      },
+      'asks something else': {
+        steps: [{ status: 'TASK_STATE_INPUT_REQUIRED', text: 'Which account?' }],
+        status: 'input-required',
+        waitsFor: anotherQuestion,
+      },
+    };
+    const resumed = Object.entries(cases).map(async ([what, { steps, status, waitsFor = {} }]) => {
+      const agent = await stage.fake({ streaming: true });
+      agent.always({ steps: [{ status: 'TASK_STATE_AUTH_REQUIRED', text: 'Log in' }, { hold: true }, ...steps] });
+      const workflow = await stage.api.save(linear(unique('w'), external('e', agent.url)));
+      const runId = await stage.api.start(workflow.name);
+      await stage.api.reached(runId, ['input-required']);
+      agent.release();
+      await (await stage.api.events(runId)).find(({ event }) => event === 'node.resumed');
+      const run = await until(
+        async () => {
+          const seen = await stage.api.run(runId);
+          const isAskedAnew = isDeepStrictEqual({ ...seen.nodes.e?.waitsFor }, waitsFor);
+          return seen.status === status && isAskedAnew && seen;
+        },
+        { what: `the run to be ${status} where the Task ${what}` },
+      );
+      return { what, node: run.nodes.e?.status, sends: agent.sends.length, cancels: agent.cancels };
+    });
+    expect(await Promise.all(resumed)).toEqual(
+      Object.entries(cases).map(([what, { status }]) => ({ what, node: status, sends: 1, cancels: [] })),
     );
-    expect(run.nodes.e?.status).toBe(status);
-    expect(agent.sends).toHaveLength(1);
-    expect(agent.cancels).toEqual([]);
   });
 
   it('changes nothing while its agent has forgotten it, and resumes the run once the agent remembers', async () => {

@@ -1,4 +1,4 @@
-import { isTerminalState, type JsonObject, type StreamResponse, type Task } from '#libs/protocol';
+import { type JsonObject, type StreamResponse, type Task } from '#libs/protocol';
 import { getTask, outline, rpc, sendParams, sendTask, stream, subscribe } from '../support/a2a.js';
 import { DoorAgent } from '../support/door-agent.js';
 import { openDoor } from '../support/doors.js';
@@ -42,16 +42,6 @@ async function reached(base: string, id: string, state: string): Promise<Task> {
     },
     { what: `the task to be ${state}` },
   );
-}
-
-/** Resolves with the state in which a Task has ended, and its words. */
-async function endOf(base: string, id: string): Promise<string[]> {
-  const ended = async (): Promise<Task | undefined> => {
-    const task = await getTask(base, id);
-    return isTerminalState(task.status.state) ? task : undefined;
-  };
-  const task = await until(ended, { what: 'the task to end' });
-  return [task.status.state, textOf(task)];
 }
 
 const textOf = ({ status }: Task): string => status.message?.parts[0]?.text ?? '';
@@ -108,57 +98,6 @@ describe.each([true, false])('a door whose agent streams: %p', (streaming) => {
     const rest = await saidIn(await subscribe(there, begun.task.id, seen));
     expect([...first, ...rest.slice(1)].map(outline)).toEqual(HELD);
     expect(agent.heard).toHaveLength(1);
-  });
-});
-
-describe('a turn that waits while its replica ends, under the policy fail', () => {
-  async function startPair(policy: JsonObject) {
-    const database = await freshDatabase();
-    stage.defer(() => database.drop());
-    const one = await startParley({ databaseUrl: database.url });
-    stage.defer(() => one.kill9());
-    const other = await startParley({ databaseUrl: database.url });
-    stage.defer(() => other.stop());
-    const agent = await startAgent();
-    const { base, name } = await openDoor(one.url, agent.url, { policy });
-    const isUnsent = async (id: string): Promise<boolean> => {
-      const sql = 'SELECT FROM registered_agent_task WHERE task_id = $1 AND unsent_message = message_id';
-      return (await database.query(sql, [id])).length === 1;
-    };
-    return { one, other, agent, base, there: `${other.url}/a2a/agents/${name}`, isUnsent };
-  }
-
-  it('sends the Message once after kill -9, when the agent is back', async () => {
-    const { one, agent, base, there, isUnsent } = await startPair({});
-    await agent.end();
-    const id = await begin(base, 'hello');
-    // A replica that is killed during an attempt leaves a Message that may have been sent.
-    const stopped = async (): Promise<boolean> => {
-      one.freeze();
-      if (await isUnsent(id)) return true;
-      one.thaw();
-      return false;
-    };
-    await until(stopped, { what: 'the turn to wait for the agent' });
-    await one.kill9();
-    await agent.begin();
-    expect(await endOf(there, id)).toEqual(['TASK_STATE_COMPLETED', 'done']);
-    expect(agent.heard.map(({ parts }) => parts[0]?.text)).toEqual(['hello']);
-  });
-
-  it.each<[string, JsonObject]>([
-    ['a slot', { concurrency: 1 }],
-    ['the rate', { perMinute: 20 }],
-  ])('sends the Message once after SIGTERM, when there is %s for it', async (_what, policy) => {
-    const { one, agent, base, there, isUnsent } = await startPair(policy);
-    const first = await begin(there, 'hold');
-    await agent.untilHolding();
-    const second = await begin(base, 'hello');
-    await until(() => isUnsent(second), { what: 'the turn to wait' });
-    await one.stop();
-    agent.release();
-    for (const id of [first, second]) expect(await endOf(there, id)).toEqual(['TASK_STATE_COMPLETED', 'done']);
-    expect(agent.heard.map(({ parts }) => parts[0]?.text)).toEqual(['hold', 'hello']);
   });
 });
 

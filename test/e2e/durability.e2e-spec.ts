@@ -1,7 +1,8 @@
 import { DROPS_FACTS } from '../support/dropped-facts.js';
 import { FakeAgent } from '../support/fake-agent.js';
 import { after, answers, holds } from '../support/fake-behaviour.js';
-import { freshDataDir, freePort, type Parley, startParley } from '../support/parley.js';
+import { freshDataDir, freePort, type Parley, postmasters, startParley } from '../support/parley.js';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { ids, range } from '../support/sse.js';
 import { before, until } from '../support/until.js';
 import {
@@ -47,33 +48,34 @@ function tenNodes(url: string): Workflow {
   };
 }
 
-describe('kill -9 in the middle of a run, and a restart on the same embedded DATA_DIR, all facts dropped', () => {
-  const data = freshDataDir();
-  let fake: FakeAgent;
-  let port: number;
-  let parley: Parley;
-  let api: Api;
+/** A service that a test kills, and starts again on the same data at the same port. All facts are dropped. */
+class MortalService {
+  fake!: FakeAgent;
+  parley!: Parley;
+  api!: Api;
+  private port = 0;
 
-  const start = async (): Promise<void> => {
-    parley = await startParley({ dataDir: data.path, env: { PORT: String(port), ...DROPS_FACTS } });
-    api = new Api(parley.url);
-  };
+  constructor(private readonly place: () => { dataDir: string } | { databaseUrl: string }) {}
 
-  beforeAll(async () => {
-    fake = await FakeAgent.start({ streaming: true });
-    port = await freePort();
-    await start();
-  });
+  async begin(): Promise<void> {
+    this.fake = await FakeAgent.start({ streaming: true });
+    this.port = await freePort();
+    await this.start();
+  }
 
-  afterAll(async () => {
-    await fake?.stop();
-    await parley?.stop();
-    await data.remove();
-  });
+  async start(): Promise<void> {
+    this.parley = await startParley({ ...this.place(), env: { PORT: String(this.port), ...DROPS_FACTS } });
+    this.api = new Api(this.parley.url);
+  }
+
+  async end(): Promise<void> {
+    await this.fake?.stop();
+    await this.parley?.stop();
+  }
 
   /** Reads a run's whole log and checks what every log must keep to. */
-  async function log(run: Run): Promise<string[]> {
-    const frames = await (await api.events(run.runId)).all();
+  async log(run: Run): Promise<string[]> {
+    const frames = await (await this.api.events(run.runId)).all();
     expect(ids(frames)).toEqual(range(1, frames.length));
     expect(frames.at(-1)?.event).toBe('done');
     for (const id of Object.keys(run.nodes)) {
@@ -84,8 +86,21 @@ describe('kill -9 in the middle of a run, and a restart on the same embedded DAT
     }
     return frames.map(({ event }) => event ?? '');
   }
+}
+
+describe('kill -9 in the middle of a run, and a restart on the same embedded DATA_DIR', () => {
+  const data = freshDataDir();
+  const service = new MortalService(() => ({ dataDir: data.path }));
+
+  beforeAll(() => service.begin());
+
+  afterAll(async () => {
+    await service.end();
+    await data.remove();
+  });
 
   it('the run completes, no finished node ran twice, and the event log is 1..n without a gap', async () => {
+    const { fake } = service;
     fake.always((call) => ({
       steps: [
         { status: 'TASK_STATE_WORKING' },
@@ -94,15 +109,17 @@ describe('kill -9 in the middle of a run, and a restart on the same embedded DAT
         { status: 'TASK_STATE_COMPLETED' },
       ],
     }));
-    const workflow = await api.save(tenNodes(fake.url));
-    const runId = await api.start(workflow.name, { in: 'x' });
-    await until(async () => (await api.run(runId)).nodes.e2?.status === 'completed', {
+    const workflow = await service.api.save(tenNodes(fake.url));
+    const runId = await service.api.start(workflow.name, { in: 'x' });
+    await until(async () => (await service.api.run(runId)).nodes.e2?.status === 'completed', {
       what: 'e2 to complete',
     });
-    const finished = Object.entries((await api.run(runId)).nodes).filter(([, node]) => node.status === 'completed');
-    await parley.kill9();
-    await start();
-    const run = await api.ended(runId);
+    const finished = Object.entries((await service.api.run(runId)).nodes).filter(
+      ([, node]) => node.status === 'completed',
+    );
+    await service.parley.kill9();
+    await service.start();
+    const run = await service.api.ended(runId);
     expect(run.status).toBe('completed');
     expect(run.result?.[0]?.parts[0]?.text).toBe('did e4 of x and s3 done');
     expect(Object.values(run.nodes).map(({ status }) => status)).toEqual(Array(10).fill('completed'));
@@ -117,42 +134,69 @@ describe('kill -9 in the middle of a run, and a restart on the same embedded DAT
     expect(finishedCalls.length).toBeGreaterThanOrEqual(2);
     for (const sends of finishedCalls) expect(sends).toHaveLength(1);
     expect(byNode.filter((sends) => sends.length > 1).length).toBeLessThanOrEqual(1);
-    await log(run);
+    await service.log(run);
+  });
+
+  it('the embedded database is stopped on a clean exit and used again by the next start', async () => {
+    const saved = await service.api.save({ name: unique('embedded'), nodes: [echo('a')], edges: [] });
+    expect(postmasters(data.path)).toHaveLength(1);
+    expect(await service.parley.stop()).toBe(0);
+    expect(postmasters(data.path)).toEqual([]);
+    await service.start();
+    expect((await service.api.call('GET', `/workflows/${saved.name}`)).status).toBe(200);
+  });
+});
+
+describe('kill -9 in the middle of a run, and a restart on the same database', () => {
+  let database: TestDatabase;
+  const service = new MortalService(() => ({ databaseUrl: database.url }));
+
+  beforeAll(async () => {
+    database = await freshDatabase();
+    await service.begin();
+  });
+
+  afterAll(async () => {
+    await service.end();
+    await database?.drop();
   });
 
   it('an external Task that was under way is followed by its id, not sent again', async () => {
+    const { fake } = service;
     fake.always(holds('survived'));
-    const workflow = await api.save({
+    const workflow = await service.api.save({
       name: unique('follow'),
       nodes: [external('x', fake.url, { prompt: 'hold' }), output('out')],
       edges: [{ from: 'x', to: 'out' }],
     });
-    const runId = await api.start(workflow.name);
-    await until(async () => (await api.run(runId)).nodes.x?.taskId !== undefined, { what: 'the child to be known' });
-    await parley.kill9();
+    const runId = await service.api.start(workflow.name);
+    await until(async () => (await service.api.run(runId)).nodes.x?.taskId !== undefined, {
+      what: 'the child to be known',
+    });
+    await service.parley.kill9();
     const earlier = fake.calls.length;
-    await start();
+    await service.start();
     const since = () => fake.calls.slice(earlier);
     await until(() => since().some(({ method }) => method === 'SubscribeToTask' || method === 'GetTask'), {
       what: 'the Task to be followed',
     });
     fake.release();
-    const run = await api.ended(runId);
+    const run = await service.api.ended(runId);
     expect(run).toMatchObject({ status: 'completed', nodes: { x: { attempts: 1 } } });
     expect(run.result?.[0]?.parts[0]?.text).toBe('survived');
     expect(fake.texts.filter((text) => text === 'hold')).toHaveLength(1);
-    await log(run);
+    await service.log(run);
   });
 
   it('a dispatch whose answer was never seen is sent again with the same messageId', async () => {
     const plain = await FakeAgent.start();
     plain.next({ hang: true }).always(after(0, answers('second time')));
-    const workflow = await api.save({ name: unique('again'), nodes: [external('x', plain.url)], edges: [] });
-    const runId = await api.start(workflow.name);
+    const workflow = await service.api.save({ name: unique('again'), nodes: [external('x', plain.url)], edges: [] });
+    const runId = await service.api.start(workflow.name);
     await plain.sent();
-    await parley.kill9();
-    await start();
-    const run = await api.ended(runId);
+    await service.parley.kill9();
+    await service.start();
+    const run = await service.api.ended(runId);
     expect(run.status).toBe('completed');
     expect(plain.sends).toHaveLength(2);
     expect(plain.sends[1]?.message?.messageId).toBe(plain.sends[0]?.message?.messageId);
@@ -160,25 +204,26 @@ describe('kill -9 in the middle of a run, and a restart on the same embedded DAT
   });
 
   it('a reader that comes back after the kill sees the rest, without a gap or a duplicate', async () => {
+    const { fake } = service;
     fake.always(holds('done'));
-    const workflow = await api.save({
+    const workflow = await service.api.save({
       name: unique('reader'),
       nodes: [external('x', fake.url), echo('y')],
       edges: [{ from: 'x', to: 'y' }],
     });
-    const stream = await api.stream(workflow.name);
+    const stream = await service.api.stream(workflow.name);
     const { data: sending } = await stream.find(({ event }) => event === 'a2a.sending');
-    await until(async () => (await api.run(sending.runId)).nodes.x?.taskId !== undefined, {
+    await until(async () => (await service.api.run(sending.runId)).nodes.x?.taskId !== undefined, {
       what: 'the child to be known',
     });
-    await parley.kill9();
+    await service.parley.kill9();
     await before(
       stream.all().catch(() => undefined),
       { what: 'the stream to break' },
     );
     const last = stream.frames.at(-1)?.id ?? '0';
-    await start();
-    const rest = await api.events(sending.runId, last);
+    await service.start();
+    const rest = await service.api.events(sending.runId, last);
     fake.release();
     const frames = await rest.all();
     expect(ids([...stream.frames, ...frames])).toEqual(range(1, stream.frames.length + frames.length));
@@ -190,18 +235,18 @@ describe('kill -9 in the middle of a run, and a restart on the same embedded DAT
       { when: { turn: 1 }, steps: [{ ask: 'colour?' }] },
       { when: { turn: 2 }, steps: [{ echo: true }, { complete: 'thanks' }] },
     ]);
-    const workflow = await api.save({
+    const workflow = await service.api.save({
       name: unique('waits'),
       nodes: [asks, output('out')],
       edges: [{ from: 'ask', to: 'out' }],
     });
-    const runId = await api.start(workflow.name);
-    await api.reached(runId, ['input-required']);
-    await parley.kill9();
-    await start();
-    const waiting = await api.run(runId);
+    const runId = await service.api.start(workflow.name);
+    await service.api.reached(runId, ['input-required']);
+    await service.parley.kill9();
+    await service.start();
+    const waiting = await service.api.run(runId);
     expect(waiting.status).toBe('input-required');
-    const reply = await fetch(api.base(workflow.name), {
+    const reply = await fetch(service.api.base(workflow.name), {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
       body: JSON.stringify({
@@ -212,16 +257,16 @@ describe('kill -9 in the middle of a run, and a restart on the same embedded DAT
       }),
     });
     expect(await reply.json()).toMatchObject({ result: { task: { status: { state: 'TASK_STATE_COMPLETED' } } } });
-    expect((await api.run(runId)).result?.[0]?.parts[0]?.text).toBe('blue');
+    expect((await service.api.run(runId)).result?.[0]?.parts[0]?.text).toBe('blue');
   });
 
   it('a scripted Task that the kill cut ends COMPLETED or FAILED within 45 s', async () => {
-    const workflow = await api.save({
+    const workflow = await service.api.save({
       name: unique('cut'),
       nodes: [script('a', { status: 'working' }, { sleep: 2_000 }, { complete: 'done' })],
       edges: [],
     });
-    const response = await fetch(api.base(workflow.name, 'a'), {
+    const response = await fetch(service.api.base(workflow.name, 'a'), {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
       body: JSON.stringify({
@@ -235,11 +280,11 @@ describe('kill -9 in the middle of a run, and a restart on the same embedded DAT
       }),
     });
     const { result } = (await response.json()) as { result: { task: { id: string } } };
-    await parley.kill9();
-    await start();
+    await service.parley.kill9();
+    await service.start();
     const ended = await until(
       async () => {
-        const read = await fetch(`${api.base(workflow.name, 'a')}/tasks/${result.task.id}`, {
+        const read = await fetch(`${service.api.base(workflow.name, 'a')}/tasks/${result.task.id}`, {
           headers: { 'a2a-version': '1.0' },
         });
         const { status } = (await read.json()) as { status: { state: string } };

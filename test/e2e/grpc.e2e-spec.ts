@@ -90,12 +90,16 @@ describe('the gRPC binding', () => {
     const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, transports);
     const conversations = await new ClientFactory(options).createFromUrl(`${stage.parley.url}/a2a/conversations/`);
     const wanted = { requester: workflow, target: workflow, message: 'hi', maxTurns: 0 };
-    const params = { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ data: wanted }] } };
+    // The conversation would go on without end.
+    const configuration = { returnImmediately: true };
+    const params = { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ data: wanted }] }, configuration };
     const task = (await conversations.sendMessage(sdk.SendMessageRequest.fromJSON(params))) as sdk.Task;
     expect(await stage.api.call('GET', `/conversations/${task.id}`)).toMatchObject({
       status: 200,
       body: { maxTurns: 0 },
     });
+    const canceled = await conversations.cancelTask(sdk.CancelTaskRequest.fromJSON({ id: task.id }));
+    expect(canceled.status?.state).toBe(sdk.TaskState.TASK_STATE_CANCELED);
     await stage.api.call('DELETE', '/workflows/conversations');
   });
 

@@ -102,13 +102,12 @@ describe('answers of the service', () => {
   });
 
   it('a run that fails leaves one warning that names it, its workflow, its node and the cause', async () => {
-    const silent = await stage.fake();
-    silent.always({ steps: [] });
+    const refusing = (await stage.fake()).always({ httpStatus: 400 });
     const failing = linear(unique('fails'), script('breaks', { fail: 'out of ink' }));
-    const away = linear(unique('away'), external('far', 'http://127.0.0.1:1'));
+    const away = linear(unique('away'), external('far', refusing.url));
     for (const [workflow, node, cause] of [
       [failing, 'breaks', 'out of ink'],
-      [away, 'far', '127.0.0.1:1'],
+      [away, 'far', 'HTTP 400'],
     ] as const) {
       const run = await stage.api.finish(workflow, {});
       const lines = await until(async () => {

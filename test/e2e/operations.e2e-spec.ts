@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { documentedMetrics } from '../support/documented-metrics.js';
-import { answers, holds } from '../support/fake-behaviour.js';
-import { freshDataDir, postmasters, startParley, startRefused } from '../support/parley.js';
+import { answers, ends, holds } from '../support/fake-behaviour.js';
+import { startParley, startRefused } from '../support/parley.js';
 import { freshDatabase } from '../support/postgres.js';
 import { metric } from '../support/service-metrics.js';
 import { useStage } from '../support/stage.js';
@@ -49,7 +49,8 @@ describe('operations', () => {
   });
 
   it('/metrics counts each run once by its outcome, and tells how long its nodes took', async () => {
-    const [good, bad] = [linear(unique('good'), echo('a')), linear(unique('bad'), external('x', 'http://127.0.0.1:1'))];
+    const broken = (await stage.fake()).always(ends('TASK_STATE_FAILED', 'out of ink'));
+    const [good, bad] = [linear(unique('good'), echo('a')), linear(unique('bad'), external('x', broken.url))];
     await Promise.all([stage.api.finish(good), stage.api.finish(bad)]);
     await stage.api.ended(await stage.api.start(good.name));
     const labels = (name: string, outcome: string): string => `workflow="${name}",outcome="${outcome}"`;
@@ -186,22 +187,6 @@ describe('operations', () => {
     );
     expect(row?.state).toMatch(/completed/i);
     await database.drop();
-  });
-
-  it('the embedded database is stopped on a clean exit and used again by the next start', async () => {
-    const data = freshDataDir();
-    try {
-      const first = await startParley({ dataDir: data.path });
-      const saved = await new Api(first.url).save(linear(unique('embedded'), echo('a')));
-      expect(postmasters(data.path)).toHaveLength(1);
-      expect(await first.stop()).toBe(0);
-      expect(postmasters(data.path)).toEqual([]);
-      const second = await startParley({ dataDir: data.path });
-      expect((await new Api(second.url).call('GET', `/workflows/${saved.name}`)).status).toBe(200);
-      expect(await second.stop()).toBe(0);
-    } finally {
-      await data.remove();
-    }
   });
 
   it('two services that start at once on an empty database both come up', async () => {

@@ -1,10 +1,8 @@
-import pg from 'pg';
-import { notificationVerifier } from '../../docs/push/verify-notification.mjs';
 import type { JsonObject, Task } from '#libs/protocol';
 import { rest, rpc, sendTask, stream } from '../support/a2a.js';
 import { DROPS_FACTS } from '../support/dropped-facts.js';
 import { GatewayClient } from '../support/gateway-client.js';
-import { freePort, startParley } from '../support/parley.js';
+import { startParley } from '../support/parley.js';
 import { freshDatabase } from '../support/postgres.js';
 import { metric } from '../support/service-metrics.js';
 import { useStage } from '../support/stage.js';
@@ -97,64 +95,6 @@ describe('notifications', () => {
     expect(hook.story.slice(-4)).toEqual(STORY.slice(1));
   });
 
-  it('arrive in order after the receiver was down and the service was killed in between', async () => {
-    const port = String(await freePort());
-    let parley = await startParley({ databaseUrl: stage.database.url, env: { PORT: port } });
-    const hook = await receiver();
-    // Of what comes before it is down, whenever that is, it takes the first alone.
-    hook.statuses = [200, ...Array<number>(1_000).fill(503)];
-    const base = (await scripted([{ status: 'working', text: 'one' }, { sleep: 1_000 }, ...STEPS.slice(1)])).replace(
-      stage.parley.url,
-      parley.url,
-    );
-    await sendTask(base, 'go', {
-      configuration: { returnImmediately: true, taskPushNotificationConfig: { url: hook.url } },
-    });
-    await until(() => hook.accepted.length >= 1, { what: 'the first notification' });
-    await hook.goDown();
-    await parley.kill9();
-    parley = await startParley({ databaseUrl: stage.database.url, env: { PORT: port } });
-    stage.defer(() => parley.stop());
-    await until(async () => (await attempts('retried')) > 0, { what: 'an attempt in vain' });
-    hook.statuses = [];
-    await hook.comeUp();
-    await hook.ended();
-    const sequences = hook.accepted.map(({ id }) => Number(id.split('.')[1]));
-    expect(sequences).toEqual(sequences.map((_, index) => index + 1));
-    expect(hook.story.at(-1)).toMatch(/COMPLETED|FAILED/);
-    const verify = notificationVerifier(parley.url, hook.url);
-    for (const { headers, body, id } of hook.accepted) {
-      expect(await verify(headers, body)).toBe(id);
-      await expect(verify(headers, `${body.slice(0, -1)} }`)).rejects.toThrow();
-    }
-
-    async function attempts(outcome: string): Promise<number> {
-      const texts = await Promise.all(
-        [parley.url, stage.parley.url].map(async (url) => (await fetch(`${url}/metrics`)).text()),
-      );
-      const line = new RegExp(`parley_push_attempts_total\\{outcome="${outcome}"\\} (\\d+)`);
-      return texts.reduce((sum, text) => sum + Number(line.exec(text)?.[1] ?? 0), 0);
-    }
-  });
-
-  it('come although the service was killed between the Task and its config', async () => {
-    const second = await startParley({ databaseUrl: stage.database.url });
-    const hook = await receiver();
-    const base = (await scripted([{ complete: 'done' }])).replace(stage.parley.url, second.url);
-    const gate = new pg.Client({ connectionString: stage.database.url });
-    await gate.connect();
-    await gate.query('BEGIN');
-    await gate.query('LOCK TABLE push_config IN ACCESS EXCLUSIVE MODE');
-    const unanswered = sendTask(base, 'go', inline(hook)).catch(() => 'unanswered');
-    await until(async () => (await tasksAt(base)) > 0, { what: 'the Task' });
-    await second.kill9();
-    expect(await unanswered).toBe('unanswered');
-    await gate.query('ROLLBACK');
-    await gate.end();
-    await hook.ended();
-    expect(hook.story).toEqual(['task', 'TASK_STATE_COMPLETED']);
-  });
-
   it('are not made for a deleted config', async () => {
     const hook = await receiver();
     const base = await scripted([{ ask: 'more?' }], [{ complete: 'done' }]);
@@ -203,15 +143,6 @@ describe('a service whose event emitter drops every emission', () => {
     expect(await metric(parley, 'parley_runs_total')).toBe(0);
   });
 });
-
-/** How many Tasks an agent has. */
-async function tasksAt(base: string): Promise<number> {
-  const [row] = await stage.database.query<{ count: number }>(
-    'SELECT count(*)::int AS count FROM task WHERE agent = $1',
-    [base.split('/a2a/')[1]],
-  );
-  return row?.count ?? 0;
-}
 
 async function receiver(): Promise<WebhookReceiver> {
   const hook = await WebhookReceiver.start();

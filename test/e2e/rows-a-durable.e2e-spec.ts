@@ -187,44 +187,6 @@ describe('a database that drops every session', () => {
   });
 });
 
-describe('two replicas', () => {
-  it('L2 1,000 events, readers cut and come back to either replica: the transcripts are identical', async () => {
-    const other = await mortal();
-    const here = new Talks(stage.api);
-    const echo = await stage.fake();
-    echo.always((call) => answers(`${call.text}.`));
-    const replicas = [here, other.talks];
-    const body = { requester: `${echo.url}/a2a`, target: echo.url, maxTurns: 20 };
-    const started = await Promise.all(
-      range(1, 44).map((n) => (replicas[n % 2] as Talks).start({ ...body, message: `m${n}` })),
-    );
-    const seen = await Promise.all(started.map((id, n) => withCuts(id, n, replicas)));
-    for (const [n, frames] of seen.entries()) {
-      expect(frames).toEqual([
-        ...range(0, 21).map((turn) => `${turn} m${n + 1}${'.'.repeat(turn)}`),
-        'complete max_turns',
-      ]);
-    }
-    expect(seen.flat().length).toBeGreaterThanOrEqual(1_000);
-    await other.parley.kill9();
-  });
-});
-
-/** Reads a conversation, dropping the connection after every few events and going on at the other replica. */
-async function withCuts(id: string, seed: number, replicas: readonly Talks[]): Promise<string[]> {
-  const seen: string[] = [];
-  for (let cut = 0; ; cut += 1) {
-    const reader = await (replicas[(seed + cut) % replicas.length] as Talks).events(id, seen.length);
-    for (let read = 0; read < 4 + (seed % 3); read += 1) {
-      const frame = await reader.next();
-      if (frame === undefined) return seen;
-      expect(Number(frame.id)).toBe(seen.length + 1);
-      seen.push(...outlines([frame]));
-    }
-    reader.abort();
-  }
-}
-
 /** Breaks every connection to the database but the test's own. */
 function dropSessions(): Promise<unknown> {
   return stage.database.query(

@@ -19,6 +19,12 @@ describe('the typed client', () => {
     expect((await openapiTypes(document)) === kept).toBe(true);
   });
 
+  it('row G7: is all that the console needs: the console type-checks', () => {
+    const compiler = join(ROOT, 'node_modules/typescript7/bin/tsc');
+    const { status, stdout } = spawnSync(process.execPath, [compiler, '-p', 'apps/console'], { cwd: ROOT });
+    expect([status, stdout.toString()]).toEqual([0, '']);
+  });
+
   it('starts a run once for a key, follows it, and gives its result', async () => {
     const name = unique('client');
     await stage.api.save(linear(name, input('topic'), output('end', { prompt: 'about {{topic}}' })));
