@@ -181,13 +181,12 @@ describe('turns', () => {
 });
 
 describe('endings', () => {
-  /** Lets the turn `at` be answered so; the agents talk in all others. */
-  function at(turn: number, behaviour: FakeBehaviour): void {
-    const [agent, other] = turn % 2 === 1 ? [b, a] : [a, b];
-    const nth = turn % 2 === 1 ? (turn - 1) / 2 : turn / 2 - 1;
-    const mark = agent === b ? 'B' : 'A';
-    agent.always((_call, index) => (index === nth ? behaviour : answers(`${mark}${index + 1}`)));
-    expect(other.sends).toHaveLength(0);
+  /** Starts two agents of which one answers a turn so; they talk in all others. */
+  async function agentsWith(turn: number, behaviour: FakeBehaviour): Promise<{ requester: string; target: string }> {
+    const [requester, target] = [await stage.fake({ name: 'a' }), await stage.fake({ name: 'b' })];
+    requester.always((_call, index) => (index === turn / 2 - 1 ? behaviour : answers(`A${index + 1}`)));
+    target.always((_call, index) => (index === (turn - 1) / 2 ? behaviour : answers(`B${index + 1}`)));
+    return { requester: requester.url, target: target.url };
   }
 
   /** Plays with ever more time for each turn, as long as it was too little for something that takes any. */
@@ -212,15 +211,9 @@ describe('endings', () => {
   it.each(endings)(
     'A10-A13, A19, A23, K5, L3 %s, at every position for maxTurns 0, 1 and 5',
     async (_what, behaviour, codes, outcome) => {
-      for (const { maxTurns, turn } of positions) {
-        const play = async (limit: { timeoutMs?: number }): Promise<A2aFrame[]> => {
-          a = await stage.fake({ name: 'a' });
-          b = await stage.fake({ name: 'b' });
-          a.always((_call, index) => answers(`A${index + 1}`));
-          b.always((_call, index) => answers(`B${index + 1}`));
-          at(turn, behaviour);
-          return talks.play(between({ maxTurns, ...limit }));
-        };
+      const playAt = async ({ maxTurns, turn }: (typeof positions)[number]): Promise<void> => {
+        const play = async (limit: { timeoutMs?: number }): Promise<A2aFrame[]> =>
+          talks.play(between({ maxTurns, ...limit, ...(await agentsWith(turn, behaviour)) }));
         // Only a side that never answers is waited for so long; one that answers has all the time it needs.
         const inVain = ({ data }: A2aFrame): boolean => data['code'] === 'TIMEOUT' && data['turn'] !== turn;
         const events = codes.includes('TIMEOUT') ? await withTime(1_000, play, inVain) : await play({});
@@ -228,7 +221,8 @@ describe('endings', () => {
         expect(events.map(outline)).toEqual([...TALK.slice(0, turn), ...errors, `complete ${outcome}`]);
         expect(JSON.stringify(events)).not.toContain('REPLY_SKIP');
         expect(events.map(({ cseq }) => cseq)).toEqual(range(1, events.length));
-      }
+      };
+      await Promise.all(positions.map(playAt));
     },
   );
 
