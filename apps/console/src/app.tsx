@@ -1,6 +1,7 @@
 import { Suspense } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
 import { EmptyState } from './components/empty-state.js';
+import { usePageTitle } from './components/page-title.js';
 import { ViewBoundary } from './components/view-boundary.js';
 import { ROUTES } from './routes.js';
 import { ApiKeyDialog } from './shell/api-key-dialog.js';
@@ -25,10 +26,15 @@ export function App() {
           </Route>
         ))}
         <Route>
-          <EmptyState title="There is nothing at this address">Choose a view on the left.</EmptyState>
+          <NothingHere />
         </Route>
       </Switch>
       <ApiKeyDialog />
     </Shell>
   );
+}
+
+function NothingHere() {
+  usePageTitle(['Nothing here']);
+  return <EmptyState title="There is nothing at this address">Choose a view on the left.</EmptyState>;
 }

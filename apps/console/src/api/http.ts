@@ -17,6 +17,8 @@ export interface CallOptions {
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal;
+  /** True to fail with 401 rather than to ask the person for a key. */
+  isSilent?: boolean;
 }
 
 /**
@@ -61,10 +63,11 @@ export function readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<Eve
  * @throws ApiProblem; an AbortError when the signal aborts
  */
 export async function requestApi(method: string, path: string, options: CallOptions = {}): Promise<Response> {
-  const { body, headers = {}, signal } = options;
+  const { body, headers = {}, signal, isSilent } = options;
   const isForm = body instanceof FormData;
   const isJson = body !== undefined && !isForm;
-  const response = await fetchWithKey(path, {
+  const send = isSilent ? fetchSilently : fetchWithKey;
+  const response = await send(path, {
     method,
     headers: { ...(isJson && { 'content-type': 'application/json' }), ...headers },
     ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
@@ -80,16 +83,22 @@ export async function requestApi(method: string, path: string, options: CallOpti
 /** Calls the service with this page's API key. After a 401 it asks the person for a key and retries with it. */
 async function fetchWithKey(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
   const used = sessionKey();
-  const headers = new Headers(init?.headers);
-  // Proves that the request comes from this page: no other origin can send this header, and on plain HTTP a browser
-  // reports nothing else about the origin of a GET.
-  headers.set('x-requested-with', 'parley-console');
-  if (used !== undefined) headers.set('authorization', `Bearer ${used}`);
-  const response = await fetch(input, { ...init, headers });
+  const response = await fetchSilently(input, init);
   if (response.status !== 401) return response;
   // Another request may have asked for a key and received it meanwhile.
   const key = sessionKey() === used ? await askForKey(used) : sessionKey();
   return key === undefined ? response : fetchWithKey(input, init);
+}
+
+/** Calls the service with this page's API key, if it has one. */
+function fetchSilently(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
+  const key = sessionKey();
+  const headers = new Headers(init?.headers);
+  // Proves that the request comes from this page: no other origin can send this header, and on plain HTTP a browser
+  // reports nothing else about the origin of a GET.
+  headers.set('x-requested-with', 'parley-console');
+  if (key !== undefined) headers.set('authorization', `Bearer ${key}`);
+  return fetch(input, { ...init, headers });
 }
 
 /**

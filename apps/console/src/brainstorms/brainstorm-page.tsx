@@ -5,8 +5,9 @@ import { useLive } from '../api/use-live.js';
 import { ActionError, CommandButton } from '../components/command-button.js';
 import { ConnectionNote } from '../components/connection-note.js';
 import { PageHeader } from '../components/page-header.js';
+import { shortId } from '../components/page-title.js';
 import { ResourceView } from '../components/resource-view.js';
-import { StatusBadge } from '../components/status-badge.js';
+import { lookOf, StatusBadge } from '../components/status-badge.js';
 import { actionsOf, type Brainstorm, describeStanding } from './brainstorm.js';
 import { BrainstormState } from './brainstorm-state.js';
 import { ConfidenceChart } from './confidence-chart.js';
@@ -29,6 +30,7 @@ export function BrainstormPage({ id }: { id: string }) {
     <>
       <PageHeader
         title={it?.state.idea ?? 'Brainstorm'}
+        tab={it ? [lookOf(it.status).label, it.state.idea, shortId(id)] : ['Brainstorm', shortId(id)]}
         up={{ label: 'Brainstorms', href: '~/brainstorms' }}
         aside={
           <>

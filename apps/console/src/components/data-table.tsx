@@ -19,6 +19,15 @@ interface DataTableProps<T> {
   hrefOf?: (row: T) => string;
 }
 
+/** Shows a name in one line. A name that is too long is cut, with the whole name on hover. */
+export function NameText({ name }: { name: string }) {
+  return (
+    <span title={name} className="block max-w-32 truncate md:max-w-60 2xl:max-w-96">
+      {name}
+    </span>
+  );
+}
+
 export function DataTable<T>({ label, columns, rows, keyOf, hrefOf }: DataTableProps<T>) {
   return (
     <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={label}>
@@ -26,7 +35,11 @@ export function DataTable<T>({ label, columns, rows, keyOf, hrefOf }: DataTableP
         <thead>
           <tr className="border-b text-left text-xs text-muted-foreground">
             {columns.map(({ title, wideOnly }) => (
-              <th key={title} scope="col" className={`px-4 py-2 font-medium ${wideOnly ? 'hidden md:table-cell' : ''}`}>
+              <th
+                key={title}
+                scope="col"
+                className={`px-2 py-2 font-medium md:px-4 ${wideOnly ? 'hidden md:table-cell' : ''}`}
+              >
                 {title}
               </th>
             ))}
@@ -38,7 +51,7 @@ export function DataTable<T>({ label, columns, rows, keyOf, hrefOf }: DataTableP
               {columns.map(({ title, cell, wideOnly, className = '' }, index) => (
                 <td
                   key={title}
-                  className={`max-w-96 px-4 py-2.5 ${wideOnly ? 'hidden md:table-cell' : ''} ${className}`}
+                  className={`max-w-96 px-2 py-2.5 md:px-4 ${wideOnly ? 'hidden md:table-cell' : ''} ${className}`}
                 >
                   {index === 0 && hrefOf ? (
                     <Link href={hrefOf(row)} className="font-medium before:absolute before:inset-0 hover:underline">

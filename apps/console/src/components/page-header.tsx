@@ -1,8 +1,11 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { usePageTitle } from './page-title.js';
 
 interface PageHeaderProps {
   title: ReactNode;
+  /** Words of the tab's title before the label of the parent page; by default the title. */
+  tab?: readonly (string | undefined)[];
   /** Label and address of the parent page. */
   up?: { label: string; href: string };
   /** Content beside the title: a badge, a time. */
@@ -10,7 +13,9 @@ interface PageHeaderProps {
   actions?: ReactNode;
 }
 
-export function PageHeader({ title, up, aside, actions }: PageHeaderProps) {
+/** Shows the header of a page, and sets the title of the tab. */
+export function PageHeader({ title, tab, up, aside, actions }: PageHeaderProps) {
+  usePageTitle([...(tab ?? [typeof title === 'string' ? title : undefined]), up?.label]);
   return (
     <header className="flex min-h-14 shrink-0 flex-wrap items-center gap-x-3 gap-y-2 border-b bg-card px-4 py-2">
       <div className="flex min-w-0 items-center gap-2">

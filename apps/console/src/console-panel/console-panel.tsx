@@ -3,8 +3,14 @@ import { CopyButton } from '../components/json-view.js';
 import { type ConsoleLine, copyOf, filterLines, type LineFilter, NO_FILTER } from './console-line.js';
 import { LineList } from './line-list.js';
 
+interface ConsolePanelProps {
+  lines: readonly ConsoleLine[];
+  /** Text in place of the lines if there are none. */
+  empty: string;
+}
+
 /** Shows the events of a run line by line, as they arrive. */
-export function ConsolePanel({ lines }: { lines: readonly ConsoleLine[] }) {
+export function ConsolePanel({ lines, empty }: ConsolePanelProps) {
   const [filter, setFilter] = useState(NO_FILTER);
   const shown = useMemo(() => filterLines(lines, filter), [lines, filter]);
   const nodes = useMemo(() => [...new Set(lines.flatMap(({ node }) => node ?? []))], [lines]);
@@ -44,7 +50,7 @@ export function ConsolePanel({ lines }: { lines: readonly ConsoleLine[] }) {
         </div>
       </header>
       {shown.length === 0 ? (
-        <p className="p-3 text-muted-foreground">{lines.length === 0 ? 'Nothing happened yet.' : 'No line matches.'}</p>
+        <p className="p-3 text-muted-foreground">{lines.length === 0 ? empty : 'No line matches.'}</p>
       ) : (
         <LineList lines={shown} />
       )}

@@ -7,8 +7,9 @@ import { useTaskEvents } from '../api/use-task-events.js';
 import { ActionError, CommandButton } from '../components/command-button.js';
 import { ConnectionNote } from '../components/connection-note.js';
 import { PageHeader } from '../components/page-header.js';
+import { shortId } from '../components/page-title.js';
 import { ResourceView } from '../components/resource-view.js';
-import { StatusBadge } from '../components/status-badge.js';
+import { lookOf, StatusBadge } from '../components/status-badge.js';
 import { type Conversation, nextSpeaker, outcomeLabel, getBadgeStatus, titleOf } from './conversation.js';
 import { ConversationThread } from './conversation-thread.js';
 import { AnswerQuestion, InjectTurn } from './inject-turn.js';
@@ -32,6 +33,7 @@ export function ConversationPage({ id }: { id: string }) {
     <div className="flex h-full flex-col">
       <PageHeader
         title={it ? titleOf(it) : 'Conversation'}
+        tab={it ? [lookOf(getBadgeStatus(it)).label, titleOf(it), shortId(id)] : ['Conversation', shortId(id)]}
         up={{ label: 'Conversations', href: '~/conversations' }}
         aside={
           <>

@@ -10,18 +10,8 @@ import { PageHeader } from '../components/page-header.js';
 import { MoreButton, ResourceView } from '../components/resource-view.js';
 import { Coming, Time } from '../components/time.js';
 import { AnswerForm } from '../runs/answer-form.js';
-import { type InboxItem, listQuestions } from './inbox-api.js';
+import { changesQuestions, type InboxItem, listQuestions } from './inbox-api.js';
 
-/** Types of run events that change the pending questions. */
-const CHANGES = new Set([
-  'input.required',
-  'input.received',
-  'a2a.received',
-  'a2a.sending',
-  'node.resumed',
-  'workflow.canceled',
-  'done',
-]);
 const SPACING_MS = 500;
 
 /** Shows the pending questions of runs, oldest first, with forms to answer them. The list updates live. */
@@ -35,11 +25,7 @@ export function Inbox() {
     initialPageParam: '',
     getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
   });
-  const connection = useLive(
-    queryKey,
-    { streams: ['run'] },
-    { concerns: ({ type }) => CHANGES.has(String(type)), spacing: SPACING_MS },
-  );
+  const connection = useLive(queryKey, { streams: ['run'] }, { concerns: changesQuestions, spacing: SPACING_MS });
   return (
     <div className="flex h-full flex-col">
       <PageHeader
@@ -128,7 +114,8 @@ function Question({ item, open, onOpen, onAnswered }: QuestionProps) {
           <p className="flex flex-wrap gap-x-3 text-xs text-muted-foreground">
             <Link
               href={`~/runs/${encodeURIComponent(runId)}/nodes/${encodeURIComponent(instance)}`}
-              className="underline"
+              className="max-w-full truncate underline"
+              title={`${workflow}, ${instance}`}
             >
               {workflow}, {instance}
             </Link>

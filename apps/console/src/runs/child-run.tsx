@@ -3,10 +3,13 @@ import { CornerDownRight } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { Button, buttonClass } from '../components/button.js';
+import { ErrorState } from '../components/error-state.js';
+import { Loading } from '../components/loading.js';
 import { ResourceView } from '../components/resource-view.js';
 import { getRun, getRunWorkflow, type RunWorkflow } from './run-api.js';
 import { StatusBadge } from '../components/status-badge.js';
 import { runCause } from './causes.js';
+import { UNREAD } from './run-picture.js';
 import { useRunLog } from './use-run-log.js';
 
 const WORKFLOW_AGENT = /\/a2a\/workflows\/[\w-]+\/?$/;
@@ -53,7 +56,9 @@ function Inside({ runId }: { runId: string }) {
 
 /** Shows the status of each node of a child run, live. */
 function Nodes({ runId, workflow }: { runId: string; workflow: RunWorkflow }) {
-  const { picture } = useRunLog(runId, workflow);
+  const { picture, error } = useRunLog(runId, workflow);
+  if (error !== undefined) return <ErrorState error={error} />;
+  if (picture.status === UNREAD) return <Loading />;
   const cause = runCause(picture);
   return (
     <section aria-label={`Run of ${workflow.name}`} className="space-y-1 rounded-md border p-2 text-sm">

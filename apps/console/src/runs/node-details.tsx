@@ -23,7 +23,7 @@ import { questionOf } from './questions.js';
 import { RerunFrom } from './rerun-from.js';
 import { getRunNode, type InstanceDetail } from './run-api.js';
 import { Cause } from './run-overview.js';
-import type { RunPicture } from './run-picture.js';
+import { type RunPicture, UNREAD } from './run-picture.js';
 
 interface NodeDetailsProps {
   run: { runId: string; workflow: string };
@@ -40,7 +40,11 @@ interface NodeDetailsProps {
 export function NodeDetails({ run, node, picture, onSelect }: NodeDetailsProps) {
   const name = getInstanceName(node);
   const key = ['run-node', run.runId, name, node.status, node.attempts.length, node.taskId];
-  const resource = useQuery({ queryKey: key, queryFn: ({ signal }) => getRunNode(run.runId, name, signal) });
+  const resource = useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) => getRunNode(run.runId, name, signal),
+    enabled: node.status !== UNREAD,
+  });
   const cause = nodeCause(node, picture);
   return (
     <div className="space-y-4" data-details={name}>
@@ -81,7 +85,7 @@ function Head({ node, onClose }: { node: NodePicture; onClose: () => void }) {
         <h2 className="truncate leading-tight font-semibold">{getInstanceName(node)}</h2>
         <p className="text-xs text-muted-foreground">{label}</p>
       </div>
-      <StatusBadge status={node.status} />
+      {node.status !== UNREAD && <StatusBadge status={node.status} />}
       <Button kind="quiet" aria-label="Close details" className="px-1.5!" onClick={onClose}>
         <X className="size-4" aria-hidden />
       </Button>

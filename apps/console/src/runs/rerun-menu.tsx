@@ -13,15 +13,17 @@ import { ResourceView } from '../components/resource-view.js';
 import { InputsForm } from '../schema/inputs-form.js';
 import { firstInputs, type InputValues, rerunInputs } from '../schema/run-inputs.js';
 import { getRun, type Rerun, requestRerun } from './run-api.js';
-import type { RunGraph, RunPicture } from './run-picture.js';
+import type { RunGraph } from './run-picture.js';
 
 interface RerunMenuProps {
   run: { runId: string; workflow: string };
-  picture: RunPicture;
+  graph: RunGraph;
+  /** True if the run failed, so that a rerun can be limited to what failed. */
+  hasFailed: boolean;
 }
 
 /** Shows the menu that reruns an ended run. The rerun is a new run, linked to the ended one. */
-export function RerunMenu({ run, picture }: RerunMenuProps) {
+export function RerunMenu({ run, graph, hasFailed }: RerunMenuProps) {
   const [, navigate] = useLocation();
   const action = useAction();
   const keyOf = useAttemptKey();
@@ -48,9 +50,7 @@ export function RerunMenu({ run, picture }: RerunMenuProps) {
             className="z-50 min-w-56 rounded-md border bg-card p-1 text-sm shadow-lg"
           >
             <Item onChoose={() => void startRerun({})}>All nodes</Item>
-            {picture.status === 'failed' && (
-              <Item onChoose={() => void startRerun({ failed: true })}>Only what failed</Item>
-            )}
+            {hasFailed && <Item onChoose={() => void startRerun({ failed: true })}>Only what failed</Item>}
             <Item onChoose={() => setAsking(true)}>With other inputs or a newer revision …</Item>
           </DropdownMenu.Content>
         </DropdownMenu.Portal>
@@ -66,7 +66,7 @@ export function RerunMenu({ run, picture }: RerunMenuProps) {
                 With neither, all of it is run anew.
               </Dialog.Description>
             </div>
-            <Choices run={run} graph={picture.graph} error={action} onStart={startRerun} />
+            <Choices run={run} graph={graph} error={action} onStart={startRerun} />
           </Dialog.Content>
         </Dialog.Portal>
       </Dialog.Root>

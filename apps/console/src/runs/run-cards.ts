@@ -7,7 +7,7 @@ import { toolCalled } from '../transcript/work-event.js';
 import { SKIPPED } from './causes.js';
 import { barOf, listNote } from './list-bar.js';
 import type { NodePicture } from './node-picture.js';
-import type { RunPicture } from './run-picture.js';
+import { type RunPicture, UNREAD } from './run-picture.js';
 import { type Shown, shownNode } from './run-scope.js';
 
 const LONGEST_NOTE = 26;
@@ -16,7 +16,7 @@ const LONGEST_NOTE = 26;
 export function runCard(picture: RunPicture, id: string, shown: Shown): Partial<CardData> {
   const node = shownNode(picture, id, shown);
   const defined = nodeById(picture.graph.nodes, id);
-  if (!node) return {};
+  if (!node || node.status === UNREAD) return {};
   const last = node.attempts.at(-1);
   const most = defined?.retry?.attempts;
   return {

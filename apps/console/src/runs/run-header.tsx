@@ -3,32 +3,43 @@ import { RefreshCw } from 'lucide-react';
 import { Link } from 'wouter';
 import { buttonClass } from '../components/button.js';
 import { PageHeader } from '../components/page-header.js';
-import { StatusBadge } from '../components/status-badge.js';
+import { shortId } from '../components/page-title.js';
+import { lookOf, StatusBadge } from '../components/status-badge.js';
 import { Elapsed } from '../components/time.js';
 import { TraceId } from '../components/trace-id.js';
 import { CancelRun } from './cancel-run.js';
 import { RerunMenu } from './rerun-menu.js';
 import { getRun } from './run-api.js';
 import type { LogConnection } from './run-log.js';
-import type { RunPicture } from './run-picture.js';
+import { type RunPicture, UNREAD } from './run-picture.js';
 
 interface RunHeaderProps {
   run: { runId: string; workflow: string };
   picture: RunPicture;
   connection: LogConnection;
+  /** Name of the selected node or instance. */
+  node: string | undefined;
 }
 
-export function RunHeader({ run, picture, connection }: RunHeaderProps) {
+const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'canceled']);
+
+/** Shows the status of a run, and the actions for the run as a whole. */
+export function RunHeader({ run, picture, connection, node }: RunHeaderProps) {
   const { runId, workflow } = run;
   const { data } = useQuery({ queryKey: ['run', runId], queryFn: ({ signal }) => getRun(runId, signal) });
-  const { status, startedAt, finishedAt } = picture;
+  const { startedAt, finishedAt } = picture;
+  const isUnread = picture.status === UNREAD;
+  const status = isUnread ? data?.status : picture.status;
+  const canBeCanceled = isUnread ? status === 'running' : finishedAt === undefined;
+  const hasEnded = isUnread ? status !== undefined && ENDED.has(status) : finishedAt !== undefined;
   return (
     <PageHeader
       title={`Run of ${workflow}`}
+      tab={[status && lookOf(status).label, node, `${workflow} ${shortId(runId)}`]}
       up={{ label: 'Runs', href: '~/runs' }}
       aside={
         <span className="flex items-center gap-2 text-sm text-muted-foreground">
-          <StatusBadge status={status} />
+          {status !== undefined && <StatusBadge status={status} />}
           {startedAt !== undefined && <Elapsed from={startedAt} to={finishedAt} />}
           {picture.ending !== undefined && finishedAt === undefined && <span>Ending …</span>}
           {data?.trace_id !== undefined && <TraceId id={data.trace_id} />}
@@ -44,7 +55,8 @@ export function RunHeader({ run, picture, connection }: RunHeaderProps) {
           <Link href={`~/workflows/edit/${encodeURIComponent(workflow)}`} className={buttonClass()}>
             Open workflow
           </Link>
-          {finishedAt === undefined ? <CancelRun runId={runId} /> : <RerunMenu run={run} picture={picture} />}
+          {canBeCanceled && <CancelRun runId={runId} />}
+          {hasEnded && <RerunMenu run={run} graph={picture.graph} hasFailed={status === 'failed'} />}
         </>
       }
     />

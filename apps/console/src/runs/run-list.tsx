@@ -5,7 +5,7 @@ import type { GatewayEventFrame } from '../api/gateway.js';
 import { useLive } from '../api/use-live.js';
 import { buttonClass } from '../components/button.js';
 import { ConnectionNote } from '../components/connection-note.js';
-import { DataTable } from '../components/data-table.js';
+import { type Column, DataTable, NameText } from '../components/data-table.js';
 import { EmptyState } from '../components/empty-state.js';
 import { Input, Select } from '../components/field.js';
 import { lookOf, StatusBadge } from '../components/status-badge.js';
@@ -22,6 +22,7 @@ const LONGEST_SEARCH = 100;
 const LONGEST_INPUTS = 200;
 /** CSS classes of a column that takes at most a quarter of the table, whatever its content. */
 const SHORT = 'w-1/4 max-w-0! truncate';
+const UNBROKEN = 'whitespace-nowrap';
 /** Minimum milliseconds between two loads of the list. */
 const SPACING_MS = 500;
 
@@ -117,19 +118,44 @@ function RunTable({ runs, filtered }: { runs: readonly RunSummary[]; filtered: b
       rows={runs}
       keyOf={({ runId }) => runId}
       hrefOf={({ runId }) => `/${encodeURIComponent(runId)}`}
-      columns={[
-        { title: 'Workflow', cell: ({ workflow }) => workflow, className: 'min-w-20 wrap-anywhere' },
-        { title: 'Status', cell: (run) => <Status run={run} /> },
-        { title: 'Run', cell: ({ runId }) => <RunId id={runId} />, wideOnly: true },
-        { title: 'Inputs', cell: ({ inputs }) => inputsText(inputs), wideOnly: true, className: SHORT },
-        { title: 'Why', cell: ({ error }) => error?.message ?? '', wideOnly: true, className: SHORT },
-        { title: 'Began', cell: ({ createdAt }) => <Time at={createdAt} />, wideOnly: true },
-        { title: 'Took', cell: (run) => <Elapsed from={run.createdAt} to={endOf(run)} />, wideOnly: true },
-        { title: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
-      ]}
+      columns={columnsFor(runs)}
     />
   );
 }
+
+/** Returns the columns of the list. Inputs and causes take no room if no run has any. */
+function columnsFor(runs: readonly RunSummary[]): readonly Column<RunSummary>[] {
+  const hasInputs = runs.some(({ inputs }) => Object.keys(inputs).length > 0);
+  const hasCause = runs.some(({ error }) => error !== undefined);
+  return [
+    { title: 'Workflow', cell: ({ workflow }) => <NameText name={workflow} /> },
+    { title: 'Status', cell: (run) => <Status run={run} /> },
+    { title: 'Run', cell: ({ runId }) => <RunId id={runId} />, wideOnly: true },
+    ...(hasInputs ? [INPUTS] : []),
+    ...(hasCause ? [CAUSE] : []),
+    { title: 'Began', cell: ({ createdAt }) => <Time at={createdAt} />, wideOnly: true },
+    {
+      title: 'Took',
+      cell: (run) => <Elapsed from={run.createdAt} to={endOf(run)} />,
+      wideOnly: true,
+      className: UNBROKEN,
+    },
+    { title: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+  ];
+}
+
+const INPUTS: Column<RunSummary> = {
+  title: 'Inputs',
+  cell: ({ inputs }) => <span title={inputsText(inputs)}>{inputsText(inputs)}</span>,
+  wideOnly: true,
+  className: SHORT,
+};
+const CAUSE: Column<RunSummary> = {
+  title: 'Why',
+  cell: ({ error }) => <span title={error?.message}>{error?.message}</span>,
+  wideOnly: true,
+  className: SHORT,
+};
 
 /** Shows the status of a run. In a narrow window, which has no column for the error, it shows the error as well. */
 function Status({ run: { status, error } }: { run: RunSummary }) {

@@ -3,12 +3,13 @@ import { followRun } from '../api/http.js';
 import { ApiProblem } from '../api/problem.js';
 import { type ConsoleLine, toConsoleLine } from '../console-panel/console-line.js';
 import type { RunEvent } from './run-event.js';
-import { applyEvents, pictureOf, type RunPicture } from './run-picture.js';
+import { applyEvents, pictureOf, type RunPicture, UNREAD, unreadPicture } from './run-picture.js';
 
 export type LogConnection = 'connecting' | 'live' | 'lost' | 'ended';
 
 /** State of a run, folded from the events received so far. */
 export interface LogView {
+  /** State of the run; `UNREAD` until all events that exist at the start have been read. */
   picture: RunPicture;
   lines: readonly ConsoleLine[];
   connection: LogConnection;
@@ -20,12 +21,15 @@ export interface LogView {
 const COLLECT_MS = 50;
 
 /**
- * Follows a run's events from the first one until the run has ended.
+ * Reads the events of a run that exist, then follows the run until it has ended.
+ * - The picture never shows a state that is older than the start of the reading.
  * - A broken connection resumes after the last event.
  * - No event is lost or repeated.
  */
 export class RunLog {
   #view: LogView;
+  /** State after the events received so far, also while the view does not show it yet. */
+  #picture: RunPicture;
   #last = 0;
   #collected: RunEvent[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -35,7 +39,8 @@ export class RunLog {
     readonly runId: string,
     graph: RunPicture['graph'],
   ) {
-    this.#view = { picture: pictureOf(graph), lines: [], connection: 'connecting' };
+    this.#picture = pictureOf(graph);
+    this.#view = { picture: unreadPicture(graph), lines: [], connection: 'connecting' };
   }
 
   readonly getView = (): LogView => this.#view;
@@ -54,13 +59,15 @@ export class RunLog {
 
   /** Reads events until the run has ended, the service refuses, or the signal aborts. Never rejects. */
   async #readUntilEnded(signal: AbortSignal): Promise<void> {
-    for (let failures = 1; !signal.aborted && this.#view.connection !== 'ended'; failures += 1) {
+    for (let failures = 1; !signal.aborted && !this.#hasEnded; failures += 1) {
       const onConnection = (isOpen: boolean): void => {
         if (isOpen) failures = 0;
         this.#flushEvents();
         this.#updateView({ connection: isOpen ? 'live' : 'lost' });
       };
       try {
+        if (this.#isUnread) await this.#readKnown(signal);
+        if (this.#hasEnded) return;
         const events = followRun(this.runId, { since: this.#last, signal, onConnection });
         for await (const event of events) this.#collectEvent(event);
         return this.#flushEvents();
@@ -72,6 +79,22 @@ export class RunLog {
       this.#updateView({ connection: 'lost' });
       await pauseFor(computeBackoff(failures), signal);
     }
+  }
+
+  get #isUnread(): boolean {
+    return this.#view.picture.status === UNREAD;
+  }
+
+  get #hasEnded(): boolean {
+    return this.#view.connection === 'ended';
+  }
+
+  /** Reads the events that exist by now, and shows the state after them. */
+  async #readKnown(signal: AbortSignal): Promise<void> {
+    const known = followRun(this.runId, { since: this.#last, live: false, signal });
+    for await (const event of known) this.#collectEvent(event);
+    this.#flushEvents();
+    if (!signal.aborted) this.#updateView({ picture: this.#picture });
   }
 
   #collectEvent(event: RunEvent): void {
@@ -88,8 +111,9 @@ export class RunLog {
     if (this.#collected.length === 0) return;
     const events = this.#collected;
     this.#collected = [];
+    this.#picture = applyEvents(this.#picture, events);
     this.#updateView({
-      picture: applyEvents(this.#view.picture, events),
+      ...(!this.#isUnread && { picture: this.#picture }),
       lines: [...this.#view.lines, ...events.map((event) => toConsoleLine(event, String(event.sequence)))],
       connection: events.some(({ type }) => type === 'done') ? 'ended' : 'live',
     });

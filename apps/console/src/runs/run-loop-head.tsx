@@ -2,7 +2,7 @@ import { Repeat } from 'lucide-react';
 import { Countdown } from '../graph/card-status.js';
 import type { GraphLoop } from '../graph/loops.js';
 import { Stepper } from './iteration-stepper.js';
-import type { RunPicture } from './run-picture.js';
+import { type RunPicture, UNREAD } from './run-picture.js';
 import { type Shown, shownLoop } from './run-scope.js';
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -23,6 +23,7 @@ interface RunLoopHeadProps {
  */
 export function RunLoopHead({ loop, picture, shown, onShow }: RunLoopHeadProps) {
   const { key, run, iteration } = shownLoop(picture, loop, shown);
+  if (picture.status === UNREAD) return null;
   const most = loop.settings.max_iterations;
   const why = run?.reason === undefined ? undefined : (REASONS[run.reason] ?? run.reason);
   return (

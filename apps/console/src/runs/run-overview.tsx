@@ -1,6 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { JsonView } from '../components/json-view.js';
+import { Loading } from '../components/loading.js';
 import { lookOf, StatusBadge } from '../components/status-badge.js';
 import { Time } from '../components/time.js';
 import { AnswerForm } from './answer-form.js';
@@ -9,7 +10,7 @@ import { AtWork } from './at-work.js';
 import { getInstanceName, runCause, waitingNodes } from './causes.js';
 import { questionOf } from './questions.js';
 import { type CanceledTask, getRun, listForks, type Run } from './run-api.js';
-import type { RunPicture } from './run-picture.js';
+import { type RunPicture, UNREAD } from './run-picture.js';
 
 interface RunOverviewProps {
   run: { runId: string; workflow: string };
@@ -22,12 +23,15 @@ const MOST_QUESTIONS = 10;
 
 /** Shows the run as a whole: its result or the reason why it has none, its questions, and its progress. */
 export function RunOverview({ run, picture, onSelect }: RunOverviewProps) {
-  const { status, nodes } = picture;
+  const { nodes } = picture;
+  const isUnread = picture.status === UNREAD;
   const resource = useQuery({
-    queryKey: ['run', run.runId, status],
+    queryKey: ['run', run.runId, ...(isUnread ? [] : [picture.status])],
     queryFn: ({ signal }) => getRun(run.runId, signal),
+    placeholderData: keepPreviousData,
   });
-  const cause = runCause(picture);
+  const status = isUnread ? (resource.data?.status ?? UNREAD) : picture.status;
+  const cause = isUnread ? resource.data?.error?.message : runCause(picture);
   const waiting = waitingNodes(picture);
   const counts = Map.groupBy(nodes.values(), (node) => node.status);
   const { data } = resource;
@@ -52,15 +56,16 @@ export function RunOverview({ run, picture, onSelect }: RunOverviewProps) {
         </Link>
       )}
       <AtWork picture={picture} onSelect={onSelect} />
+      {isUnread && !data && <Loading />}
       <ul className="text-sm">
-        {[...counts].map(([word, of]) => (
+        {(isUnread ? [] : [...counts]).map(([word, of]) => (
           <li key={word}>
             {of.length} {lookOf(word).label.toLowerCase()}
           </li>
         ))}
       </ul>
       {data?.children && data.children.length > 0 && <Children items={data.children} onSelect={onSelect} />}
-      {data && <Related run={data} ended={picture.finishedAt !== undefined} />}
+      {data && <Related run={data} ended={data.status !== 'running' && data.status !== 'input-required'} />}
       {data && (
         <section className="space-y-1">
           <h3 className="text-sm font-medium">Inputs</h3>

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { PageHeader } from '../components/page-header.js';
+import { shortId } from '../components/page-title.js';
 import { ResourceView } from '../components/resource-view.js';
 import { getRunWorkflow } from './run-api.js';
 import { RunView } from './run-view.js';
@@ -12,7 +13,9 @@ export function RunPage({ runId, node }: { runId: string; node: string | undefin
   });
   return (
     <>
-      {workflow.data === undefined && <PageHeader title="Run" up={{ label: 'Runs', href: '~/runs' }} />}
+      {workflow.data === undefined && (
+        <PageHeader title="Run" tab={[`Run ${shortId(runId)}`]} up={{ label: 'Runs', href: '~/runs' }} />
+      )}
       <ResourceView resource={workflow}>
         {(definition) => <RunView runId={runId} workflow={definition} selected={node} />}
       </ResourceView>

@@ -46,6 +46,17 @@ export interface RunPicture {
   ending?: string;
 }
 
+/** Status of a run, and of each of its nodes, until the log has been read once to its end. */
+export const UNREAD = 'unread';
+
+/** Returns the picture to show while the log of a run is being read: no status in it is known. */
+export function unreadPicture(graph: RunGraph): RunPicture {
+  const picture = pictureOf(graph);
+  const nodes = [...picture.nodes].map(([id, node]): [string, NodePicture] => [id, { ...node, status: UNREAD }]);
+  return { ...picture, status: UNREAD, nodes: new Map(nodes) };
+}
+
+/** Returns the picture of a run without events. */
 export function pictureOf(graph: RunGraph): RunPicture {
   const nodes = graph.nodes.map((node): [string, NodePicture] => [node.id, createPendingNode(node)]);
   return {

@@ -1,7 +1,7 @@
 import { type GraphLoop, loopsAround } from '../graph/loops.js';
 import { type InstancePlace, loopKey, formatInstanceName, parseInstanceName } from './instance-name.js';
 import type { NodePicture } from './node-picture.js';
-import type { RunPicture } from './run-picture.js';
+import { type RunPicture, UNREAD } from './run-picture.js';
 
 /** Shown iteration of each loop, by `loopKey`. A loop without an entry shows its newest iteration. */
 export type Shown = ReadonlyMap<string, number>;
@@ -30,7 +30,7 @@ export function instanceOf(picture: RunPicture, name: string): NodePicture | und
   const { node: id, path, index } = parseInstanceName(name);
   const node = picture.nodes.get(id);
   if (!node || (path.length === 0 && index === undefined)) return node;
-  const status = picture.finishedAt === undefined ? 'pending' : 'skipped';
+  const status = picture.status === UNREAD ? UNREAD : picture.finishedAt === undefined ? 'pending' : 'skipped';
   return { id, type: node.type, instance: name, status, attempts: [] };
 }
 

@@ -2,6 +2,7 @@ import { Tabs } from 'radix-ui';
 import { useMemo, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { ErrorState } from '../components/error-state.js';
+import { Loading } from '../components/loading.js';
 import { SplitPane } from '../components/split-pane.js';
 import { ConsolePanel } from '../console-panel/console-panel.js';
 import type { EdgeOutcome } from '../graph/edge-look.js';
@@ -17,7 +18,7 @@ import { RunHeader } from './run-header.js';
 import { RunOverview } from './run-overview.js';
 import { runCard } from './run-cards.js';
 import { RunLoopHead } from './run-loop-head.js';
-import { isPlain, type RunPicture } from './run-picture.js';
+import { isPlain, type RunPicture, UNREAD } from './run-picture.js';
 import { instanceOf, NEWEST, type Shown, shownNode, shownPlace, shownWith } from './run-scope.js';
 import { TimelineView } from './timeline-view.js';
 import { useRunLog } from './use-run-log.js';
@@ -59,7 +60,7 @@ export function RunView({ runId, workflow, selected }: RunViewProps) {
   const run = { runId, workflow: workflow.name };
   return (
     <div className="flex h-full flex-col">
-      <RunHeader run={run} picture={picture} connection={connection} />
+      <RunHeader run={run} picture={picture} connection={connection} node={selected} />
       {error !== undefined && <ErrorState error={error} />}
       <div className="min-h-120 grow">
         <SplitPane
@@ -97,11 +98,17 @@ export function RunView({ runId, workflow, selected }: RunViewProps) {
               )}
             </aside>
           </div>
-          <ConsolePanel lines={lines} />
+          <ConsolePanel lines={lines} empty={describeEmptyLog(picture, error)} />
         </SplitPane>
       </div>
     </div>
   );
+}
+
+/** Returns the text that the console shows without an event. */
+function describeEmptyLog({ status }: RunPicture, error: unknown): string {
+  if (status !== UNREAD) return 'Nothing happened yet.';
+  return error === undefined ? 'Loading …' : 'The events could not be read.';
 }
 
 /** Returns the instance that the address names; for a bare node id, the shown instance. */
@@ -123,7 +130,10 @@ interface RunEdges {
 function useEdges(picture: RunPicture, shown: Shown, runId: string): RunEdges {
   const [search] = useSearchParams();
   const [, navigate] = useLocation();
-  const states = useMemo(() => (isPlain(picture.graph) ? [] : edgeStates(picture, shown)), [picture, shown]);
+  const states = useMemo(
+    () => (isPlain(picture.graph) || picture.status === UNREAD ? [] : edgeStates(picture, shown)),
+    [picture, shown],
+  );
   if (states.length === 0) return { states, selected: undefined };
   const index = Number(search.get('edge') ?? -1);
   return {
@@ -186,7 +196,11 @@ function Pictures({ picture, selected, edges, shown, onSelect, onShow }: Picture
         />
       </Tabs.Content>
       <Tabs.Content value="timeline" className="min-h-0 grow outline-none">
-        <TimelineView picture={picture} selected={selected} onSelect={onSelect} />
+        {picture.status === UNREAD ? (
+          <Loading />
+        ) : (
+          <TimelineView picture={picture} selected={selected} onSelect={onSelect} />
+        )}
       </Tabs.Content>
     </Tabs.Root>
   );

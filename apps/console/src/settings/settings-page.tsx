@@ -19,9 +19,10 @@ interface SettingsPageProps {
 /** Shows the header and the navigation above every list of the settings. */
 export function SettingsPage({ actions, children }: SettingsPageProps) {
   const [location] = useLocation();
+  const label = PAGES.find(([path]) => location.startsWith(path))?.[1];
   return (
     <div className="flex h-full flex-col">
-      <PageHeader title="Settings" actions={actions} />
+      <PageHeader title="Settings" tab={[label, 'Settings']} actions={actions} />
       <nav aria-label="Settings" className="flex shrink-0 gap-1 overflow-x-auto border-b bg-card px-3">
         {PAGES.map(([path, label]) => {
           const current = location.startsWith(path);

@@ -1,14 +1,20 @@
 import { BookOpen } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { useTitleCount } from '../components/page-title.js';
+import { useWaitingCount, WaitingCountUpdates } from '../inbox/waiting-count.js';
 import { KeySwitch } from './key-switch.js';
 import { Navigation } from './navigation.js';
 import { ThemeSwitch } from './theme-switch.js';
 
 /** Shows the frame (header and navigation) around every view. */
 export function Shell({ children }: { children: ReactNode }) {
+  const counted = useWaitingCount();
+  const waiting = counted ?? '';
+  useTitleCount(waiting);
   return (
     <div className="flex h-full flex-col md:flex-row">
+      {counted !== undefined && <WaitingCountUpdates />}
       <a href="#view" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-card focus:p-2">
         Skip to the view
       </a>
@@ -18,7 +24,7 @@ export function Shell({ children }: { children: ReactNode }) {
           Parley
         </Link>
         <div className="hidden grow md:block">
-          <Navigation />
+          <Navigation waiting={waiting} />
         </div>
         <div className="flex items-center gap-1 md:border-t md:p-2">
           <ThemeSwitch />
@@ -35,7 +41,7 @@ export function Shell({ children }: { children: ReactNode }) {
         {children}
       </main>
       <div className="shrink-0 border-t bg-card md:hidden">
-        <Navigation />
+        <Navigation waiting={waiting} />
       </div>
     </div>
   );

@@ -10,8 +10,9 @@ import { ActionError, CommandButton } from '../components/command-button.js';
 import { ConnectionNote } from '../components/connection-note.js';
 import { JsonView } from '../components/json-view.js';
 import { PageHeader } from '../components/page-header.js';
+import { shortId } from '../components/page-title.js';
 import { ResourceView } from '../components/resource-view.js';
-import { StatusBadge } from '../components/status-badge.js';
+import { lookOf, StatusBadge } from '../components/status-badge.js';
 import { TabBar } from '../components/tab-bar.js';
 import { TaskDeliveries } from './task-deliveries.js';
 import { TaskEventLog } from './task-event-log.js';
@@ -38,6 +39,7 @@ export function TaskPage({ id }: { id: string }) {
     <div className="flex h-full flex-col">
       <PageHeader
         title={<span className="font-mono text-base">{id}</span>}
+        tab={[task && lookOf(task.status.state).label, `Task ${shortId(id)}`]}
         up={{ label: 'Tasks', href: '~/tasks' }}
         aside={
           <>

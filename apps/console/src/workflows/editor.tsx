@@ -53,6 +53,7 @@ export function Editor({ initial, revision, isNew }: EditorProps) {
     <div className="flex h-full flex-col">
       <PageHeader
         title={isNew ? draft.name || 'New workflow' : draft.name}
+        tab={[editing.dirty ? 'Not saved' : undefined, draft.name || 'New workflow']}
         up={{ label: 'Workflows', href: '~/workflows' }}
         aside={editing.dirty && <span className="text-xs text-muted-foreground">Not saved</span>}
         actions={<EditorActions editing={editing} saving={saving} isNew={isNew} />}

@@ -3,7 +3,7 @@ import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { buttonClass } from '../components/button.js';
-import { DataTable } from '../components/data-table.js';
+import { DataTable, NameText } from '../components/data-table.js';
 import { EmptyState } from '../components/empty-state.js';
 import { Input } from '../components/field.js';
 import { PageHeader } from '../components/page-header.js';
@@ -64,8 +64,13 @@ function WorkflowTable({ workflows }: { workflows: readonly WorkflowRecord[] }) 
       keyOf={({ name }) => name}
       hrefOf={({ name }) => `/edit/${encodeURIComponent(name)}`}
       columns={[
-        { title: 'Name', cell: ({ name }) => name },
-        { title: 'Description', cell: ({ description }) => description ?? '', wideOnly: true, className: 'truncate' },
+        { title: 'Name', cell: ({ name }) => <NameText name={name} /> },
+        {
+          title: 'Description',
+          cell: ({ description }) => <span title={description}>{description}</span>,
+          wideOnly: true,
+          className: 'w-1/2 max-w-0! truncate',
+        },
         { title: 'Nodes', cell: ({ nodes }) => nodes.length },
         { title: 'Saved', cell: ({ updatedAt }) => <Time at={updatedAt} /> },
       ]}
