@@ -122,6 +122,7 @@ const LAYERS = {
       'protocol',
       'service',
       'postgres',
+      'jobs',
       'http-client',
       'http-server',
       'access',

@@ -47,6 +47,7 @@ it.each<[string, number, string, object]>([
   ['an unknown member', 400, 'extra', { extra: 1 }],
   ['an unknown member of the policy', 400, 'policy.retries', { policy: { retries: 1 } }],
   ['a wait that is no time', 400, 'policy.wait', { policy: { wait: -1 } }],
+  ['a park that is no time', 400, 'policy.park', { policy: { park: 0.5 } }],
   ['an unknown reaction', 400, 'policy.forgotten', { policy: { forgotten: 'panic' } }],
   ['a policy that is no object', 400, 'policy', { policy: 1 }],
   ['a name with a slash', 400, 'name', { name: 'a/b' }],

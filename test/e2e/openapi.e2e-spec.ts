@@ -87,6 +87,7 @@ const NAMES: Record<string, string> = {
   'GET /health/startup': 'getStartup',
   'GET /metrics': 'getMetrics',
   'GET /schemas/workflow.json': 'getWorkflowSchema',
+  'POST /agent-notifications/{id}': 'receiveAgentNotification',
   'POST /api/agent-cards/{id}/accept': 'acceptAgentCard',
   'POST /api/agent-messages': 'sendAgentMessage',
   'POST /api/apply': 'applyWorkflows',
@@ -156,8 +157,8 @@ it('each operation says who may call it, as the service does', async () => {
     expect({ route, security, told: ['401', '403'].map((it) => it in responses) }).toEqual({
       route,
       security: secured ? [{ bearer: [] }, { apiKey: [] }] : [],
-      // The address of a file is refused for its signature, not for its caller.
-      told: [secured, secured || route === 'GET /files/{id}'],
+      // The address of a file is refused for its signature, and a notification for its token, not for its caller.
+      told: [secured, secured || route === 'GET /files/{id}' || route === 'POST /agent-notifications/{id}'],
     });
   }
 });

@@ -19,6 +19,10 @@ import { until } from './until.js';
 export interface DoorAgentOptions {
   binding?: 'JSONRPC' | 'HTTP+JSON';
   streaming?: boolean;
+  /** True if the agent calls webhooks, as the SDK's server does. */
+  push?: boolean;
+  /** True if the agent refuses all webhooks although its card offers push. */
+  refusesPush?: boolean;
   card?: Partial<AgentCard>;
 }
 
@@ -40,6 +44,10 @@ export class DoorAgent implements AgentExecutor {
   readonly heard: OwnMessage[] = [];
   /** Values of the `A2A-Extensions` header of the Messages. */
   readonly activated: string[] = [];
+  /** Number of requests that have no whole answer yet, such as open streams. */
+  open = 0;
+  /** Number of webhooks that the agent has refused. */
+  refused = 0;
   /** Headers of all requests, in order. */
   readonly requests: IncomingHttpHeaders[] = [];
   private readonly held = new Map<string, (end: 'released' | 'canceled') => void>();
@@ -68,11 +76,20 @@ export class DoorAgent implements AgentExecutor {
   async begin(): Promise<void> {
     this.app = express();
     this.app.use(express.json({ limit: '64mb', type: () => true }));
-    this.app.use((request, _reply, next) => {
+    this.app.use((request, reply, next) => {
       this.requests.push(request.headers);
+      this.open += 1;
+      reply.once('close', () => (this.open -= 1));
       const named = request.headers['a2a-extensions'];
       if (named !== undefined) this.activated.push(String(named));
       next();
+    });
+    this.app.use((request, reply, next) => {
+      const { method, id } = (request.body ?? {}) as { method?: string; id?: number };
+      if (!this.options.refusesPush || method !== 'CreateTaskPushNotificationConfig') return next();
+      this.refused += 1;
+      const error = { code: -32003, message: 'Push Notification is not supported' };
+      reply.json({ jsonrpc: '2.0', id, error });
     });
     this.server = this.app.listen(this.port, '127.0.0.1');
     await once(this.server, 'listening');
@@ -123,7 +140,7 @@ export class DoorAgent implements AgentExecutor {
   }
 
   private get card(): AgentCard {
-    const { binding = 'JSONRPC', streaming = true, card } = this.options;
+    const { binding = 'JSONRPC', streaming = true, push = false, card } = this.options;
     const path = binding === 'JSONRPC' ? 'rpc' : 'rest';
     return {
       name: 'Door agent',
@@ -133,7 +150,7 @@ export class DoorAgent implements AgentExecutor {
       ],
       provider: { organization: 'Doors Ltd', url: 'https://doors.example.com' },
       version: '7.1',
-      capabilities: { streaming, pushNotifications: false, extensions: [], extendedAgentCard: false },
+      capabilities: { streaming, pushNotifications: push, extensions: [], extendedAgentCard: false },
       securitySchemes: {},
       securityRequirements: [],
       defaultInputModes: ['text'],

@@ -14,11 +14,12 @@ import {
   type StreamResponse,
   type Task,
   type TaskArtifactUpdateEvent,
+  type TaskPushNotificationConfig,
   type TaskState,
   type TaskStatus,
 } from '#libs/protocol';
 import type { TraceContext } from '#libs/service';
-import type { AgentCallError } from './agent-call-error.js';
+import { AgentCallError } from './agent-call-error.js';
 
 /** Maximum number of characters of each text that clients keep of a card. */
 const LONGEST = 2_048;
@@ -148,6 +149,9 @@ export interface AgentCallOptions {
 /** Outcome of CancelTask: `refused` for an error of the agent, `unreachable` without an answer or for 5xx and 429. */
 export type CancelOutcome = 'acknowledged' | 'refused' | 'unreachable';
 
+/** Webhook of a Task at an agent: a push config that an agent replaces if it knows the id. */
+export type TaskWebhook = Required<Pick<TaskPushNotificationConfig, 'id' | 'taskId' | 'url' | 'token'>>;
+
 /** Client of one A2A agent. AgentDirectory creates it after resolving the agent's card. */
 export abstract class AgentClient {
   /** URL of the agent, as in events and errors. */
@@ -195,6 +199,14 @@ export abstract class AgentClient {
 
   /** Cancels a Task. Never throws: an error becomes the outcome `refused` or `unreachable`. */
   abstract cancelTask(taskId: string, options?: AgentCallOptions): Promise<CancelOutcome>;
+
+  /**
+   * Registers a webhook for a Task, or replaces the one with the same id. May be repeated.
+   * @throws AgentCallError, `refused` for an agent that cannot call webhooks
+   */
+  async registerWebhook(_webhook: TaskWebhook, _options?: AgentCallOptions): Promise<void> {
+    throw new AgentCallError('refused', 'the agent calls no webhooks');
+  }
 }
 
 /** Resolves agents' cards and creates clients for them. */

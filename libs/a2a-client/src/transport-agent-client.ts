@@ -15,7 +15,13 @@ import {
   type ReceivedAnswers,
 } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
-import { type AgentCallOptions, AgentClient, type CalledCard, type CancelOutcome } from './agent-client.js';
+import {
+  type AgentCallOptions,
+  AgentClient,
+  type CalledCard,
+  type CancelOutcome,
+  type TaskWebhook,
+} from './agent-client.js';
 import { AnswerSize, StreamPace, TurnBoundary } from './answer-limits.js';
 import { type CallAttempt, CallDeadlines } from './call-deadlines.js';
 import type { CallOutcomes } from './call-failure.js';
@@ -111,6 +117,15 @@ export class TransportAgentClient extends AgentClient {
       const outcome = cancelOutcome(error as AgentCallError);
       return outcome === 'refused' && (await this.#isCanceled(taskId, options, limits)) ? 'acknowledged' : outcome;
     }
+  }
+
+  override async registerWebhook(webhook: TaskWebhook, options: AgentCallOptions = {}): Promise<void> {
+    const { transport } = this;
+    if (transport.createPushConfig === undefined) return super.registerWebhook(webhook, options);
+    using limits = new CallDeadlines(options, transport.timeouts);
+    await this.outcomes.countOutcome(() =>
+      exchangeOnce(limits, (attempt) => transport.createPushConfig!(webhook, attempt.attemptOptions(options))),
+    );
   }
 
   /**

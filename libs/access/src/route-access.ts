@@ -44,6 +44,8 @@ export function routeAccess(method: string, route: string | undefined): RouteAcc
   if (route === undefined) return AGENTS;
   const reads = READING.has(method);
   if (reads && !route.startsWith('/api/') && PUBLIC.some((it) => it.test(route))) return 'public';
+  // Agents elsewhere have no key: the handler verifies the token of the webhook.
+  if (method === 'POST' && route === '/agent-notifications/:id') return 'public';
   if (/^\/api\/(keys|credentials|mcp-servers|agents)(\/|$)/.test(route)) return ADMIN;
   // The operator decides which remote agents are called, and by which card; authors of workflows may read that.
   if (/^\/api\/agent-cards?(\/|$)/.test(route)) return reads ? READERS : ADMIN;

@@ -8,14 +8,12 @@ export {
   END_CHILDREN,
   endChildrenJob,
   ExecutionInterrupted,
-  type HeldParts,
   type LogPlaces,
-  PartKeeper,
-  type PartRestorer,
   readEndChildren,
   type RequestContext,
   TaskCanceled,
 } from './agent-executor.js';
+export { type HeldParts, PartKeeper, type PartRestorer } from './part-keeper.js';
 export {
   AGENT_TOOL,
   AgentCatalog,

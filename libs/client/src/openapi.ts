@@ -20,6 +20,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/agent-notifications/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Takes a push notification of a registered agent. The content is read from the agent itself. */
+        post: operations["receiveAgentNotification"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/agent-card": {
         parameters: {
             query?: never;
@@ -1288,6 +1305,12 @@ export interface components {
              *     ]
              */
             methods?: string[];
+            /**
+             * @description Seconds without an event after which a Task holds no connection, if the agent offers push notifications and PUBLIC_URL is set; 0: never.
+             * @default 30
+             * @example 30
+             */
+            park: number;
             /**
              * @description Maximum Messages to the agent in a minute, over all replicas, evenly spaced.
              * @example 60
@@ -3897,6 +3920,55 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["KeySetView"];
+                };
+            };
+        };
+    };
+    receiveAgentNotification: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Token of the webhook. */
+                "X-A2A-Notification-Token": string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The token is missing, or is not that of the webhook. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The webhook is out of use: the task has a newer one, or was deleted. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The notification has more than 1048576 bytes. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };

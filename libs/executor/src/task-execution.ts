@@ -341,6 +341,11 @@ export class TaskExecution implements Execution {
     return eventsAfter(readAfter, place, this.recording.lastSequence);
   }
 
+  private leaveTask(): never {
+    this.interruptExecution();
+    throw new ExecutionInterrupted(`Task ${this.taskId} is parked`);
+  }
+
   /** True if a cancel has been started. */
   get canceled(): boolean {
     return this.controller.signal.reason instanceof TaskCanceled;
@@ -380,6 +385,7 @@ export class TaskExecution implements Execution {
         if (this.failure) throw new ExecutionInterrupted(this.failure.message);
         this.controller.signal.throwIfAborted();
       },
+      leaveTask: () => this.leaveTask(),
       ...(files && {
         keepParts: (parts) => files.keepParts(parts),
         partRestorer: () => files.partRestorer(),

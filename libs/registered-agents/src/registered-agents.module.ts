@@ -4,9 +4,12 @@ import { BuiltInAgentsModule } from '#libs/agents';
 import { TasksModule } from '#libs/tasks';
 import { RegisteredAgentRow } from './agents/registered-agent-tables.js';
 import { RegisteredAgents } from './agents/registered-agents.js';
+import { AgentNotificationsController } from './api/agent-notifications.controller.js';
 import { RegisteredAgentsController } from './api/registered-agents.controller.js';
 import { RelayLimits } from './relay/relay-limits.js';
+import { RelayPolls } from './relay/relay-polls.js';
 import { RelayTasks } from './relay/relay-tasks.js';
+import { RelayWebhooks } from './relay/relay-webhooks.js';
 import { RegisteredAgentSource } from './relay/registered-agent-source.js';
 
 /**
@@ -16,8 +19,8 @@ import { RegisteredAgentSource } from './relay/registered-agent-source.js';
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([RegisteredAgentRow]), BuiltInAgentsModule, TasksModule],
-  controllers: [RegisteredAgentsController],
-  providers: [RegisteredAgents, RelayLimits, RelayTasks, RegisteredAgentSource],
+  controllers: [RegisteredAgentsController, AgentNotificationsController],
+  providers: [RegisteredAgents, RelayLimits, RelayPolls, RelayTasks, RelayWebhooks, RegisteredAgentSource],
   exports: [RegisteredAgents],
 })
 export class RegisteredAgentsModule {}

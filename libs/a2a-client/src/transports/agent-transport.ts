@@ -1,6 +1,6 @@
 import type { SendMessageRequest, StreamResponse, Task } from '#libs/protocol';
 import { type AnswerPlace, type TraceContext, type TraceHeaders, traceHeaders } from '#libs/service';
-import type { AgentCallOptions, CallTimeouts } from '../agent-client.js';
+import type { AgentCallOptions, CallTimeouts, TaskWebhook } from '../agent-client.js';
 import type { RequestAuth } from '../request-signers.js';
 
 /** Options of a call, with what the transport needs of its CallAttempt. */
@@ -32,6 +32,8 @@ export interface AgentTransport {
   subscribeToTask(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse>;
   getTask(taskId: string, options: TransportOptions): Promise<Task>;
   cancelTask(taskId: string, options: TransportOptions): Promise<Task>;
+  /** Creates a push config of a Task, or replaces the one with the same id. Absent if the agent has no such method. */
+  createPushConfig?(config: TaskWebhook, options: TransportOptions): Promise<void>;
 }
 
 /** Returns the headers that identify the caller to an agent; called for each call. */

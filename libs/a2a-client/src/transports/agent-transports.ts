@@ -13,7 +13,7 @@ import {
 } from '#libs/protocol';
 import { type AgentBinding, type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { AgentCallError } from '../agent-call-error.js';
-import { sdkCalledCard } from '../agent-client.js';
+import { sdkCalledCard, type TaskWebhook } from '../agent-client.js';
 import {
   type AgentAnswer,
   type AgentHttp,
@@ -73,6 +73,10 @@ class RestTransport implements AgentTransport {
 
   async cancelTask(taskId: string, options: TransportOptions): Promise<Task> {
     return readTask(await this.#requestJson('POST', `${taskPath(taskId)}:cancel`, options, {}));
+  }
+
+  async createPushConfig(config: TaskWebhook, options: TransportOptions): Promise<void> {
+    await this.#requestJson('POST', `${taskPath(config.taskId)}/pushNotificationConfigs`, options, config);
   }
 
   async #sendUnary(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {

@@ -66,6 +66,10 @@ export class FileOpeningTransport implements AgentTransport {
     return this.inner.cancelTask(taskId, options);
   }
 
+  get createPushConfig(): AgentTransport['createPushConfig'] {
+    return this.inner.createPushConfig?.bind(this.inner);
+  }
+
   async #withOpenFiles(request: SendMessageRequest, options: TransportOptions): Promise<SendMessageRequest> {
     const { message } = request;
     const { scope, timeouts, signal } = options;

@@ -64,6 +64,12 @@ export const METHODS = {
     sdk.Task,
     MEMBERS_IN_TASK,
   ),
+  createPushConfig: defineMethod(
+    A2AService.createTaskPushNotificationConfig,
+    (request: sdk.TaskPushNotificationConfig) => request,
+    sdk.TaskPushNotificationConfig,
+    {},
+  ),
 };
 
 interface SdkClientMethod<Encoded, Answer> {

@@ -10,6 +10,7 @@ import {
   type Task,
 } from '#libs/protocol';
 import { AgentCallError } from '../agent-call-error.js';
+import type { TaskWebhook } from '../agent-client.js';
 import { MAX_ANSWER_BYTES } from '../agent-request.js';
 import { DEFAULT_TIMEOUTS } from '../call-deadlines.js';
 import { grpcFailure } from '../grpc-failure.js';
@@ -77,6 +78,12 @@ export class GrpcTransport implements AgentTransport {
   async cancelTask(taskId: string, options: TransportOptions): Promise<Task> {
     const { cancelTask } = await loadMethods();
     return readTask(await this.#requestOne(cancelTask, this.#taskRequest(taskId), { options }));
+  }
+
+  async createPushConfig(config: TaskWebhook, options: TransportOptions): Promise<void> {
+    const { createPushConfig } = await loadMethods();
+    const request = { tenant: this.endpoint.tenant ?? '', authentication: undefined, ...config };
+    await this.#requestOne(createPushConfig, request, { options });
   }
 
   async #sendUnary(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {

@@ -10,6 +10,7 @@ import {
   type StreamResponse,
   type Task,
 } from '#libs/protocol';
+import type { TaskWebhook } from '../agent-client.js';
 import { type AgentAnswer, type AgentRequest, eventsOf, jsonObjectOf } from '../agent-request.js';
 import { errorOf } from '../call-failure.js';
 import {
@@ -75,6 +76,10 @@ export class JsonRpcTransport implements AgentTransport {
 
   async cancelTask(taskId: string, options: TransportOptions): Promise<Task> {
     return readTask(await this.#requestResult('CancelTask', { id: taskId }, options));
+  }
+
+  async createPushConfig(config: TaskWebhook, options: TransportOptions): Promise<void> {
+    await this.#requestResult('CreateTaskPushNotificationConfig', config, options);
   }
 
   async #sendUnary(params: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {

@@ -57,6 +57,17 @@ export class SigningTransport implements AgentTransport {
     return this.#askSigned(options.credential, options, (signed) => this.inner.cancelTask(taskId, signed));
   }
 
+  get createPushConfig(): AgentTransport['createPushConfig'] {
+    const { inner } = this;
+    if (inner.createPushConfig === undefined) return undefined;
+    return (config, options) => {
+      const createSigned = (signed: TransportOptions) => inner.createPushConfig!(config, signed);
+      return options.credential === undefined
+        ? createSigned(options)
+        : this.#askSigned(options.credential, options, createSigned);
+    };
+  }
+
   async *#streamSigned(
     credential: string,
     options: TransportOptions,

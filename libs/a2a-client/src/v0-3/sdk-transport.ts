@@ -16,6 +16,7 @@ import {
   type StreamResponse,
   type Task,
 } from '#libs/protocol';
+import type { TaskWebhook } from '../agent-client.js';
 import {
   type AgentTransport,
   completedRequest,
@@ -97,5 +98,14 @@ export class SdkTransport implements AgentTransport {
     const { signal } = options;
     bindCall({ ...options, fence: undefined });
     return decodeTask(await this.client.cancelTask({ tenant: '', id: taskId, metadata: undefined }, { signal }));
+  }
+
+  async createPushConfig(config: TaskWebhook, options: TransportOptions): Promise<void> {
+    const { signal } = options;
+    bindCall({ ...options, fence: undefined });
+    await this.client.createTaskPushNotificationConfig(
+      { tenant: '', authentication: undefined, ...config },
+      { signal },
+    );
   }
 }

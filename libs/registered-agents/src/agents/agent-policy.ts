@@ -29,6 +29,8 @@ export interface AgentPolicy {
   /** Time limit of one turn, in seconds. */
   limit?: number;
   forgotten?: Forgotten;
+  /** Seconds without an event after which a Task is parked if the agent offers push; 0: never; default DEFAULT_PARK_S. */
+  park?: number;
   /** Names of the callers that may send Messages. */
   callers?: string[];
   /** Scopes of which a caller must have one. */
@@ -50,6 +52,9 @@ export interface AgentPolicy {
 export const DEFAULT_WAIT_S = 60;
 /** Maximum seconds of `wait`. */
 export const LONGEST_WAIT_S = 86_400;
+export const DEFAULT_PARK_S = 30;
+/** Maximum seconds of `park`. */
+export const LONGEST_PARK_S = 86_400;
 /** Maximum seconds of `limit`, which is the maximum delay of a timer of Node.js. */
 export const LONGEST_LIMIT_S = Math.floor((2 ** 31 - 1) / 1_000);
 /** Maximum entries of a list of a policy. */

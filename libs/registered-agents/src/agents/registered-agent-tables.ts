@@ -113,9 +113,39 @@ class NoteUnsentMessage1700000001073 implements MigrationInterface {
   }
 }
 
+/** Adds the webhooks to which agents report on Tasks that hold no connection, and when such a Task is polled. */
+class ParkRegisteredAgentTask1700000001074 implements MigrationInterface {
+  readonly name = 'ParkRegisteredAgentTask1700000001074';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      ALTER TABLE registered_agent_task
+        -- Key of the newest webhook. Its token is derived from the key, and stored nowhere.
+        ADD COLUMN webhook text COLLATE "C",
+        -- A notification has come that no reading of the agent's Task covers yet.
+        ADD COLUMN is_notified boolean NOT NULL DEFAULT false,
+        -- Digest of the agent's Task when the Task was parked.
+        ADD COLUMN parked_digest text COLLATE "C",
+        -- When a parked Task is polled next, and the pause after that in seconds; NULL if the Task is not parked.
+        ADD COLUMN poll_at timestamptz,
+        ADD COLUMN poll_pause float8`);
+    await runner.query(`
+      CREATE UNIQUE INDEX registered_agent_webhook ON registered_agent_task (webhook) WHERE webhook IS NOT NULL`);
+    await runner.query(`
+      CREATE INDEX registered_agent_poll ON registered_agent_task (poll_at) WHERE poll_at IS NOT NULL`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      ALTER TABLE registered_agent_task DROP COLUMN webhook, DROP COLUMN is_notified, DROP COLUMN parked_digest,
+        DROP COLUMN poll_at, DROP COLUMN poll_pause`);
+  }
+}
+
 export const REGISTERED_AGENT_MIGRATIONS = [
   CreateRegisteredAgent1700000001070,
   LimitRegisteredAgent1700000001071,
   BeginRegisteredAgentTurn1700000001072,
   NoteUnsentMessage1700000001073,
+  ParkRegisteredAgentTask1700000001074,
 ];

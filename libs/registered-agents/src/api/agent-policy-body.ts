@@ -1,15 +1,17 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, IsIn, IsInt, IsNumber, Max, Min } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsIn, IsInt, IsNumber, Max, Min, ValidateBy } from 'class-validator';
 import { ApiClosed, EachEntry, IfGiven } from '#libs/http-server';
 import { isPlainText } from '#libs/protocol';
 import {
   type AgentPolicy,
+  DEFAULT_PARK_S,
   DEFAULT_WAIT_S,
   FORGOTTEN,
   type Forgotten,
   isPassableHeader,
   LONGEST_LIMIT_S,
+  LONGEST_PARK_S,
   LONGEST_WAIT_S,
   MOST_ENTRIES,
   OPERATIONS,
@@ -25,6 +27,7 @@ const BYTES_RULE = { message: `must be a whole number from 1 to ${MOST_BYTES}` }
 const TURNS_RULE = { message: `must be a whole number from 1 to ${MOST_TURNS}` };
 const MESSAGES_RULE = { message: `must be a whole number from 1 to ${MOST_MESSAGES}` };
 const WAIT_RULE = { message: `must be a number of seconds, from 0 to ${LONGEST_WAIT_S}` };
+const PARK_RULE = { message: `must be a number of seconds, from 1 to ${LONGEST_PARK_S}, or 0` };
 const LIMIT_RULE = { message: `must be a number of seconds, from 1 to ${LONGEST_LIMIT_S}` };
 
 /** Policy of a registered agent as callers send it. */
@@ -69,6 +72,20 @@ export class AgentPolicyBody implements AgentPolicy {
   @IfGiven()
   @IsIn(FORGOTTEN, { message: `must be one of ${FORGOTTEN.join(', ')}` })
   forgotten?: Forgotten;
+
+  @ApiPropertyOptional({
+    type: 'number',
+    minimum: 0,
+    maximum: LONGEST_PARK_S,
+    default: DEFAULT_PARK_S,
+    description:
+      'Seconds without an event after which a Task holds no connection, if the agent offers push notifications and ' +
+      'PUBLIC_URL is set; 0: never.',
+    example: 30,
+  })
+  @IfGiven()
+  @ValidateBy({ name: 'park', validator: { validate: isPark } }, PARK_RULE)
+  park?: number;
 
   @NameList('Names of the callers that may send Messages; default: all of the tenant.', ['ann'], isCallerName)
   callers?: string[];
@@ -146,6 +163,10 @@ function NameList(description: string, example: string[], fits: (entry: unknown)
 
 function isShortText(entry: unknown): boolean {
   return typeof entry === 'string' && entry !== '' && entry.length <= LONGEST_NAME && isPlainText(entry);
+}
+
+function isPark(value: unknown): boolean {
+  return typeof value === 'number' && (value === 0 || (value >= 1 && value <= LONGEST_PARK_S));
 }
 
 /** True for the name of a caller; `''` is the caller of a service without authentication. */

@@ -8,6 +8,7 @@ import { forwardedCard, forwardedExtensions } from './relay-card.js';
 import { RelayExecutor } from './relay-executor.js';
 import { RelayLimits } from './relay-limits.js';
 import { RelayTasks } from './relay-tasks.js';
+import { RelayWebhooks } from './relay-webhooks.js';
 
 /** Milliseconds for which a card is served before its pin is read again. */
 const FRESH_MS = 1_000;
@@ -46,6 +47,7 @@ export class RegisteredAgentSource implements AgentSource {
     private readonly tasks: RelayTasks,
     private readonly directory: AgentDirectory,
     private readonly limits: RelayLimits,
+    private readonly webhooks: RelayWebhooks,
     builtIn: BuiltInAgents,
   ) {
     builtIn.addSource(this);
@@ -97,14 +99,14 @@ export class RegisteredAgentSource implements AgentSource {
     const { name, description, version } = card;
     const { methods, skills: allowed } = agent.policy;
     const skills = card.skills.filter(({ id }) => !allowed || allowed.includes(id));
-    const { directory, tasks, limits } = this;
+    const { directory, tasks, limits, webhooks } = this;
     return {
       path: `${REGISTERED_AGENTS}/${agent.name}`,
       ...{ name, description, version, skills },
       // The agent itself decides which types it takes: many cards name fewer.
       inputModes: [],
       outputModes: [],
-      executor: new RelayExecutor(agent, { directory, tasks, limits }),
+      executor: new RelayExecutor({ ...agent, card }, { directory, tasks, limits, webhooks }),
       capabilities: {
         extensions: forwardedExtensions(card),
         ...(methods && {

@@ -6,12 +6,14 @@ import type { RegisteredAgent } from '../agents/registered-agents.js';
 import { type AgentPolicy, passedHeaders } from '../agents/agent-policy.js';
 import type { RelayLimits } from './relay-limits.js';
 import type { RelayTasks, StoredTurn, TurnOptions } from './relay-tasks.js';
+import type { RelayWebhooks } from './relay-webhooks.js';
 
 /** Services that a relay uses. */
 export interface RelayServices {
   directory: AgentDirectory;
   tasks: RelayTasks;
   limits: RelayLimits;
+  webhooks: RelayWebhooks;
 }
 
 /** Returns who calls the agent, and with which credential. */

@@ -19,6 +19,7 @@ import type { RegisteredAgent } from '../agents/registered-agents.js';
 import { type CallDecision, decideAfter, failureWords } from './call-decision.js';
 import { UnstoredIds } from './unstored-ids.js';
 import { identityOf, toAgentRequest, turnOptions, type RelayServices } from './relay-request.js';
+import { QuietStream, RelayParking } from './relay-parking.js';
 import type { RelayTalk, StoredTurn, TurnOptions } from './relay-tasks.js';
 import { TaskMirror } from './task-mirror.js';
 
@@ -52,6 +53,7 @@ export class RelayTurn {
   /** Time since which the turn waits for the agent. A recovered turn has only the rest of its wait. */
   private readonly waitsSince: number;
   private readonly unstored: UnstoredIds;
+  private readonly parking: RelayParking;
 
   private constructor(
     private readonly agent: RegisteredAgent,
@@ -61,6 +63,7 @@ export class RelayTurn {
     log: readonly TaskEvent[],
   ) {
     this.mirror = new TaskMirror(context, log);
+    this.parking = new RelayParking(agent, services, context, turn);
     this.mayBeSent = turn.isRecovered && !turn.isUnsent;
     this.follows = this.mayBeSent && turn.remoteTaskId !== undefined;
     this.waitsSince = performance.now() - (turn.isUnsent ? Math.max(Date.now() - turn.begunAt.getTime(), 0) : 0);
@@ -152,7 +155,11 @@ export class RelayTurn {
     for (let failures = 0; ; failures += 1) {
       const call = this.createCall(this.buildRequest(message, held, references));
       await this.noteUnsent(false);
-      yield* this.followCall(call);
+      if (yield* this.followCall(call)) {
+        await this.unstored.storeRest();
+        yield* this.parking.parkTask(this.mirror);
+        continue;
+      }
       const next = await this.nextStep(call.outcome, call);
       if (next === undefined) return yield* this.endTurn(call.outcome);
       await this.unstored.storeRest();
@@ -249,13 +256,23 @@ export class RelayTurn {
     });
   }
 
-  private async *followCall(call: AgentCall): Events {
-    for await (const progress of call.runCall()) {
-      this.awaySince = undefined;
-      this.noteSeen(progress);
-      if ('message' in progress.response) this.noteContext(progress.response.message.contextId);
-      for (const event of this.mirror.toEvents(progress.response)) yield await this.unstored.addTo(event);
+  /** Yields the events of a call. @returns true if the call was left because its stream is quiet: the Task can be parked */
+  private async *followCall(call: AgentCall): AsyncGenerator<TaskEvent, boolean, undefined> {
+    using stream = new QuietStream(this.parking, () => call.abort());
+    try {
+      stream.noteEvent();
+      for await (const progress of call.runCall()) {
+        this.awaySince = undefined;
+        this.noteSeen(progress);
+        if ('message' in progress.response) this.noteContext(progress.response.message.contextId);
+        for (const event of this.mirror.toEvents(progress.response)) yield await this.unstored.addTo(event);
+        stream.noteEvent();
+      }
+    } catch (error) {
+      if (!stream.isLeft || this.context.signal.aborted) throw error;
+      return true;
     }
+    return false;
   }
 
   /** Notes the agent's ids, which are stored with the first event of its Task. */

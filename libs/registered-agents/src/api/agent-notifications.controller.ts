@@ -1,0 +1,71 @@
+import { Body, Controller, HttpCode, Param, Post, Req } from '@nestjs/common';
+import { ApiHeader, ApiNoContentResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { ApiProblem, drainBody, ProblemError, StreamedBody } from '#libs/http-server';
+import { RelayWebhooks, WEBHOOK_ROOT } from '../relay/relay-webhooks.js';
+
+/** Maximum bytes of a notification. */
+const MOST_BYTES = 1024 * 1024;
+/** Headers in which agents send the token of a webhook. */
+const TOKEN_HEADERS = ['x-a2a-notification-token', 'a2a-notification-token'];
+const LONGEST_TOKEN = 256;
+
+/** Receives the notifications of registered agents about the Tasks that wait for them. */
+@ApiTags('agents')
+@Controller(WEBHOOK_ROOT)
+export class AgentNotificationsController {
+  constructor(private readonly webhooks: RelayWebhooks) {}
+
+  @Post(':id')
+  @HttpCode(204)
+  @StreamedBody()
+  @ApiOperation({
+    summary: 'Takes a push notification of a registered agent. The content is read from the agent itself.',
+  })
+  @ApiHeader({ name: 'X-A2A-Notification-Token', description: 'Token of the webhook.', required: true })
+  @ApiNoContentResponse()
+  @ApiProblem(403, 'The token is missing, or is not that of the webhook.')
+  @ApiProblem(410, 'The webhook is out of use: the task has a newer one, or was deleted.')
+  @ApiProblem(413, `The notification has more than ${MOST_BYTES} bytes.`)
+  async receiveAgentNotification(
+    @Param('id') id: string,
+    @Body() body: Readable | undefined,
+    @Req() { raw }: FastifyRequest,
+  ): Promise<void> {
+    try {
+      await this.requireToken(id, raw.headers);
+      await requireShort(body);
+    } catch (error) {
+      if (body) await drainBody(body);
+      throw error;
+    }
+    if ((await this.webhooks.takeNotification(id)) === 'stale') throw stale();
+  }
+
+  /** @throws ProblemError 403 */
+  private async requireToken(id: string, headers: IncomingHttpHeaders): Promise<void> {
+    const token = TOKEN_HEADERS.map((name) => headers[name]).find((value) => value !== undefined);
+    const isValid = typeof token === 'string' && token.length <= LONGEST_TOKEN;
+    if (!isValid || !(await this.webhooks.isValid(id, token))) throw refused();
+  }
+}
+
+/** Reads a body to its end, and drops it. @throws ProblemError 413 */
+async function requireShort(body: Readable | undefined): Promise<void> {
+  let bytes = 0;
+  // The stream stays open after a refusal, so that the rest can be drained.
+  for await (const chunk of body?.iterator({ destroyOnReturn: false }) ?? []) {
+    bytes += (chunk as Buffer).length;
+    if (bytes > MOST_BYTES) throw new ProblemError(413, `a notification has at most ${MOST_BYTES} bytes`);
+  }
+}
+
+function refused(): ProblemError {
+  return new ProblemError(403, 'the token is not that of the webhook');
+}
+
+function stale(): ProblemError {
+  return new ProblemError(410, 'the webhook is out of use');
+}

@@ -1,0 +1,203 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isTerminalState, type JsonObject, type Task } from '#libs/protocol';
+import { getTask, outline, rpc, sendTask, stream } from '../support/a2a.js';
+import { DoorAgent, type DoorAgentOptions } from '../support/door-agent.js';
+import { openDoor } from '../support/doors.js';
+import { freePort, type Parley, startParley } from '../support/parley.js';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { until } from '../support/until.js';
+
+const HELD = [
+  'task TASK_STATE_SUBMITTED',
+  'status TASK_STATE_WORKING',
+  'artifact first ',
+  'artifact last',
+  'status TASK_STATE_COMPLETED',
+];
+const QUICK = { park: 1 };
+
+let database: TestDatabase;
+let parley: Parley;
+/** A replica whose webhooks no agent reaches. */
+let unreachable: Parley;
+const ends: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  const port = String(await freePort());
+  const started = [
+    startParley({ databaseUrl: database.url, env: { PORT: port, PUBLIC_URL: `http://127.0.0.1:${port}` } }),
+    startParley({ databaseUrl: database.url, env: { PUBLIC_URL: 'http://127.0.0.1:1' } }),
+  ];
+  [parley, unreachable] = (await Promise.all(started)) as [Parley, Parley];
+});
+
+afterAll(async () => {
+  for (const end of ends.reverse()) await end();
+  await Promise.all([parley?.stop(), unreachable?.stop()]);
+  await database?.drop();
+});
+
+async function startAgent(options: DoorAgentOptions = {}): Promise<DoorAgent> {
+  const agent = await DoorAgent.start({ push: true, ...options });
+  ends.push(() => agent.end());
+  return agent;
+}
+
+async function begin(base: string, text: string): Promise<string> {
+  return (await sendTask(base, text, { configuration: { returnImmediately: true } })).id;
+}
+
+interface ParkedRow {
+  webhook: string;
+  is_notified: boolean;
+  row: string;
+}
+
+/** Resolves with the row of a Task once the Task is parked. No poll wakes it afterwards. */
+async function parked(id: string): Promise<ParkedRow> {
+  const what = 'the task to be parked';
+  await until(async () => (await postponed(id)).length === 1, { what });
+  return (await rowOf(id))!;
+}
+
+function postponed(id: string): Promise<unknown[]> {
+  return database.query(
+    `UPDATE registered_agent_task SET poll_at = now() + interval '1 day'
+     WHERE task_id = $1 AND poll_at IS NOT NULL RETURNING task_id`,
+    [id],
+  );
+}
+
+async function rowOf(id: string): Promise<ParkedRow | undefined> {
+  const sql = `SELECT webhook, is_notified, xmin::text AS row FROM registered_agent_task WHERE task_id = $1`;
+  return (await database.query<ParkedRow>(sql, [id]))[0];
+}
+
+/** Makes the poll of a parked Task due, and resolves once a replica has begun it. */
+async function poll(id: string): Promise<void> {
+  await database.query('UPDATE registered_agent_task SET poll_at = now() WHERE task_id = $1', [id]);
+  const sql = 'SELECT FROM registered_agent_task WHERE task_id = $1 AND poll_at <= now()';
+  await until(async () => (await database.query(sql, [id])).length === 0, { what: 'the poll to begin' });
+}
+
+async function endOf(base: string, id: string): Promise<Task> {
+  return until(
+    async () => {
+      const task = await getTask(base, id);
+      return isTerminalState(task.status.state) ? task : undefined;
+    },
+    { what: 'the task to end' },
+  );
+}
+
+const textOf = ({ status }: Task): string => status.message?.parts[0]?.text ?? '';
+
+async function isExecuted(id: string): Promise<boolean> {
+  return (await database.query('SELECT FROM task WHERE task_id = $1 AND claim_token IS NOT NULL', [id])).length > 0;
+}
+
+describe.each<DoorAgentOptions>([
+  { binding: 'JSONRPC' },
+  { binding: 'HTTP+JSON' },
+  { binding: 'JSONRPC', streaming: false },
+])('an agent that calls webhooks: %j', (options) => {
+  it('is followed without a connection, and its events arrive once each', async () => {
+    const agent = await startAgent(options);
+    const { base } = await openDoor(parley.url, agent.url, { policy: QUICK });
+    const reader = await stream(base, 'hold');
+    const begun = (await reader.next())!.data.result as { task: Task };
+    await parked(begun.task.id);
+    await until(() => agent.open === 0, { what: 'the connections to the agent to end' });
+    expect(await isExecuted(begun.task.id)).toBe(false);
+    agent.release();
+    expect((await reader.all()).map(({ data }) => outline(data.result!))).toEqual(HELD);
+    expect(agent.heard).toHaveLength(1);
+  });
+});
+
+it('answers a blocking call whose task is parked meanwhile', async () => {
+  const agent = await startAgent();
+  const { base } = await openDoor(parley.url, agent.url, { policy: QUICK });
+  const answer = sendTask(base, 'hold');
+  const held = await agent.untilHolding();
+  const sql = 'SELECT task_id FROM registered_agent_task WHERE remote_task_id = $1';
+  const [row] = await until(async () => database.query<{ task_id: string }>(sql, [held]), { what: 'the task' });
+  await parked(row!.task_id);
+  agent.release();
+  expect([(await answer).id, (await answer).status.state]).toEqual([row!.task_id, 'TASK_STATE_COMPLETED']);
+});
+
+describe('a parked task', () => {
+  async function park(
+    service: Parley,
+    policy: JsonObject = {},
+    options: DoorAgentOptions = {},
+  ): Promise<{ agent: DoorAgent; base: string; id: string; row: ParkedRow }> {
+    const agent = await startAgent(options);
+    const { base } = await openDoor(service.url, agent.url, { policy: { ...QUICK, ...policy } });
+    const id = await begin(base, 'hold');
+    return { agent, base, id, row: await parked(id) };
+  }
+
+  it('is found by a poll if the notification does not arrive', async () => {
+    const { agent, base, id } = await park(unreachable);
+    await poll(id);
+    expect(await isExecuted(id)).toBe(false);
+    agent.release();
+    await delay(0);
+    await poll(id);
+    expect([(await endOf(base, id)).status.state, agent.heard.length]).toEqual(['TASK_STATE_COMPLETED', 1]);
+  });
+
+  it('is canceled at the agent', async () => {
+    const { agent, base, id } = await park(parley);
+    const { body } = await rpc<Task>(base, 'CancelTask', { id });
+    expect(body.result?.status.state).toBe('TASK_STATE_CANCELED');
+    expect(agent.holding).toEqual([]);
+  });
+
+  it('fails if its agent has restarted and knows it no more', async () => {
+    const { agent, base, id } = await park(parley);
+    await agent.end();
+    await agent.begin();
+    await poll(id);
+    expect(textOf(await endOf(base, id))).toContain('no longer knows this task');
+  });
+
+  it('ends at the time limit of the policy', async () => {
+    const { base, id } = await park(parley, { limit: 3 });
+    const task = await endOf(base, id);
+    expect([task.status.state, textOf(task)]).toEqual(['TASK_STATE_FAILED', expect.stringContaining('3 s')]);
+  });
+
+  it('is woken by no notification without the token, and none writes anything', async () => {
+    const { agent, base, id, row } = await park(unreachable);
+    const url = `${parley.url}/agent-notifications/${row.webhook}`;
+    const token = 'x-a2a-notification-token';
+    const attempts: [string, RequestInit][] = [
+      [url, {}],
+      [url, { headers: { [token]: 'guessed' } }],
+      [url, { headers: { [token]: '' }, body: 'x'.repeat(3_000_000) }],
+      [`${parley.url}/agent-notifications/${'0'.repeat(32)}`, { headers: { [token]: 'guessed' } }],
+      [`${parley.url}/agent-notifications/none`, { headers: { [token]: 'guessed' } }],
+    ];
+    for (const [address, init] of attempts)
+      expect((await fetch(address, { method: 'POST', ...init })).status).toBe(403);
+    expect(await rowOf(id)).toEqual(row);
+    agent.release();
+    await poll(id);
+    await endOf(base, id);
+  });
+});
+
+it('keeps the stream to an agent that refuses the webhook', async () => {
+  const agent = await startAgent({ refusesPush: true });
+  const { base } = await openDoor(parley.url, agent.url, { policy: QUICK });
+  const id = await begin(base, 'hold');
+  await until(() => agent.refused === 1, { what: 'the agent to refuse a webhook' });
+  agent.release();
+  await endOf(base, id);
+  expect(await rowOf(id)).toMatchObject({ is_notified: false });
+  expect(agent.refused).toBe(1);
+});
