@@ -25,7 +25,8 @@ const tests = run({ files, isolation: 'none', concurrency: false });
 tests.on('test:start', ({ name, nesting }) => {
   if (nesting === 0) say(`\n${name}`);
 });
-tests.on('test:pass', ({ name, details }) => {
+tests.on('test:pass', ({ name, details, skip }) => {
+  if (skip !== undefined) return say(`– ${name}: skipped, ${skip === true ? 'without a reason' : skip}`);
   if (details.type === 'suite') return;
   passed += 1;
   say(`✓ ${name}`);

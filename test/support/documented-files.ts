@@ -10,3 +10,32 @@ export function writeDocumentedFiles(page: string, folder: string): string[] {
   for (const [, name = '', content = ''] of files) writeFileSync(join(folder, name), content);
   return files.map(([, name = '']) => name);
 }
+
+/** An agent of a page: a section with its code, and commands that start, register and call it. */
+export interface DocumentedExample {
+  title: string;
+  language: string;
+  /** Name of the file with its code. */
+  file: string;
+  /** Port in its code and commands. */
+  port: string;
+  /** Commands of the terminal of the agent. */
+  agent: string;
+  /** Commands of the terminal of the caller. */
+  caller: string;
+  /** The output of the caller's last command. */
+  seen: string;
+}
+
+/** Reads the sections of a page of docs/ that have blocks `sh agent`, `sh caller` and `text seen`. */
+export function documentedExamples(page: string): DocumentedExample[] {
+  const [, ...sections] = readFileSync(join(ROOT, 'docs', page), 'utf8').split(/^### /m);
+  return sections.flatMap((section) => {
+    const [, language = '', file = ''] = /^```(\w+) ([\w.-]+)$/m.exec(section) ?? [];
+    const block = (info: string): string => section.split(`\n\`\`\`${info}\n`)[1]?.split(/^```$/m)[0] ?? '';
+    const [agent, caller] = [block('sh agent'), block('sh caller')];
+    const [, port = ''] = /:(9\d{3})$/m.exec(caller) ?? [];
+    const title = section.split('\n', 1)[0] ?? '';
+    return agent === '' ? [] : [{ title, language, file, port, agent, caller, seen: block('text seen') }];
+  });
+}

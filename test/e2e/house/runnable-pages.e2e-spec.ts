@@ -49,6 +49,8 @@ describe('A reader who runs what pages show', () => {
       const { body } = await stage.api.call('GET', '/workflows');
       for (const { name } of body as unknown as { name: string }[])
         await stage.api.call('DELETE', `/workflows/${name}`);
+      const registered = await stage.api.call<{ agents: { name: string }[] }>('GET', '/agents');
+      for (const { name } of registered.body.agents) await stage.api.call('DELETE', `/agents/${name}`);
     }
   });
 });

@@ -1,0 +1,104 @@
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
+import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+
+/** Languages of the agents in docs/REGISTERED-AGENTS.md. Each has a folder here with its lock file. */
+export type Language = 'python' | 'go' | 'java';
+
+/** Folder in which the agents of a language run, with their packages. */
+export interface Workshop {
+  folder: string;
+  /** Value of PATH for their commands. */
+  path: string;
+  remove(): void;
+}
+
+/** Milliseconds after which an installation in CI is given up: a slow registry must not delay a change. */
+const LONGEST_INSTALL_MS = 90_000;
+const IN_CI = process.env['CI'] !== undefined;
+const PATH = process.env['PATH'] ?? '';
+
+const TOOLCHAINS: Record<Language, { name: string; commands: readonly (readonly string[])[] }> = {
+  python: {
+    name: 'Python 3.10 or newer',
+    commands: [['python3', '-c', 'import sys, venv; sys.exit(sys.version_info < (3, 10))']],
+  },
+  go: { name: 'Go', commands: [['go', 'version']] },
+  java: {
+    name: 'Java 17 or newer with Maven',
+    commands: [
+      ['javac', '--release', '17', '--version'],
+      ['mvn', '--version'],
+    ],
+  },
+};
+
+const PREPARE: Record<Language, (folder: string) => string> = {
+  python: preparePython,
+  go: (folder) => {
+    runOrFail(folder, 'go', ['mod', 'download']);
+    return PATH;
+  },
+  // In CI only what earlier runs have fetched: the packages of Quarkus are 150 MB.
+  java: (folder) => {
+    runOrFail(folder, 'mvn', ['--quiet', '--batch-mode', ...(IN_CI ? ['--offline'] : []), 'package']);
+    return PATH;
+  },
+};
+
+/** Returns the sentence why agents of a language cannot run on this machine, if so. */
+export function whyNotHere(language: Language): string | undefined {
+  const { name, commands } = TOOLCHAINS[language];
+  const isHere = commands.every(([command = '', ...args]) => spawnSync(command, args).status === 0);
+  return isHere ? undefined : `${name} is not installed here`;
+}
+
+/**
+ * Makes a folder with the packages that the lock file of a language names.
+ * @param write writes the code of the agents into the folder
+ * @returns the folder, or in CI the sentence why the packages cannot be had. Elsewhere this is an Error
+ */
+export function openWorkshop(language: Language, write: (folder: string) => void): Workshop | string {
+  const folder = mkdtempSync(join(tmpdir(), `parley-${language}-`));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  cpSync(join(import.meta.dirname, language), folder, { recursive: true });
+  write(folder);
+  try {
+    return { folder, path: PREPARE[language](folder), remove };
+  } catch (error) {
+    remove();
+    if (!IN_CI) throw error;
+    return `its packages cannot be installed here: ${(error as Error).message.split('\n')[0]}`;
+  }
+}
+
+/** Text of all files that pin packages of a language. */
+export function pinsOf(language: Language): string {
+  const file = { python: 'requirements.txt', go: 'go.mod', java: 'pom.xml' }[language];
+  return readFileSync(join(import.meta.dirname, language, file), 'utf8');
+}
+
+/** Installs the packages into a virtual environment that later runs use again while the lock is the same. */
+function preparePython(folder: string): string {
+  const home = join(import.meta.dirname, 'node_modules', '.python');
+  const [lock, stamp] = [join(folder, 'requirements.txt'), join(home, 'requirements.txt')];
+  const bin = join(home, process.platform === 'win32' ? 'Scripts' : 'bin');
+  if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== readFileSync(lock, 'utf8')) {
+    rmSync(home, { recursive: true, force: true });
+    runOrFail(folder, 'python3', ['-m', 'venv', home]);
+    const install = ['install', '--quiet', '--disable-pip-version-check', '--no-deps', '--requirement', lock];
+    runOrFail(folder, join(bin, 'pip'), install);
+    copyFileSync(lock, stamp);
+  }
+  return `${bin}${delimiter}${PATH}`;
+}
+
+/** Runs a command to its end. @throws Error with its output if it fails */
+function runOrFail(folder: string, command: string, args: readonly string[]): void {
+  const timeout = IN_CI ? LONGEST_INSTALL_MS : undefined;
+  const outcome: SpawnSyncReturns<string> = spawnSync(command, args, { cwd: folder, encoding: 'utf8', timeout });
+  if (outcome.status === 0) return;
+  const why = outcome.error?.message ?? `exit code ${outcome.status}`;
+  throw new Error(`${command} ${args.join(' ')}: ${why}\n${outcome.stdout}${outcome.stderr}`);
+}
