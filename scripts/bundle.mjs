@@ -10,7 +10,13 @@ import { packageFiles, packageLicenses, packageParts } from './bundle-packages.m
 import { loadedScripts } from './bundle-scripts.mjs';
 import { ROOT } from './prepare.mjs';
 
-const PROGRAMS = ['src/main', 'apps/agent/src/main', 'apps/agent/src/index', 'apps/cli/src/main'];
+const PROGRAMS = [
+  'src/main',
+  'src/stop-abandoned-database',
+  'apps/agent/src/main',
+  'apps/agent/src/index',
+  'apps/cli/src/main',
+];
 /** What measures a part of Parley (test/bench) takes it from here, and plugins of tests what they are written with. */
 const PARTS = [...readdirSync(join(ROOT, 'libs')).map((lib) => `libs/${lib}/src/index`), 'libs/agent-sdk/src/plugin'];
 

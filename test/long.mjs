@@ -70,6 +70,7 @@ export const LONG = [
   'test/e2e/agent-app/order-agent.e2e-spec.ts',
   'test/e2e/agent-app/role-agent.e2e-spec.ts',
   'test/e2e/parley-command.e2e-spec.ts',
+  'test/e2e/killed-commands.e2e-spec.ts',
   'test/e2e/platform/compiled-programs.e2e-spec.ts',
   'test/e2e/platform/jobs.e2e-spec.ts',
   'test/e2e/secret-logs.e2e-spec.ts',

@@ -14,6 +14,7 @@ export {
 } from './database/outage.js';
 export { inTransaction } from './database/transaction.js';
 export { EmbeddedPostgres } from './embedded/embedded-postgres.js';
+export { stopAbandonedServer } from './embedded/server-guard.js';
 export { PostgresRefusal } from './embedded/server-account.js';
 export {
   installationTag,

@@ -18,7 +18,9 @@ import { dirname, join } from 'node:path';
 import { EmbeddedPostgres, PostgresRefusal } from '#libs/postgres';
 import pg from 'pg';
 import { describeAsRootOnLinux } from '../../support/as-root-on-linux.js';
+import { postmasters } from '../../support/parley.js';
 import { postmasterIn } from '../../support/postmaster.js';
+import { until } from '../../support/until.js';
 import { EmbeddedUserProcess } from './embedded-user-process.js';
 
 let dataDir: string;
@@ -57,13 +59,30 @@ describe('EmbeddedPostgres', () => {
     await expect(query(wrongPassword(server.url), 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
   });
 
-  it('is adopted after its starter was killed', async () => {
+  it('stops after its last user was killed, and keeps data and address for the next start', async () => {
     const starter = await EmbeddedUserProcess.start(dataDir);
+    const other = await EmbeddedUserProcess.start(dataDir);
     const pid = serverPid();
+    await query(starter.url, 'CREATE TABLE IF NOT EXISTS survivors (n int)');
     await starter.kill();
-    const adopter = await started();
-    expect(adopter.url).toBe(starter.url);
+    // The first guard has looked by the time that the second one has stopped the server.
+    expect(await query(other.url, 'SELECT 1 AS alive')).toEqual([{ alive: 1 }]);
     expect(serverPid()).toBe(pid);
+    await other.kill();
+    await until(() => postmasters(dataDir).length === 0, { what: 'the server of two killed processes to stop' });
+    const next = await started();
+    expect(next.url).toBe(starter.url);
+    expect(await query(next.url, 'SELECT n FROM survivors')).toEqual([]);
+  });
+
+  it('is used by a start that comes at once after the death of its user', async () => {
+    const starter = await EmbeddedUserProcess.start(dataDir);
+    await starter.kill();
+    const next = await started();
+    expect(next.url).toBe(starter.url);
+    // Either the guard found this use, or this start waited for the guard to stop the server.
+    for (let asked = 0; asked < 20; asked += 1)
+      expect(await query(next.url, 'SELECT 1 AS alive')).toEqual([{ alive: 1 }]);
   });
 
   it('is shared by processes that start at once for the first time, and stops with the last of them', async () => {

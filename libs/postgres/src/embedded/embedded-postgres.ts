@@ -1,13 +1,13 @@
-import { readFileSync, statSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { SESSIONS_OF_PROCESS } from '../database/watched-client.js';
-import { ensurePrivate, prepareCluster } from './cluster-home.js';
+import { prepareCluster } from './cluster-home.js';
 import { ensureCluster, SUPERUSER } from './cluster.js';
+import { withHomeLock } from './home-lock.js';
 import { installedMajorVersion, postgresPrograms } from './postgres-programs.js';
-import { runningServer, type ServerSetup, stopServer, SUPERVISOR } from './running-server.js';
+import { isOnlySession, runningServer, type ServerSetup, stopServer } from './running-server.js';
 import { accountWarning } from './server-account.js';
+import { guardServer, type ServerGuard } from './server-guard.js';
 import {
   databaseUrl,
   isSocket,
@@ -18,60 +18,6 @@ import {
   type ServerAddress,
   usualListening,
 } from './server-address.js';
-
-const RETRY_MS = 40;
-const SQLITE_BUSY = 5;
-
-/**
- * Executes `work` while no other process, and no other caller in this one, holds the same lock file. The lock is that
- * of a writer to an empty SQLite file, since Node has no flock.
- * - The lock belongs to the kernel, so it falls when its holder dies and can never be stale.
- * - Readers of the file, such as a backup, do not block the lock.
- * - The call rejects after `waitMs` without the lock, and names the holder if the system reports it.
- */
-export async function withHomeLock<T>(lockFile: string, waitMs: number, work: () => Promise<T>): Promise<T> {
-  // The file is never opened otherwise: closing any descriptor of it would release this process's lock.
-  ensurePrivate(lockFile);
-  const lock = new DatabaseSync(lockFile);
-  try {
-    const deadline = Date.now() + waitMs;
-    while (!tryLock(lock)) {
-      if (Date.now() > deadline)
-        throw new Error(`${describeHolders(lockFile)} held ${lockFile} for more than ${waitMs} ms`);
-      await delay(RETRY_MS);
-    }
-    return await work();
-  } finally {
-    lock.close();
-  }
-}
-
-function tryLock(lock: DatabaseSync): boolean {
-  try {
-    lock.exec('BEGIN IMMEDIATE');
-    return true;
-  } catch (error) {
-    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return false;
-    throw error;
-  }
-}
-
-/**
- * Describes the holders of a lock file, from Linux's list of locks (`/proc/locks`), with lines such as `1: POSIX
- * ADVISORY  WRITE 4711 08:01:131 0 EOF`.
- */
-function describeHolders(lockFile: string): string {
-  try {
-    const { ino } = statSync(lockFile);
-    const lines = readFileSync('/proc/locks', 'utf8').split('\n');
-    const held = lines.map((line) => line.trim().split(/\s+/)).filter((words) => words[5]?.endsWith(`:${ino}`));
-    const pids = [...new Set(held.map((words) => words[4]))];
-    if (pids.length > 0) return `Another process (pid ${pids.join(', ')}) has`;
-  } catch {
-    // Other systems have no such list.
-  }
-  return 'Another process has';
-}
 
 export interface EmbeddedPostgresOptions {
   /** Data directory of the service; PostgreSQL's files lie in `postgres/` below it. */
@@ -87,14 +33,13 @@ export interface EmbeddedPostgresOptions {
 const DATABASE = 'parley';
 const START_LOCK_WAIT_MS = 120_000;
 const STOP_LOCK_WAIT_MS = 10_000;
-const LAST_SESSIONS_WAIT_MS = 500;
-const POLL_MS = 25;
 const REVIVAL_PAUSE_MS = 1_000;
 
 /**
  * PostgreSQL server from the programs that npm installed; it runs while at least one local process uses it.
  *
  * - A server that already runs on the data directory is adopted, even if another process started it.
+ * - A server whose last user was killed is stopped (`ServerGuard`).
  * - Any number of local processes may start and stop concurrently.
  * - The address survives restarts. A server that dies while in use is restarted at the same address.
  * - If Parley runs as root, the server runs under another account (`serverAccount`).
@@ -112,6 +57,7 @@ export class EmbeddedPostgres {
     private readonly setup: ServerSetup,
     private readonly listening: Listening,
     private readonly onRevival: (problem?: Error) => void,
+    private readonly guard: ServerGuard,
   ) {}
 
   /** Returns the major version of the server that npm installed. @throws PostgresRefusal if there is none */
@@ -131,14 +77,21 @@ export class EmbeddedPostgres {
     if (warning !== undefined) options.onWarning?.(warning);
     return withHomeLock(home.lockFile, START_LOCK_WAIT_MS, async () => {
       const setup = { ...placement, programs, password: await ensureCluster(home, programs, account) };
+      const guard = guardServer(setup, SESSIONS_OF_PROCESS);
       const server = new EmbeddedPostgres(
         setup,
         options.listening ?? usualListening(),
         options.onRevival ?? (() => undefined),
+        guard,
       );
-      await server.joinServer();
-      await server.ensureDatabase();
-      return server;
+      try {
+        await server.joinServer();
+        await server.ensureDatabase();
+        return server;
+      } catch (error) {
+        guard.dismiss();
+        throw error;
+      }
     });
   }
 
@@ -159,6 +112,7 @@ export class EmbeddedPostgres {
     this.stopping = true;
     await this.revival;
     await withHomeLock(this.setup.home.lockFile, STOP_LOCK_WAIT_MS, () => this.leaveServer());
+    this.guard.dismiss();
   }
 
   /** Connects to the server of the data directory, and starts it if necessary. The caller holds the lock. */
@@ -228,33 +182,5 @@ export class EmbeddedPostgres {
     if (!last) return;
     await stopServer(this.setup);
     removeShortFolder(this.setup.home);
-  }
-}
-
-/**
- * Finds a session, other than the asking one, that uses the server. Among the sessions of this process only those named
- * SUPERVISOR count, since a failed start leaves sessions open that cannot be closed.
- */
-const OTHER_SESSIONS = `
-  SELECT FROM pg_stat_activity
-  WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
-    AND (application_name = $2 OR application_name <> $1 AND NOT starts_with(application_name, $1 || ':'))
-  LIMIT 1`;
-
-/**
- * True if no other session uses the server. A backend outlives its client by a few milliseconds, so recently closed
- * sessions get a moment to end.
- */
-async function isOnlySession(session: pg.Client): Promise<boolean> {
-  const deadline = Date.now() + LAST_SESSIONS_WAIT_MS;
-  try {
-    for (;;) {
-      const { rowCount } = await session.query(OTHER_SESSIONS, [SESSIONS_OF_PROCESS, SUPERVISOR]);
-      if (rowCount === 0) return true;
-      if (Date.now() > deadline) return false;
-      await delay(POLL_MS);
-    }
-  } catch {
-    return false;
   }
 }

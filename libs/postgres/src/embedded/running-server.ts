@@ -103,7 +103,7 @@ const RETRY_MS = 250;
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /** Name of the session by which this process shows that it uses the embedded server. */
-export const SUPERVISOR = `${SESSIONS_OF_PROCESS}:supervisor`;
+const SUPERVISOR = `${SESSIONS_OF_PROCESS}:supervisor`;
 
 /** Files, account, programs and password that a server is started with. */
 export interface ServerSetup extends ClusterPlacement {
@@ -142,6 +142,11 @@ export async function runningServer(
       throw new Error(`PostgreSQL does not start. The end of ${home.logFile}:\n${logTail(home)}`);
     await delay(RETRY_MS);
   }
+}
+
+/** Returns the running server of the data directory once it accepts connections; `undefined` if none runs. */
+export async function findRunningServer(setup: ServerSetup): Promise<RunningServer | undefined> {
+  return runningPostmaster(setup.home.cluster) && whenReady(setup, undefined);
 }
 
 /** Stops the server in order, and waits a limited time for its end. The caller holds the home's lock. */
@@ -210,4 +215,36 @@ async function tryConnect({ home, password }: ServerSetup, address: ServerAddres
   }
   await session.end().catch(() => undefined);
   return undefined;
+}
+
+/** Maximum milliseconds until a closed session has ended: a backend outlives its client by a moment. */
+const LAST_SESSIONS_WAIT_MS = 500;
+
+/**
+ * Finds a session, other than the asking one, that uses the server. Among the sessions of this process only those named
+ * SUPERVISOR count, since a failed start leaves sessions open that cannot be closed.
+ */
+const OTHER_SESSIONS = `
+  SELECT FROM pg_stat_activity
+  WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
+    AND (application_name = $2 OR application_name <> $1 AND NOT starts_with(application_name, $1 || ':'))
+  LIMIT 1`;
+
+/**
+ * True if no other session uses the server.
+ * @param ended name of the sessions of a killed process, which do not count even while their backends are still at work
+ */
+export async function isOnlySession(session: pg.Client, ended?: string): Promise<boolean> {
+  const deadline = Date.now() + LAST_SESSIONS_WAIT_MS;
+  const named = ended === undefined ? [SESSIONS_OF_PROCESS, SUPERVISOR] : [ended, ''];
+  try {
+    for (;;) {
+      const { rowCount } = await session.query(OTHER_SESSIONS, named);
+      if (rowCount === 0) return true;
+      if (Date.now() > deadline) return false;
+      await delay(POLL_MS);
+    }
+  } catch {
+    return false;
+  }
 }

@@ -67,6 +67,11 @@ export class SecretBox {
     }
   }
 
+  /** Prefixes of the texts that a known key sealed. A text with another prefix cannot be opened. */
+  get knownMarks(): string[] {
+    return [...this.keys.keys()].map((id) => `${FORM}.${id}.`);
+  }
+
   /** Prefix of every text that the first key sealed, by which rows to reseal are found. */
   get mark(): string {
     return `${FORM}.${this.keyId}.`;

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { withHomeLock } from './embedded-postgres.js';
+import { withHomeLock } from './home-lock.js';
 
 let folder: string;
 let file: string;
