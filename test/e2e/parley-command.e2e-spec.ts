@@ -1,13 +1,11 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { freePort } from '../support/free-port.mjs';
-import { KilledCommand } from '../support/killed-command.js';
-import { compileCache } from '../support/parley.js';
+import { join } from 'node:path';
+import type { JsonObject } from '#libs/protocol';
 import { ParleyCommand } from '../support/parley-command.js';
-import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { freshDatabase } from '../support/postgres.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
-import { Api, linear, script, unique } from '../support/workflow.js';
+import { linear, script, unique, type WorkflowNode } from '../support/workflow.js';
 
 const stage = useSharedStage();
 let parley: ParleyCommand;
@@ -212,6 +210,53 @@ describe('parley with runs', () => {
     expect(again.origin).toBe(runId);
   });
 
+  it('takes an answer in the same forms by answer, send and chat', async () => {
+    const name = unique('form');
+    const form = { type: 'object', required: ['lang'], properties: { lang: { enum: ['de', 'en'] } } };
+    const pair = {
+      ...form,
+      required: ['lang', 'times'],
+      properties: { ...form.properties, times: { type: 'integer' } },
+    };
+    const human = (id: string, asked: JsonObject): WorkflowNode => ({
+      id,
+      type: 'human',
+      config: { prompt: `${id}?`, form: asked },
+    });
+    await stage.api.save(linear(name, human('one', form), human('two', pair)));
+    const url = `${stage.parley.url}/a2a/workflows/${name}/`;
+    const first = JSON.parse((await parley.run('send', url, 'go', '--json')).out) as { taskId: string };
+    const task = ['--task', first.taskId];
+    const second = await parley.run('send', url, 'de', ...task);
+    expect([second.code, second.out, second.err]).toEqual([0, 'two?\n', expect.stringContaining('times: integer')]);
+    const refusal = 'one required field: answer it with -i lang=de -i times=1, or with --data';
+    expect(await parley.run('send', url, 'de', ...task)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(refusal),
+    });
+    const done = await parley.run('send', url, '-i', 'lang=de', '-i', 'times=3', ...task);
+    expect([done.code, JSON.parse(done.out)]).toEqual([0, { lang: 'de', times: 3 }]);
+
+    const { runId } = JSON.parse((await parley.run('run', name, '--json')).out) as { runId: string };
+    await stage.api.reached(runId, ['input-required']);
+    expect((await parley.run('answer', runId, 'de')).code).toBe(0);
+    await until(async () => (await parley.run('answer', runId)).out.startsWith('two asks'), {
+      what: 'the second question',
+    });
+    expect(await parley.run('answer', runId, 'de')).toMatchObject({ code: 2, err: expect.stringContaining(refusal) });
+    expect((await parley.run('answer', runId, '--data', '{"lang":"de","times":3}')).code).toBe(0);
+
+    const chat = parley.start('chat', url, '--json');
+    chat.child.stdin!.end('go\nde\nde\n-i lang=en -i times=2\n');
+    const answers = lines((await chat.ended()).out) as object[];
+    expect(answers).toMatchObject([
+      { text: 'one?' },
+      { text: 'two?' },
+      { error: { message: expect.stringContaining(refusal) } },
+      { text: '{"lang":"en","times":2}', state: 'TASK_STATE_COMPLETED' },
+    ]);
+  });
+
   it('ends with 1 where the run fails, and with 130 at Ctrl-C, which leaves the run alone', async () => {
     const [fails, waits] = [unique('fails'), unique('waits')];
     await stage.api.save(linear(fails, script('a', { fail: 'no more tea' })));
@@ -290,62 +335,10 @@ export default defineAgent({ name: 'echo', run: async (ctx) => words(ctx.text) }
     expect(JSON.parse(unknown.err)).toMatchObject({ error: { status: 404, reason: 'NOT_FOUND' } });
     const away = await parley.run('runs', '--url', 'http://127.0.0.1:9');
     expect([away.code, away.err]).toEqual([1, expect.stringContaining('parley dev')]);
-    expect((await parley.run('doctor', '--json')).out).toContain('"service"');
+    const { out: examined } = await parley.run('doctor', '--json');
+    for (const found of ['"service"', 'guarded: agents on this machine may be called; private and metadata addresses'])
+      expect(examined).toContain(found);
     expect((await parley.run('completion', 'bash')).out).toContain('complete -F _parley parley');
     expect((await parley.run('--version')).out).toMatch(/^\d+\.\d+\.\d+\n$/);
-  });
-});
-
-const ROOT = resolve(import.meta.dirname, '../..');
-const PARLEY = [process.execPath, join(ROOT, 'dist/apps/cli/src/main.js')];
-const COMMANDS: [name: string, command: (port: string) => string[]][] = [
-  ['parley dev', (port) => [...PARLEY, 'dev', '--port', port]],
-  ['parley agent serve', (port) => [...PARLEY, 'agent', 'serve', 'echo.ts', '--port', port]],
-  ['npm start', () => ['npm', 'start']],
-  ['npm run agent', (port) => ['npm', 'run', 'agent', '--', '--llm', '--port', port]],
-  ['npm run parley -- start', () => ['npm', 'run', 'parley', '--', 'start']],
-];
-
-describe('a killed command', () => {
-  async function ownDatabase(): Promise<TestDatabase> {
-    const database = await freshDatabase();
-    stage.defer(() => database.drop());
-    return database;
-  }
-
-  function start(command: readonly string[], port: number, { url }: TestDatabase): KilledCommand {
-    const system = { ...compileCache(), PATH: process.env.PATH, HOME: process.env.HOME };
-    return KilledCommand.start(command, {
-      cwd: command[0] === 'npm' ? ROOT : parley.folder,
-      env: { ...system, DATABASE_URL: url, LOG_LEVEL: 'error', PORT: String(port) },
-    });
-  }
-
-  it('leaves no process behind, and its port is free', async () => {
-    const agent = `import { defineAgent } from 'parley-a2a/agent';
-export default defineAgent({ name: 'echo', run: async (ctx) => ctx.text });`;
-    writeFileSync(join(parley.folder, 'echo.ts'), agent);
-    const killed = COMMANDS.map(async ([name, command]) => {
-      const [port, database] = await Promise.all([freePort(), ownDatabase()]);
-      return [name, await start(command(String(port)), port, database).kill()];
-    });
-    expect(Object.fromEntries(await Promise.all(killed))).toEqual(
-      Object.fromEntries(COMMANDS.map(([name]) => [name, true])),
-    );
-  });
-
-  it('completes the run that was at work after it is given again, at the same port', async () => {
-    const [port, database] = await Promise.all([freePort(), ownDatabase()]);
-    const command = [...PARLEY, 'start'];
-    const first = start(command, port, database);
-    const api = new Api(await first.ready());
-    await api.save(linear('slow', script('a', { sleep: 1_500 }, { complete: 'done' })));
-    const runId = await api.start('slow', {});
-    await until(async () => (await api.run(runId)).nodes['a']?.status === 'running', { what: 'the run to be at work' });
-    expect(await first.kill()).toBe(true);
-    const second = start(command, port, database);
-    await second.ready();
-    expect((await api.ended(runId)).status).toBe('completed');
-    expect(await second.kill()).toBe(true);
   });
 });

@@ -40,12 +40,12 @@ export class ParleyCommand {
     const child = spawn(process.execPath, [resolve(this.folder, this.main), ...args], {
       cwd: this.folder,
       env,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [args[0] === 'chat' ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     });
     this.children.add(child);
     let [out, err] = ['', ''];
-    child.stdout.on('data', (chunk: Buffer) => (out += chunk));
-    child.stderr.on('data', (chunk: Buffer) => (err += chunk));
+    child.stdout!.on('data', (chunk: Buffer) => (out += chunk));
+    child.stderr!.on('data', (chunk: Buffer) => (err += chunk));
     const what = { what: `parley ${args.join(' ')} to end` };
     const over = once(child, 'close').then(([code]): Ended => ({ code: code as number | null, out, err }));
     // What goes on is waited for from when somebody does.

@@ -1,11 +1,10 @@
 import { createInterface } from 'node:readline';
 import { AgentCallError, type AgentClient, HttpAgentDirectory } from '#libs/a2a-client';
-import { dataPart, type JsonObject, redactedUrl, textPart } from '#libs/protocol';
+import { redactedUrl } from '#libs/protocol';
 import type { CardReport } from './card-report.js';
 import { type ChatAnswer, ChatSession, ShownAnswer } from './chat-session.js';
 import { CommandError, EXIT } from './exit-code.js';
-import { type Form, formFields } from './form-answer.js';
-import { readInputs } from './inputs.js';
+import { answerPart, type Form, formFields, type GivenAnswer, typedAnswer } from './form-answer.js';
 import { Interrupted, type Session } from './session.js';
 
 /** Creates a directory whose clients have no address restrictions, since the operator named the agent. */
@@ -45,32 +44,33 @@ function requireUrl(url: string): void {
     throw new CommandError(`${redactedUrl(url)}: must be an http or https URL, of an agent or of its card`);
 }
 
-export interface MessageOptions {
+export interface MessageOptions extends Omit<GivenAnswer, 'text'> {
   context?: string;
   task?: string;
-  input: string[];
 }
 
 /**
  * Sends one text or data value to an agent, and shows the answer.
- * @throws CommandError unless exactly one of both is given, and if the call fails
+ * @throws CommandError unless exactly one of them is given, and if the call fails
  */
 export async function sendToAgent(
   session: Session,
   url: string,
   text: string | undefined,
-  { context, task, input }: MessageOptions,
+  { context, task, input, data }: MessageOptions,
 ): Promise<void> {
-  if ((text === undefined) === (input.length === 0)) throw new CommandError('Give either a text, or data with -i');
-  const part = text === undefined ? dataPart(readInputs(input) as JsonObject) : textPart(text);
+  const given: GivenAnswer = { text, input, data };
+  // A malformed command fails before the agent is called.
+  answerPart(undefined, given);
   const talk = new ChatSession(await connectAgent(session, url));
-  talk.ids = { ...(context !== undefined && { contextId: context }), ...(task !== undefined && { taskId: task }) };
+  if (context !== undefined) talk.ids = { contextId: context };
+  if (task !== undefined) await talk.resumeTask(task, session.signal);
   const { terminal } = session;
   // The result is shown complete at the end, so its pieces are ignored.
   const listener = { working: (said: string) => terminal.writeNote(`… ${said}`), piece: () => undefined };
-  const answer = await talk.sendPart(part, session.signal, listener).catch((error: unknown) => {
+  const answer = await talk.sendAnswer(given, session.signal, listener).catch((error: unknown) => {
     session.signal.throwIfAborted();
-    throw new CommandError(callFailureText(error), EXIT.failed);
+    throw error instanceof CommandError ? error : new CommandError(callFailureText(error), EXIT.failed);
   });
   const { state, taskId } = answer;
   if (state !== undefined && state !== 'TASK_STATE_COMPLETED' && state !== 'TASK_STATE_INPUT_REQUIRED')
@@ -122,7 +122,7 @@ async function exchangeText(session: Session, talk: ChatSession, text: string): 
   const { terminal, signal } = session;
   const shown = new ShownAnswer(terminal);
   try {
-    const answer = await talk.sayText(text, signal, shown);
+    const answer = await talk.sendAnswer(typedAnswer(text), signal, shown);
     const word = answer.state?.slice('TASK_STATE_'.length).toLowerCase().replace('_', '-');
     shown.finishAnswer(answer, word === undefined || word === 'input-required' ? '' : ` [${word}]`);
     showForm(session, answer);
@@ -156,5 +156,5 @@ function cardText({ card: shown, cardUrl, problems }: CardReport, wrong: boolean
 }
 
 function callFailureText(error: unknown): string {
-  return error instanceof AgentCallError ? error.message : 'the call failed';
+  return error instanceof AgentCallError || error instanceof CommandError ? error.message : 'the call failed';
 }

@@ -1,17 +1,14 @@
 import { type AgentClient, CalledTask } from '#libs/a2a-client';
 import {
-  dataPart,
   type FormQuestion,
   formQuestion,
   isTerminalState,
-  type JsonValue,
   type Part,
   type StreamResponse,
   type TaskState,
-  textPart,
   userMessage,
 } from '#libs/protocol';
-import { formData } from './form-answer.js';
+import { answerPart, type Form, type GivenAnswer } from './form-answer.js';
 import type { Terminal } from './terminal.js';
 
 /**
@@ -80,13 +77,22 @@ export class ChatSession {
   constructor(private readonly agent: AgentClient) {}
 
   /**
-   * Sends a text. If the agent waits for a form, the text is sent as the form's data if it can be parsed as such.
+   * Resumes the chat at a Task, and reads the form that the Task waits for. A Task that cannot be read counts as one
+   * without a form: the next Message shows why.
+   */
+  async resumeTask(taskId: string, signal: AbortSignal): Promise<void> {
+    this.ids = { ...this.ids, taskId };
+    const task = await this.agent.getTask(taskId, { signal }).catch(() => undefined);
+    this.asks = formQuestion(task?.status.message);
+  }
+
+  /**
+   * Sends an answer, or any other Message.
+   * @throws CommandError for an answer that does not fit the form that the agent waits for; nothing is sent
    * @throws AgentCallError; the ids of the chat are unchanged then
    */
-  async sayText(text: string, signal: AbortSignal, listener: ChatListener): Promise<ChatAnswer> {
-    const { form } = this.asks ?? {};
-    const data = form && formData(form, text);
-    return this.sendPart(data === undefined ? textPart(text) : dataPart(data as JsonValue), signal, listener);
+  async sendAnswer(given: GivenAnswer, signal: AbortSignal, listener: ChatListener): Promise<ChatAnswer> {
+    return this.sendPart(answerPart(this.asks?.form as Form | undefined, given), signal, listener);
   }
 
   /** Sends a Part. @throws AgentCallError; the ids of the chat are unchanged then */

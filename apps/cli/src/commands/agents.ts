@@ -15,7 +15,14 @@ export function addAgentCommands(program: Command, session: Session): void {
     .option('--context <contextId>', 'context of the Message')
     .option('--task <taskId>', 'Task to answer')
     .option('-i, --input <key=value>', 'data field instead of a text; also key:=json, key=@file', collectValue, [])
-    .addHelpText('after', exampleText('parley send http://127.0.0.1:3000/a2a/workflows/greeting/ "Ada"'))
+    .option('--data <json>', 'the whole data as JSON')
+    .addHelpText(
+      'after',
+      exampleText(
+        'parley send http://127.0.0.1:3000/a2a/workflows/greeting/ "Ada"',
+        'parley send http://127.0.0.1:3000/a2a/workflows/approval/ --task 019a… -i decision=yes',
+      ),
+    )
     .action(async (url: string, text: string | undefined, options: MessageOptions) =>
       (await import('../agent-talk.js')).sendToAgent(session, url, text, options),
     );

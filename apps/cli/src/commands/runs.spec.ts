@@ -74,7 +74,11 @@ describe('parley answer', () => {
     const { code, out } = await answer('r');
     expect([code, out]).toEqual([0, `${gate}name[1] asks: What is it called?\n`]);
     const one = await answer('r', '--node', 'gate');
-    expect(one).toEqual({ code: 0, out: gate, err: 'Answer the form with -i field=value, or with --data.\n' });
+    expect(one).toEqual({
+      code: 0,
+      out: gate,
+      err: 'It has a form: answer it with -i decision=yes, or with --data.\n',
+    });
     expect(answers).toBe(0);
   });
 

@@ -1,35 +1,28 @@
 import type { Command } from 'commander';
 import { ParleyError, type Schemas } from '#libs/client';
-import { parseJson, UnfitJson } from '#libs/protocol';
+import type { Part } from '#libs/protocol';
 import { eventLine, showTaskLog } from '../event-line.js';
 import { exampleText } from '../examples.js';
 import { CommandError, EXIT } from '../exit-code.js';
-import { type Form, formData, formFields, typedFields } from '../form-answer.js';
+import { answerPart, type Form, formFields, type GivenAnswer, sampleAnswer } from '../form-answer.js';
 import { collectValue, readInputs } from '../inputs.js';
 import { savedWorkflows } from '../saved-workflows.js';
 import { Interrupted, type Session } from '../session.js';
 
 type InboxQuestion = Schemas['InboxItem'];
 
-interface GivenAnswer {
-  node?: string;
-  input: string[];
-  data?: string;
-}
-
 /** Answers a question of a run. Without a given answer, it shows the open questions, if any. */
 async function answerQuestion(
   session: Session,
   runId: string,
   text: string | undefined,
-  options: GivenAnswer,
+  { node, input, data }: Omit<GivenAnswer, 'text'> & { node?: string },
 ): Promise<void> {
-  const open = await openQuestions(session, runId, options.node);
-  if (text === undefined && options.data === undefined && options.input.length === 0)
-    return showQuestions(session, runId, open, options.node);
-  const question = await theOne(session, runId, open, options.node);
-  const part = partOf(question, text, options);
-  await session.client.answer(runId, { node: question.instance, parts: [part] }, { signal: session.signal });
+  const open = await openQuestions(session, runId, node);
+  if (text === undefined && data === undefined && input.length === 0) return showQuestions(session, runId, open, node);
+  const question = await theOne(session, runId, open, node);
+  const part = readAnswer(question, { text, input, data });
+  await session.client.answer(runId, { node: question.instance, parts: [{ ...part }] }, { signal: session.signal });
   const taken = { runId, instance: question.instance };
   session.terminal.writeResult(
     taken,
@@ -88,32 +81,13 @@ async function listQuestions({ client, signal }: Session): Promise<InboxQuestion
   }
 }
 
-function partOf(
-  question: InboxQuestion,
-  text: string | undefined,
-  { input, data }: GivenAnswer,
-): Record<string, unknown> {
-  const given = [text, data, input.length > 0 ? input : undefined].filter((it) => it !== undefined);
-  if (given.length !== 1)
-    throw new CommandError(`Give one answer only: a text, -i or --data.\n${describeQuestion(question)}`);
-  if (data !== undefined) return { data: parseDataJson(data) };
-  if (text === undefined) return { data: typedFields(readInputs(input), question.form as Form | undefined) };
-  return question.form === undefined ? { text } : { data: answerData(question, text) };
-}
-
-/** Returns a text as the data of a question's form. @throws CommandError if the form needs more than a text */
-function answerData(question: InboxQuestion, text: string): Record<string, unknown> {
-  const data = formData(question.form as Form, text);
-  if (data === undefined) throw new CommandError(`${describeQuestion(question)}\n${howToAnswer(question)}`);
-  return data;
-}
-
-function parseDataJson(text: string): unknown {
+/** Returns the Part of an answer. @throws CommandError with the question, if the answer does not fit it */
+function readAnswer(question: InboxQuestion, given: GivenAnswer): Part {
   try {
-    return parseJson(text);
+    return answerPart(question.form as Form | undefined, given);
   } catch (error) {
-    if (error instanceof UnfitJson) throw new CommandError(`--data: ${error.message}`);
-    throw new CommandError('--data is not valid JSON');
+    if (error instanceof CommandError) throw new CommandError(`${describeQuestion(question)}\n${error.message}`);
+    throw error;
   }
 }
 
@@ -128,7 +102,7 @@ function describeQuestion({ instance, text, form, assignee, deadline }: InboxQue
 function howToAnswer({ runId, form }: InboxQuestion): string {
   return form === undefined
     ? `Answer with a text: parley answer ${runId} "…"`
-    : 'Answer the form with -i field=value, or with --data.';
+    : `It has a form: ${sampleAnswer(form as Form)}.`;
 }
 
 type ShownRun = Schemas['RunDetail'];
