@@ -82,12 +82,14 @@ export class CallDeadlines implements AnswerListener {
   #reason: AgentCallError | undefined;
   readonly timeouts: CallTimeouts;
   readonly onUnsent: AgentCallOptions['onUnsent'];
+  readonly onRepeat: AgentCallOptions['onRepeat'];
   readonly #onPause: AgentCallOptions['onPause'];
 
   constructor(options: AgentCallOptions, defaults: Partial<CallTimeouts> = {}) {
     this.timeouts = { ...DEFAULT_TIMEOUTS, ...defaults, ...options.timeouts };
     this.#callerSignal = options.signal;
     this.onUnsent = options.onUnsent;
+    this.onRepeat = options.onRepeat;
     this.#onPause = options.onPause;
     const { total } = this.timeouts;
     this.#timer = new StoppableTimer(total, () =>
@@ -250,7 +252,7 @@ export class CallAttempt {
   };
 }
 
-/** Formats a limit in seconds, the unit of a node's configuration. */
-function formatSeconds(milliseconds: number): string {
+/** Formats a time in seconds, the unit of a node's configuration. */
+export function formatSeconds(milliseconds: number): string {
   return `${milliseconds / 1_000} s`;
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { StreamResponse } from '#libs/protocol';
 import { Backoff } from '#libs/service';
 import type { AgentCallError } from './agent-call-error.js';
-import { type CallAttempt, type CallDeadlines, LONGEST_TIMER } from './call-deadlines.js';
+import { type CallAttempt, type CallDeadlines, formatSeconds, LONGEST_TIMER } from './call-deadlines.js';
 import { toAgentCallError } from './call-failure.js';
 
 const MAX_RETRIES = 3;
@@ -106,6 +106,9 @@ async function retryCall<T>(
       if (failure.unsent) {
         const final = retries === 0 ? failure : failure.withDoubt();
         if (performance.now() >= refusedUntil) throw final;
+        limits.onRepeat?.(
+          `${failure.message}; attempt ${refusals + 1} failed, further ones follow for ${formatSeconds(refused)}`,
+        );
         await refusalPause(refusals, limits, final);
         refusals += 1;
         continue;
@@ -113,9 +116,12 @@ async function retryCall<T>(
       limits.throwIfOver();
       const passes = failure.repeatable || (rateLimited && failure.rateLimited);
       if (retries === maxRetries || !passes) throw failure;
-      asked = pauseAfter(failure);
+      asked = Math.max(BACKOFF.pauseAfter(retries), pauseAfter(failure));
+      limits.onRepeat?.(
+        `${failure.message}; attempt ${retries + 1} of ${maxRetries + 1} failed, the next one follows within ${formatSeconds(Math.ceil(asked / 1_000) * 1_000)}`,
+      );
     }
-    await waitWithinCall(Math.max(BACKOFF.pauseAfter(retries), asked), limits);
+    await waitWithinCall(asked, limits);
     retries += 1;
   }
 }

@@ -263,6 +263,22 @@ describe('a client over HTTP', () => {
     expect(reported.at(-1)).toBeUndefined();
   });
 
+  it('reports each attempt that is repeated, refused or overloaded', async () => {
+    const client = await clientOf();
+    await agent.goDown();
+    const reasons: string[] = [];
+    const onRepeat = (reason: string): void => {
+      reasons.push(reason);
+      if (reasons.length === 2) void agent.comeUp();
+    };
+    agent.next({ httpStatus: 503 });
+    await send(client, { onRepeat });
+    expect(reasons.slice(0, 2)).toEqual(
+      [1, 2].map((it) => `no connection (ECONNREFUSED); attempt ${it} failed, further ones follow for 10 s`),
+    );
+    expect(reasons.at(-1)).toMatch(/^HTTP 503.*; attempt 1 of 4 failed, the next one follows within 1 s$/);
+  });
+
   it.each<[string, () => AgentCallOptions]>([
     ['its patience', () => ({ timeouts: { refused: 250 } })],
     // Over in the middle of a long pause: an attempt that is cut off says nothing of whether it was sent.

@@ -8,6 +8,7 @@ import {
   questionMessage,
   questionParts,
   type Steps,
+  withDelay,
 } from '#libs/durable';
 import { retryWhileDatabaseDown } from '#libs/postgres';
 import {
@@ -143,11 +144,17 @@ export class ConversationRun extends DurableExecution<ConversationState> {
 
   /** Runs a call to its end and returns the reply. Records the id of the agent's Task as soon as it is known. */
   private async *followCall(name: CallName, call: AgentCall): AsyncGenerator<TaskEvent, TurnReply, undefined> {
-    for await (const { seen } of call.runCall()) {
-      if (seen?.first) yield this.recordNote({ call: name, taskId: seen.taskId });
+    for await (const update of withDelay(call)) {
+      if ('delay' in update) yield this.reportDelay(update.delay);
+      else if (update.seen?.first) yield this.recordNote({ call: name, taskId: update.seen.taskId });
     }
     this.calls.close(name);
     return replyOf(call.outcome, this.state.settings.timeoutMs);
+  }
+
+  /** Shows why an agent does not answer yet, in the status of the conversation's Task. */
+  private reportDelay(reason: string): TaskEvent {
+    return this.recordEvent(statusUpdate(this.context, 'TASK_STATE_WORKING', [textPart(reason)]));
   }
 
   /**

@@ -78,6 +78,7 @@ export class AgentCall {
   /** True if a response of this call has named the agent's Task. */
   private met = false;
   private unsent: AgentCallError | undefined;
+  private readonly delayed = Promise.withResolvers<string>();
   private leaving: Promise<void> | undefined;
   private canceling: Promise<CancelOutcome> | undefined;
   private ended: CallOutcome | undefined;
@@ -115,6 +116,14 @@ export class AgentCall {
    */
   get refusal(): CallFailure | undefined {
     return this.unsent && toCallFailure(this.unsent);
+  }
+
+  /**
+   * Resolves with the reason for which the first attempt of the call is repeated, such as a refused connection; never if
+   * no attempt is repeated.
+   */
+  get delay(): Promise<string> {
+    return this.delayed.promise;
   }
 
   /** Outcome of the call. @throws Error before the call has ended, and if it was given up */
@@ -266,7 +275,8 @@ export class AgentCall {
       end.pauseLimit(isPaused);
       if (isPaused) spec.onPause?.();
     };
-    const options = { ...callOptions(spec, end.signal), onUnsent, onPause };
+    const onRepeat = (reason: string): void => this.delayed.resolve(reason);
+    const options = { ...callOptions(spec, end.signal), onUnsent, onRepeat, onPause };
     const target = await spec.findTarget();
     const request = extendCallChain(spec, target);
     await spec.admit?.();

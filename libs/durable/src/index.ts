@@ -7,13 +7,13 @@ export {
   isLeftWaiting,
   LAST_LOOK_MS,
   needsPerson,
-  NodeProgress,
   questionMessage,
   questionParts,
   questionText,
   statusTextOf,
   withStatusText,
 } from './call-outcome.js';
+export { NodeProgress, withDelay } from './node-progress.js';
 export {
   type AgentCallSpec,
   type CallIdentity,

@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { artifactUpdate, type JsonObject, statusUpdate, submittedTask, textPart, userMessage } from '#libs/protocol';
-import { NodeProgress } from './call-outcome.js';
+import { NodeProgress } from './node-progress.js';
 
 const REFERENCE = { taskId: 't', contextId: 'c' };
 const working = (text?: string) => statusUpdate(REFERENCE, 'TASK_STATE_WORKING', text);

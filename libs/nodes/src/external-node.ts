@@ -23,6 +23,7 @@ import {
   isLeftWaiting,
   type KeptContext,
   type RemoteContexts,
+  withDelay,
 } from '#libs/durable';
 import { retryWhileUnreachable } from '#libs/postgres';
 import {
@@ -273,7 +274,12 @@ async function* followCall(
   isRecorded: boolean,
 ): AsyncGenerator<NodeEvent, void, void> {
   const progress = new WorkingTexts();
-  for await (const { seen, response } of call.runCall()) {
+  for await (const update of withDelay(call)) {
+    if ('delay' in update) {
+      yield statusUpdate(context, 'TASK_STATE_WORKING', [textPart(update.delay)]);
+      continue;
+    }
+    const { seen, response } = update;
     if (seen && !isRecorded) {
       const { taskId, contextId } = seen;
       yield statusUpdate(context, 'TASK_STATE_WORKING', undefined, { [REMOTE_KEY]: { taskId, contextId } });

@@ -105,13 +105,16 @@ type CallReport = { received: CallProgress } | { progress: RunEventNote };
  * Runs a call, and reports the progress of the called agent meanwhile.
  * @throws the reason why the call ended early
  */
-async function* reportedCall(call: Pick<AgentCall, 'runCall' | 'abort'>): AsyncGenerator<CallReport, void, undefined> {
+async function* reportedCall(
+  call: Pick<AgentCall, 'runCall' | 'abort' | 'delay'>,
+): AsyncGenerator<CallReport, void, undefined> {
   const notes: RunEventNote[] = [];
   let noted = Promise.withResolvers<undefined>();
   using progress = new NodeProgress((note) => {
     notes.push(note);
     noted.resolve(undefined);
   });
+  progress.followDelay(call);
   const responses = call.runCall();
   let isOver = false;
   const nextResponse = async (): Promise<IteratorResult<CallProgress, void>> => {

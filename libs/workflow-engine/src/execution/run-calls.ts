@@ -425,6 +425,7 @@ export class RunCalls {
       return this.report({ node, attempt, url, taskId, contextId, ...news });
     };
     using progress = new NodeProgress((step) => void reportUpdate({ step }));
+    progress.followDelay(call);
     try {
       for await (const { seen, step, response } of call.runCall()) {
         progress.takeResponse(response);
