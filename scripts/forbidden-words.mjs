@@ -1,3 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './prepare.mjs';
+
 /**
  * Words that are not used here, and what is said instead: a reader of the A2A specification, of Nest or of PostgreSQL
  * would have to ask for them. A phrase is found in any spelling: `hop chain` in `HOP_CHAIN`, `hopChain`, `hop-chain`. With
@@ -41,12 +45,32 @@ export const FORBIDDEN_PATTERNS = [
   {
     pattern: /\bnpx (?:-\S+ )*parley(?!-a2a)\b/,
     what: 'a package of somebody else',
-    instead: 'npx parley-a2a',
+    instead: 'npx --no parley-a2a',
   },
+  ...unpublishedPackages(),
 ];
+
+/** Until our packages are on the registry, somebody else may register their names: no line may install them from there. */
+function unpublishedPackages() {
+  const { published } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  if (published) return [];
+  return [
+    {
+      pattern:
+        /\bnpx (?!--no )(?:-\S+ )*parley-a2a\b|\bnpm (?:i|install|add|exec)\b(?:(?!\.tgz).)*\bparley-a2a(?![\w.*[\]-]*\.tgz)/,
+      what: 'a package that is not published',
+      instead: 'npx --no parley-a2a, or the file that npm run package writes',
+    },
+  ];
+}
 
 /** Words that went over the wire or into the database before they were forbidden. They stay, where they stand for that. */
 export const EXCEPTIONS = [
+  {
+    text: 'npm install parley-a2a && npm audit signatures && npx parley-a2a doctor',
+    in: /^docs\/RELEASING\.md$/,
+    why: 'the check after a release',
+  },
   { text: 'callee_card', why: 'the names of two tables, in statements' },
   { text: /CreateCalleeCard\d+/, why: 'the name of a migration, kept in the database' },
   { text: 'callees.purge', why: 'the name of a job, kept in the queue' },

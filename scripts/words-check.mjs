@@ -9,7 +9,14 @@ import { EXCEPTIONS, FORBIDDEN_PATTERNS, FORBIDDEN_WORDS } from './forbidden-wor
 import { ROOT } from './prepare.mjs';
 
 const FOLDERS = ['src', 'apps', 'libs', 'scripts', 'docs', 'examples', 'deploy'];
-const FILES = ['CONTRIBUTING.md', 'docker-compose.yml', 'Dockerfile', '.dependency-cruiser.cjs'];
+const FILES = [
+  'README.md',
+  'llms.txt',
+  'CONTRIBUTING.md',
+  'docker-compose.yml',
+  'Dockerfile',
+  '.dependency-cruiser.cjs',
+];
 const CODE = new Set(['.ts', '.tsx', '.mjs', '.cjs', '.js']);
 const TEXT = new Set([...CODE, '.md', '.yml', '.yaml', '.json', '.html', '.css']);
 const SKIPPED = new Set(['node_modules', 'dist']);

