@@ -42,6 +42,7 @@ import {
 } from '#libs/http-server';
 import { Jobs } from '#libs/job-queue';
 import { registerMcpRoutes } from '#libs/mcp-server';
+import { Plugins } from '#libs/nodes';
 import { A2AError } from '#libs/protocol';
 import {
   type AppConfig,
@@ -244,6 +245,8 @@ interface ListeningService {
   url: string;
   /** Port of gRPC; absent if gRPC is off. */
   grpcPort?: number;
+  plugins: readonly string[];
+  remarks: readonly string[];
 }
 
 /**
@@ -253,10 +256,11 @@ interface ListeningService {
 export async function startService(environment: Environment): Promise<void> {
   try {
     const config = loadConfig(environment);
-    const { url, grpcPort } = await startedOn(config, new EarlyStop(config));
+    const { url, grpcPort, ...state } = await startedOn(config, new EarlyStop(config));
     // A reader of the ready line may close the pipe, which does not end the service.
     process.stdout.on('error', () => undefined);
-    const more = TALKATIVE.has(config.logLevel) ? startLines(config, { url, grpcPort, hasConsole: hasConsole() }) : [];
+    const reached = { url, grpcPort, hasConsole: hasConsole(), ...state };
+    const more = TALKATIVE.has(config.logLevel) ? startLines(config, reached) : [];
     process.stdout.write([`Parley is ready on ${url}`, ...more, ''].join('\n'));
   } catch (error) {
     const lines = error instanceof ConfigError ? error.lines : [`Parley could not start: ${(error as Error).message}`];
@@ -403,5 +407,11 @@ async function listenAndRecover(app: NestFastifyApplication, config: AppConfig):
   app.get(CancelPoller).start();
   app.get(Jobs).start();
   app.get(Readiness).started = true;
-  return { url, ...(grpcPort !== undefined && { grpcPort }) };
+  const remarks = app.get(Readiness).collectRemarks();
+  return {
+    url,
+    ...(grpcPort !== undefined && { grpcPort }),
+    plugins: app.get(Plugins).loaded,
+    remarks: remarks.flatMap(([, remark]) => remark ?? []),
+  };
 }

@@ -10,6 +10,14 @@ describe('startLines', () => {
     expect(lines(false)[0]).toBe('  API       http://127.0.0.1:3000/docs');
   });
 
+  it('lists the loaded plugins, and what is wrong', () => {
+    const state = { plugins: ['node translate', 'tool lookup'], remarks: ['No key decrypts 1 of the credentials'] };
+    const lines = startLines(loadConfig({ HOST: '127.0.0.1' }), { ...AT, ...state });
+    expect(lines).toContain('  plugins   node translate, tool lookup');
+    expect(lines.at(-1)).toBe('  warning   No key decrypts 1 of the credentials');
+    expect(startLines(loadConfig({ HOST: '127.0.0.1' }), AT).join()).not.toMatch(/plugins|warning/);
+  });
+
   it('tells the URL of the agents with the slash below which clients find its card', () => {
     const lines = startLines(loadConfig({ HOST: '127.0.0.1' }), AT);
     const [, url] = /agents +(\S+)/.exec(lines.join('\n')) ?? [];

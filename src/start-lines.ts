@@ -1,16 +1,23 @@
 import type { AppConfig } from '#libs/service';
 import { SERVICE_VERSION } from '#libs/workflows';
 
-/** Addresses of a service that is ready. */
+/** Addresses of a service that is ready, and its state at the start. */
 export interface ReachedAt {
   url: string;
   grpcPort: number | undefined;
   /** False if the console was not built. */
   hasConsole: boolean;
+  /** Loaded plugins, one text each. */
+  plugins?: readonly string[];
+  /** Sentences about what is wrong but keeps no request away. */
+  remarks?: readonly string[];
 }
 
 /** Returns the lines about the service's settings for the person who started it. They contain no secrets. */
-export function startLines(config: AppConfig, { url, grpcPort, hasConsole }: ReachedAt): string[] {
+export function startLines(
+  config: AppConfig,
+  { url, grpcPort, hasConsole, plugins = [], remarks = [] }: ReachedAt,
+): string[] {
   const rows: [string, string][] = [
     ...(hasConsole ? [['console', `${url}/`] satisfies [string, string]] : []),
     ['API', `${url}/docs`],
@@ -20,7 +27,9 @@ export function startLines(config: AppConfig, { url, grpcPort, hasConsole }: Rea
     ['callers', callersOf(config)],
     ['database', databaseOf(config)],
     ['model', config.llm.baseUrl === undefined ? 'echo (LLM_BASE_URL names a real one)' : (config.llm.model ?? 'set')],
+    ...(plugins.length === 0 ? [] : [['plugins', plugins.join(', ')] satisfies [string, string]]),
     ['version', `${SERVICE_VERSION}, Node ${process.versions.node}`],
+    ...remarks.map((remark): [string, string] => ['warning', remark]),
   ];
   return rows.map(([name, value]) => `  ${name.padEnd(9)} ${value}`);
 }

@@ -63,6 +63,7 @@ beforeAll(async () => {
     PARLEY_PLUGINS: ['shop.ts', 'alarm.ts', 'noting.mjs'].map((file) => join(folder, file)).join(','),
     LLM_BASE_URL: llm.url,
     LLM_MODEL: 'small',
+    LOG_LEVEL: 'info',
   };
   parley = await startParley({ databaseUrl: database.url, env });
   api = new Api(parley.url);
@@ -92,6 +93,12 @@ describe('the plugins of the documentation', () => {
     const alarms = (): number => parley.logs().split(`${workflow.name} failed: ${failed.runId}: `).length - 1;
     await until(() => alarms() > 0, { what: 'the handler of facts' });
     expect(alarms()).toBe(1);
+  });
+
+  it('are named at the start of the service', () => {
+    expect(parley.stdout()).toMatch(
+      /^ {2}plugins {3}node quote, .*tool stock, onFact run\.failed, onFact question\.asked$/m,
+    );
   });
 
   it('are in the JSON Schema of workflows, and in what saving checks', async () => {

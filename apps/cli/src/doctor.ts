@@ -213,12 +213,15 @@ async function checkSignals({ signalsUrl }: AppConfig): Promise<DoctorFinding[]>
 }
 
 function describeOutbound({ outboundAllow, auth }: AppConfig): DoctorFinding {
-  const allowed = outboundAllow.length > 0 ? `; OUTBOUND_ALLOW adds ${outboundAllow.join(', ')}` : '';
-  const loopback = auth.mode === 'none' ? 'this machine may be called' : 'this machine is refused';
+  const exceptions = outboundAllow.length > 0 ? `; allowed by OUTBOUND_ALLOW: ${outboundAllow.join(', ')}` : '';
+  const loopback =
+    auth.mode === 'none'
+      ? 'agents on this machine may be called'
+      : `AUTH_MODE=${auth.mode} blocks agents on this machine`;
   return {
     what: 'outbound calls',
     state: 'ok',
-    detail: `${loopback}, private and metadata addresses are refused${allowed}`,
+    detail: `guarded: ${loopback}; private and metadata addresses are blocked${exceptions}`,
   };
 }
 

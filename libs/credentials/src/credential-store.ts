@@ -113,6 +113,15 @@ export class CredentialStore {
     return unreadable.filter((it) => it).length;
   }
 
+  /** Returns the number of secrets that were encrypted with a key that this service does not have. */
+  async countUnreadable(): Promise<number> {
+    const marks = this.box.knownMarks;
+    const parameters = Object.fromEntries(marks.map((mark, index) => [`mark${index}`, mark]));
+    const isKnown = (secret: string): string =>
+      marks.map((_, index) => `starts_with(${secret}, :mark${index})`).join(' OR ');
+    return this.rows.count({ where: { secret: Raw((secret) => `NOT (${isKnown(secret)})`, parameters) } });
+  }
+
   private async sealOne({ tenant, name, secret }: CredentialRow): Promise<boolean> {
     try {
       const place = credentialPlace({ tenant, name });

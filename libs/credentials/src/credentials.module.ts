@@ -6,6 +6,7 @@ import { CredentialRow } from './credential-table.js';
 import { CredentialsController } from './credentials.controller.js';
 import { OAuthTokens } from './oauth-tokens.js';
 import { StoredRequestSigners } from './stored-request-signers.js';
+import { UnreadableCredentials } from './unreadable-credentials.js';
 
 /** Provides the credentials of calls to agents. Needs the global modules of the service. */
 @Module({
@@ -16,5 +17,9 @@ import { StoredRequestSigners } from './stored-request-signers.js';
 export class CredentialsModule {}
 
 /** Provides the management API of credentials. Needs JobsModule and a global CredentialNamers. */
-@Module({ imports: [CredentialsModule], controllers: [CredentialsController], providers: [SealCredentialsJob] })
+@Module({
+  imports: [CredentialsModule],
+  controllers: [CredentialsController],
+  providers: [SealCredentialsJob, UnreadableCredentials],
+})
 export class CredentialsApiModule {}

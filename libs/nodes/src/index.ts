@@ -8,4 +8,4 @@ export { ToolRegistry } from './tools/tool-registry.js';
 export { ScriptNode } from './script/script-node.js';
 export { scriptProblems } from './script/parse-script.js';
 export { DefinedExecutor } from './defined/defined-executor.js';
-export { importDefault } from './plugins.js';
+export { importDefault, Plugins } from './plugins.js';

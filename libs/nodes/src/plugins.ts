@@ -100,6 +100,15 @@ export class Plugins {
     return plugins;
   }
 
+  /** Loaded plugins, one text each: their kind and name. */
+  get loaded(): string[] {
+    return [
+      ...this.nodes.map(({ defined }) => `node ${defined.type}`),
+      ...this.tools.map(({ defined }) => `tool ${defined.name}`),
+      ...this.handlers.map(({ defined }) => `onFact ${defined.fact}`),
+    ];
+  }
+
   /** Rejects plugins that define a node type of one of these names. @throws ConfigError */
   refuseTypes(names: readonly string[]): void {
     const taken = this.nodes.find(({ defined }) => names.includes(defined.type));

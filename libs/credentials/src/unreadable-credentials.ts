@@ -1,0 +1,39 @@
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Readiness } from '#libs/service';
+import { CredentialStore } from './credential-store.js';
+
+/** Milliseconds after which the credentials are counted again. */
+const COUNTED_MS = 60_000;
+
+/**
+ * Remark of `/health/ready` and of the start about credentials that no key in `CREDENTIALS_KEY` decrypts, as after a
+ * restore with another key. Calls with such a credential fail.
+ */
+@Injectable()
+export class UnreadableCredentials implements OnApplicationBootstrap {
+  private unreadable = 0;
+  private countedAt = -Infinity;
+
+  constructor(
+    private readonly store: CredentialStore,
+    readiness: Readiness,
+  ) {
+    readiness.addRemark('credentials', () => this.createRemark());
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    await this.countSecrets();
+  }
+
+  private createRemark(): string | undefined {
+    if (performance.now() - this.countedAt > COUNTED_MS) void this.countSecrets();
+    if (this.unreadable === 0) return undefined;
+    return `No key in CREDENTIALS_KEY decrypts ${this.unreadable} of the stored credentials: calls that need them fail`;
+  }
+
+  /** Counts the unreadable secrets. While the database is away, the last count stays. */
+  private async countSecrets(): Promise<void> {
+    this.countedAt = performance.now();
+    this.unreadable = await this.store.countUnreadable().catch(() => this.unreadable);
+  }
+}
