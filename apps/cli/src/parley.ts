@@ -6,6 +6,7 @@ import { addInit } from './commands/init.js';
 import { addRunCommands } from './commands/runs.js';
 import { addBackupCommands, addDoctor, addServiceCommands } from './commands/service.js';
 import { addRegisteredAgentCommand } from './commands/registered-agents.js';
+import { addTypes } from './commands/types.js';
 import { addUploadCommands } from './commands/uploads.js';
 import { EXIT, type ExitCode } from './exit-code.js';
 import { reportFailure } from './failure.js';
@@ -54,6 +55,7 @@ function programOf(session: Session): Command {
   addInit(program, session);
   addFileCommands(program, session);
   addGenerate(program, session);
+  addTypes(program, session);
   addRunCommands(program, session);
   addUploadCommands(program, session);
   addAgentCommands(program, session);

@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
 import { createClient, type ParleyClient } from './client.js';
 import { ParleyError, ParleyUnreachable } from './parley-error.js';
-import { eventFrames, type EventFrame, type RunEvent } from './run-follower.js';
+import type { AnyRunEvent } from './run-event.js';
+import { eventFrames, type EventFrame } from './run-follower.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
@@ -47,7 +48,7 @@ function frame(sequence: number, type = 'node.started'): string {
   return `id: ${sequence}\nevent: ${type}\ndata: ${JSON.stringify({ sequence, type, runId: 'r' })}\n\n`;
 }
 
-async function sequences(events: AsyncIterable<RunEvent>): Promise<number[]> {
+async function sequences(events: AsyncIterable<AnyRunEvent>): Promise<number[]> {
   const found: number[] = [];
   for await (const { sequence } of events) found.push(sequence);
   return found;

@@ -1,6 +1,7 @@
 import type { components } from './openapi.js';
 import { ParleyError } from './parley-error.js';
-import { type RunEvent, RunFollower } from './run-follower.js';
+import type { RunEvent } from './run-event.js';
+import { RunFollower } from './run-follower.js';
 import { ServiceCalls, type ServiceOptions, type ServiceRequest } from './service-calls.js';
 
 /** Types of the management API's requests and answers, by their names in OpenAPI. */
@@ -48,14 +49,33 @@ interface RunFilter {
   pageToken?: string;
 }
 
+/** Page of a list of questions. */
+interface InboxPageRequest {
+  pageSize?: number;
+  pageToken?: string;
+}
+
+/** Inputs and results of one workflow, as `parley types` writes them. */
+export interface WorkflowTypes {
+  inputs: object;
+  outputs: object;
+}
+
+/** Workflows of a service whose types are unknown. */
+export type AnyWorkflows = Record<string, { inputs: Record<string, unknown>; outputs: Record<string, unknown> }>;
+
 /**
- * Client of one service. It works wherever there is a `fetch`.
+ * Client of one service. `W` has the types of its workflows, from `parley types`. It works wherever there is a `fetch`.
  * - A request that may be repeated is retried while the service is away or overloaded; a retry starts no second run.
  * - Every method throws ParleyError if the service refuses, and ParleyUnreachable if it does not answer.
  */
-export interface ParleyClient {
+export interface ParleyClient<W extends Record<keyof W, WorkflowTypes> = AnyWorkflows> {
   /** Starts a run of a workflow. The run continues if the client disconnects. */
-  run(workflow: string, inputs?: Record<string, unknown>, options?: KeyOptions): Promise<{ runId: string }>;
+  run<N extends keyof W & string>(
+    workflow: N,
+    inputs?: W[N]['inputs'],
+    options?: KeyOptions,
+  ): Promise<{ runId: string }>;
   /**
    * Yields the events of a run, each once and in order, until the run has ended. It starts at the first event, or after
    * `since`. A lost connection is resumed after the last event.
@@ -70,6 +90,10 @@ export interface ParleyClient {
   cancel(runId: string, options?: RequestOptions): Promise<Schemas['CanceledRun']>;
   /** Starts a new run that reuses results of the ended run `runId`. */
   rerun(runId: string, body?: Schemas['RerunBody'], options?: KeyOptions): Promise<Schemas['StartedRerun']>;
+  /** Lists the open questions of runs. */
+  inbox(page?: InboxPageRequest, options?: RequestOptions): Promise<Schemas['InboxPage']>;
+  /** Saves all workflows, or none. */
+  apply(body: Schemas['ApplyBody'], options?: RequestOptions): Promise<Schemas['AppliedView']>;
   /** Calls any other operation of the management API by its path; the answer is JSON. */
   call<T>(path: `/${string}`, request?: ServiceRequest): Promise<T>;
 }
@@ -79,8 +103,10 @@ export interface ParleyClient {
  * @param options URL of the service, and a key if the service requires one
  * @throws ParleyError with the reason `MALFORMED` for an invalid URL, or a key that no header can carry
  */
-export function createClient(options: ClientOptions): ParleyClient {
-  return new HttpClient(new ServiceCalls(options));
+export function createClient<W extends Record<keyof W, WorkflowTypes> = AnyWorkflows>(
+  options: ClientOptions,
+): ParleyClient<W> {
+  return new HttpClient(new ServiceCalls(options)) as ParleyClient<W>;
 }
 
 class HttpClient implements ParleyClient {
@@ -90,7 +116,7 @@ class HttpClient implements ParleyClient {
     this.#calls = calls;
   }
 
-  run(workflow: string, inputs: Record<string, unknown> = {}, options: KeyOptions = {}): Promise<{ runId: string }> {
+  run(workflow: string, inputs: object = {}, options: KeyOptions = {}): Promise<{ runId: string }> {
     return this.#calls.requestJson(
       `/api/workflows/${encodeURIComponent(workflow)}/runs`,
       keyedRequest({ inputs }, options),
@@ -102,7 +128,8 @@ class HttpClient implements ParleyClient {
     { since = 0, live = true, ...options }: EventsOptions = {},
   ): AsyncGenerator<RunEvent, void, void> {
     const follower = new RunFollower(this.#calls, runPath(runId));
-    return live ? follower.followEvents(since, options) : follower.readKnown(since, options.signal);
+    const events = live ? follower.followEvents(since, options) : follower.readKnown(since, options.signal);
+    return events as AsyncGenerator<RunEvent, void, void>;
   }
 
   async wait(runId: string, options: RequestOptions = {}): Promise<FetchedRun> {
@@ -132,6 +159,14 @@ class HttpClient implements ParleyClient {
 
   rerun(runId: string, body: Schemas['RerunBody'] = {}, options: KeyOptions = {}): Promise<Schemas['StartedRerun']> {
     return this.#calls.requestJson(`${runPath(runId)}/rerun`, keyedRequest(body, options));
+  }
+
+  inbox(page: InboxPageRequest = {}, { signal }: RequestOptions = {}): Promise<Schemas['InboxPage']> {
+    return this.#calls.requestJson('/api/inbox', { query: { ...page }, signal });
+  }
+
+  apply(body: Schemas['ApplyBody'], { signal }: RequestOptions = {}): Promise<Schemas['AppliedView']> {
+    return this.#calls.requestJson('/api/apply', { method: 'POST', body, signal });
   }
 
   call<T>(target: `/${string}`, request: ServiceRequest = {}): Promise<T> {

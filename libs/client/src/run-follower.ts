@@ -1,4 +1,5 @@
 import { ParleyError, ParleyUnreachable } from './parley-error.js';
+import type { AnyRunEvent } from './run-event.js';
 import { PASSING, pauseFor, type ServiceCalls } from './service-calls.js';
 
 /** Frame of a stream of server-sent events (WHATWG HTML, section 9.2.6). */
@@ -60,29 +61,6 @@ export async function* eventFrames(
   }
 }
 
-/** Event of a run's stream. */
-export interface RunEvent {
-  /** Id of the event, which is the same whenever the event is read. */
-  id: string;
-  /**
-   * Type of the event: `node.started`, `node.progress`, `node.completed`, `input.required`, …; the last event is
-   * `done`.
-   */
-  type: string;
-  runId: string;
-  workflow: string;
-  /** Position of the event in the run's log, from 1 without gaps. */
-  sequence: number;
-  /** Time of the event, in ISO 8601. */
-  timestamp: string;
-  node_id?: string;
-  node_type?: string;
-  /** Name of the node's instance, if the node has several: `draft@2`, `tr[17]`. */
-  instance?: string;
-  payload: Record<string, unknown>;
-  [field: string]: unknown;
-}
-
 /** First delay before a reconnect, in milliseconds. It doubles after each connection without a new event. */
 const FIRST_PAUSE = 100;
 /** Maximum delay before a reconnect, in milliseconds. */
@@ -117,7 +95,7 @@ export class RunFollower {
    * Yields the events after the number `since`, each once, until the run has ended.
    * @throws ParleyError for an unknown run; the signal's reason
    */
-  async *followEvents(since: number, options: RunFollowOptions = {}): AsyncGenerator<RunEvent, void, void> {
+  async *followEvents(since: number, options: RunFollowOptions = {}): AsyncGenerator<AnyRunEvent, void, void> {
     const { signal, onConnection } = options;
     let last = since;
     let wait = FIRST_PAUSE;
@@ -142,9 +120,9 @@ export class RunFollower {
    * Yields the events after the number `since` that exist by now, over one connection.
    * @throws ParleyError for an unknown run; the error of a connection that breaks; the signal's reason
    */
-  async *readKnown(since: number, signal?: AbortSignal): AsyncGenerator<RunEvent, void, void> {
+  async *readKnown(since: number, signal?: AbortSignal): AsyncGenerator<AnyRunEvent, void, void> {
     const body = eventBody(await this.#calls.requestResponse(this.#path, { query: { since, live: false }, signal }));
-    for await (const { data } of eventFrames(body)) yield JSON.parse(data) as RunEvent;
+    for await (const { data } of eventFrames(body)) yield JSON.parse(data) as AnyRunEvent;
   }
 
   /** True if the run has ended, and its log has no events after the number `last`. */
@@ -176,7 +154,7 @@ export class RunFollower {
   async *#readConnection(
     since: number,
     { signal, onConnection }: RunFollowOptions,
-  ): AsyncGenerator<RunEvent, void, void> {
+  ): AsyncGenerator<AnyRunEvent, void, void> {
     const silence = new SilenceTimer();
     const either = signal ? AbortSignal.any([signal, silence.signal]) : silence.signal;
     this.#isWhole = false;
@@ -187,7 +165,7 @@ export class RunFollower {
       );
       onConnection?.(true);
       for await (const { data } of eventFrames(body, { onBytes: () => silence.restartTimer() }))
-        yield JSON.parse(data) as RunEvent;
+        yield JSON.parse(data) as AnyRunEvent;
       this.#isWhole = true;
     } catch (error) {
       if (!silence.signal.aborted) this.#throwUnlessPassing(error, signal);

@@ -6,13 +6,20 @@ export interface VerifiedWebhook {
   body: unknown;
 }
 
+/** Request with its body as bytes, as servers of Node have it: before any parser, since the signature is over the bytes. */
+export interface ReceivedWebhook {
+  /** Headers by their names in lower case, as in `request.headers` of Node, Express and Fastify. */
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: Uint8Array | string;
+}
+
 export interface WebhookOptions {
   /**
    * URL of the service's public keys: `https://parley.example/.well-known/jwks.json`. Take it from your configuration,
    * never from a request.
    */
   jwksUrl: string;
-  /** URL of the webhook, exactly as in the push notification config; the request's URL unless set. */
+  /** URL of the webhook, exactly as in the push notification config; the URL of a web Request unless set. */
   receiverUrl?: string;
   /** Maximum age of the signature in seconds; default 300. */
   maxAgeSeconds?: number;
@@ -41,11 +48,15 @@ const known = new Map<string, { keys: readonly NamedKey[]; until: number }>();
 
 /**
  * Verifies that the service sent a request (push notification) to this webhook, and returns its contents.
+ * @param request web Request, or the headers and the bytes of a request
  * @throws Error with the reason why the request is not genuine
  */
-export async function verifyWebhook(request: Request, options: WebhookOptions): Promise<VerifiedWebhook> {
-  const content = new Uint8Array(await request.arrayBuffer());
-  const header = request.headers.get('x-a2a-notification-signature') ?? '';
+export async function verifyWebhook(
+  request: Request | ReceivedWebhook,
+  options: WebhookOptions,
+): Promise<VerifiedWebhook> {
+  const { content, header: readHeader, url } = await readRequest(request);
+  const header = readHeader('x-a2a-notification-signature') ?? '';
   const [head = '', empty, signature = ''] = header.split('.');
   if (head === '' || empty !== '' || signature === '') throw new Error('The notification is not signed');
   const claims = JSON.parse(new TextDecoder().decode(fromBase64Url(head))) as Record<string, unknown>;
@@ -55,18 +66,44 @@ export async function verifyWebhook(request: Request, options: WebhookOptions): 
     claims['alg'] === 'ES256' &&
     (await crypto.subtle.verify({ name: 'ECDSA', hash: 'SHA-256' }, key, fromBase64Url(signature), signed));
   if (!genuine) throw new Error('The signature does not fit');
-  const id = checkClaims(claims, request.headers.get('x-a2a-notification-id'), options, request.url);
+  const id = checkClaims(claims, readHeader('x-a2a-notification-id'), options, url);
   return { id, body: JSON.parse(new TextDecoder().decode(content)) as unknown };
+}
+
+/** Request as the check reads it. */
+interface ReadRequest {
+  content: Uint8Array<ArrayBuffer>;
+  header: (name: string) => string | undefined;
+  /** URL of a web Request; absent for a request of a server of Node, which knows only its path. */
+  url?: string;
+}
+
+async function readRequest(request: Request | ReceivedWebhook): Promise<ReadRequest> {
+  const { headers, body } = request;
+  if (isWebHeaders(headers)) {
+    const { url } = request as Request;
+    const content = new Uint8Array(await (request as Request).arrayBuffer());
+    return { content, header: (name) => headers.get(name) ?? undefined, url };
+  }
+  const content = typeof body === 'string' ? new TextEncoder().encode(body) : new Uint8Array(body as Uint8Array);
+  return { content, header: (name) => [headers[name]].flat()[0] };
+}
+
+/** True for the headers of a web Request, also of another implementation than the global one. */
+function isWebHeaders(headers: Headers | ReceivedWebhook['headers']): headers is Headers {
+  return typeof headers.get === 'function';
 }
 
 function checkClaims(
   { typ, aud, jti, iat, exp }: Record<string, unknown>,
-  id: string | null,
+  id: string | undefined,
   { receiverUrl, maxAgeSeconds = 300 }: WebhookOptions,
-  requested: string,
+  requested: string | undefined,
 ): string {
   if (typ !== TYPE) throw new Error('The signature is not one of a notification');
-  if (aud !== (receiverUrl ?? requested)) throw new Error('The notification is for another receiver');
+  const receiver = receiverUrl ?? requested;
+  if (receiver === undefined) throw new Error('receiverUrl is missing: the request does not name its URL');
+  if (aud !== receiver) throw new Error('The notification is for another receiver');
   if (typeof jti !== 'string' || jti === '') throw new Error('The signature names no notification');
   if (jti !== id) throw new Error('The id is another one');
   if (typeof iat !== 'number' || typeof exp !== 'number') throw new Error('The signature has no time');

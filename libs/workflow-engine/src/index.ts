@@ -55,7 +55,9 @@ export {
 } from './state/run-metadata.js';
 export { answerFaults, namedNode, NODE_KEY } from './state/run-questions.js';
 export { RunState, runStatus } from './state/run-state.js';
+export type { RunEventType } from './state/run-metadata.js';
 export { done, workflowCanceled, workflowFailed } from './state/run-steps.js';
+export type { StepPayloads } from './state/step-payloads.js';
 export { SYSTEM_CLOCK } from './state/timers.js';
 export { isRun, mayBeRun, revisionOf, runEvents, runProjection, workflowOf, workflowRunBy } from './views/run-event.js';
 export {

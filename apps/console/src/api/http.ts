@@ -4,7 +4,7 @@ import {
   type EventFrame,
   type ParleyClient,
   ParleyError,
-  type RunEvent,
+  type AnyRunEvent,
 } from '#libs/client';
 import { ApiProblem, readProblem, sentenceFor } from './problem.js';
 import { askForKey, sessionKey } from './session-key.js';
@@ -105,7 +105,7 @@ function fetchSilently(...[input, init]: Parameters<typeof fetch>): Promise<Resp
  * Yields the events of a run as the client does, with the key of this page.
  * @throws ApiProblem if the service answers with an error that a reconnect does not repair
  */
-export async function* followRun(...request: Parameters<ParleyClient['events']>): AsyncGenerator<RunEvent> {
+export async function* followRun(...request: Parameters<ParleyClient['events']>): AsyncGenerator<AnyRunEvent> {
   try {
     yield* createClient({ url: location.origin, fetch: fetchWithKey }).events(...request);
   } catch (error) {

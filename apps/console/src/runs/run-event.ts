@@ -1,4 +1,4 @@
-import type { RunEvent as StreamedEvent } from '#libs/client';
+import type { AnyRunEvent as StreamedEvent } from '#libs/client';
 import type { EventData } from '../console-panel/format-event.js';
 
 export type { A2aArtifact, A2aPart } from '../api/task.js';

@@ -151,9 +151,12 @@ export const runParked = new RunStep<{ until?: string }>('run.parked', () => und
  * Warning that the log of the run has passed three quarters of TASK_LIMIT; at the limit the run fails. `bytes` and
  * `limit` are in bytes. It is recorded once in a run.
  */
-const runNearlyFull = new RunStep<{ bytes: number; limit: number; message: string }>('run.nearly-full', (run) => {
-  run.isNearlyFull = true;
-});
+export const runNearlyFull = new RunStep<{ bytes: number; limit: number; message: string }>(
+  'run.nearly-full',
+  (run) => {
+    run.isNearlyFull = true;
+  },
+);
 
 /** Creates the warning that the log of the run is nearly full. */
 export function createNearlyFullNote({ bytes, limit }: { bytes: number; limit: number }): RunEventNote {
