@@ -1,16 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { until } from './until.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const GUIDE = join(ROOT, 'docs/PUSH.md');
 const VERIFIER = join(ROOT, 'docs/push/verify-notification.mjs');
 
-/** The receiver of docs/PUSH.md as a reader runs it: its code block and the verifier beside it, letter by letter. */
+/** The code blocks of docs/PUSH.md: with the verifier to copy, or with the client. */
+type Sample = 'verifier' | 'node:http' | 'express' | 'fastify';
+
+/** A receiver of docs/PUSH.md as a reader runs it: its code block and what stands beside it, letter by letter. */
 export class SampleReceiver {
   private constructor(
     readonly url: string,
@@ -20,11 +24,11 @@ export class SampleReceiver {
   ) {}
 
   /** @param url where it listens, on 127.0.0.1; the port has to be free */
-  static async start(parleyUrl: string, url: string): Promise<SampleReceiver> {
+  static async start(parleyUrl: string, url: string, sample: Sample = 'verifier'): Promise<SampleReceiver> {
     const folder = mkdtempSync(join(tmpdir(), 'parley-receiver-'));
-    writeFileSync(join(folder, 'receiver.mjs'), codeOfGuide());
+    writeFileSync(join(folder, 'receiver.mjs'), codeOfGuide(sample));
     copyFileSync(VERIFIER, join(folder, 'verify-notification.mjs'));
-    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    installPackages(join(folder, 'node_modules'));
     const env = { PATH: process.env.PATH ?? '', PARLEY_URL: parleyUrl, HOOK_URL: url };
     const child = spawn(process.execPath, ['receiver.mjs'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
     const printed = { out: '', err: '' };
@@ -35,10 +39,15 @@ export class SampleReceiver {
     return receiver;
   }
 
-  /** Sends it a request. @returns its status, and why it refused */
+  /** Sends it a request. @returns its status */
+  async send(headers: Record<string, string>, body: string): Promise<number> {
+    return (await fetch(this.url, { method: 'POST', headers, body })).status;
+  }
+
+  /** Sends the receiver with the verifier a request. @returns its status, and why it refused */
   async take(headers: Record<string, string>, body: string): Promise<{ status: number; reason: string }> {
     const before = this.printed.err.length;
-    const { status } = await fetch(this.url, { method: 'POST', headers, body });
+    const status = await this.send(headers, body);
     if (status === 401) await until(() => this.printed.err.length > before, { what: 'its reason' });
     return { status, reason: this.printed.err.slice(before).trim() };
   }
@@ -60,10 +69,21 @@ export class SampleReceiver {
   }
 }
 
-function codeOfGuide(): string {
-  const code = /## Verifying\n[^]*?```js\n([^]*?)```/.exec(readFileSync(GUIDE, 'utf8'))?.[1];
-  if (code === undefined) throw new Error(`${GUIDE} has no code block under "Verifying"`);
+function codeOfGuide(sample: Sample): string {
+  const block = sample === 'verifier' ? '## Verifying\n[^]*?```js\n' : `\`\`\`js receiver ${sample}\n`;
+  const code = new RegExp(`${block}([^]*?)\`\`\``).exec(readFileSync(GUIDE, 'utf8'))?.[1];
+  if (code === undefined) throw new Error(`${GUIDE} has no code block for ${sample}`);
   return code;
+}
+
+/** Installs what the code blocks import: packages of the repository, and the client as it was built. */
+function installPackages(folder: string): void {
+  const client = join(folder, 'parley-a2a-client');
+  mkdirSync(client, { recursive: true });
+  for (const name of ['jose', 'express', 'fastify']) symlinkSync(join(ROOT, 'node_modules', name), join(folder, name));
+  writeFileSync(join(client, 'package.json'), '{"type":"module","exports":"./index.js"}');
+  const built = pathToFileURL(join(ROOT, 'dist/libs/client/src/index.js')).href;
+  writeFileSync(join(client, 'index.js'), `export * from '${built}';`);
 }
 
 async function listens(url: string): Promise<boolean> {
