@@ -4,7 +4,7 @@ import { type JsonObject, type Message, statusUpdate, userMessage } from '#libs/
 import { FakeAgent } from '../../../test/support/fake-agent.js';
 import type { FakeStep } from '../../../test/support/fake-behaviour.js';
 import { ExternalNode } from './external-node.js';
-import { artifactParts, outline, played, turn } from './testing/turn.js';
+import { artifactParts, outline, played, taskWith, turn } from './testing/turn.js';
 
 const FEATURE = 'https://agents.example/ext/priority/v1';
 
@@ -45,6 +45,23 @@ describe('what an external node passes on beside Parts', () => {
     expect(sent?.message).toMatchObject({ extensions: [FEATURE, CALL_CHAIN], referenceTaskIds: ['theirs'] });
     expect(sent?.message?.messageId).not.toBe(message.messageId);
     expect(sent?.headers['a2a-extensions']).toBe(FEATURE);
+  });
+
+  it('are the metadata of the request also after a crash', async () => {
+    const executor = type.createExecutor({ id: 'ext', type: 'external', config: { endpoint_url: agent.url } });
+    const asked = { budget: 3, skillId: 's', 'parley/revision': '1' };
+    const context = turn('hello', { metadata: asked });
+    const ofTask = executor.taskMetadata?.({ message: context.userMessage, metadata: asked }, context.call);
+    const begun = statusUpdate(context, 'TASK_STATE_WORKING');
+    await play({ ...context, metadata: ofTask, recovered: 1, readTaskLog: async () => [begun] });
+    const task = { ...taskWith('hello', 'which?'), metadata: ofTask ?? {} };
+    const later = { ...turn('this one', { metadata: { budget: 4 } }), task };
+    const [noted] = await play(later);
+    const log = [begun, noted!];
+    await play({ ...later, metadata: ofTask, recovered: 1, readTaskLog: async () => log });
+    await play({ ...later, metadata: ofTask, recovered: 1, readTaskLog: async () => [begun, begun] });
+    const sent = agent.sends.map(({ body }) => (body as { params: { metadata?: JsonObject } }).params.metadata);
+    expect(sent).toEqual([{ budget: 3 }, { budget: 4 }, { budget: 4 }, undefined]);
   });
 
   it('are the texts of an agent at work, each once', async () => {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { AgentDirectory } from '#libs/a2a-client';
 import {
   type AgentDeclaration,
@@ -30,7 +29,6 @@ import {
   callersMembers,
   callersMetadata,
   derivedId,
-  isJsonObject,
   type JsonObject,
   type Part,
   redactedUrl,
@@ -42,12 +40,21 @@ import {
 } from '#libs/protocol';
 import { askedQuestion, outputOf, WorkingTexts } from './external-answer.js';
 import { EXTERNAL_CONFIG, findExternalProblems, missingEndpoint, reachSettings, timeLimit } from './external-config.js';
+import {
+  findKnownRemote,
+  findRequestMetadata,
+  findTimeOfTurn,
+  isNewFollowUp,
+  type KnownRemote,
+  messageIdOf,
+  remoteNote,
+  type RemoteTask,
+  requestNote,
+} from './external-log.js';
 import { ANYTHING, type NodeEvent, NodeExecutor, NodeFailure, type NodeWork } from './node-executor.js';
 
 /** Milliseconds that a cancel of the Task waits until the remote Task is known and canceled too. */
 const CANCEL_MS = 6_000;
-/** Metadata key of the ids of the remote Task. */
-const REMOTE_KEY = 'parley/remote';
 
 /** Services of the executors of `external` nodes. */
 interface ExternalServices {
@@ -57,6 +64,13 @@ interface ExternalServices {
   contexts?: RemoteContexts | undefined;
   /** Finds registered agents; absent: there are none. */
   references?: Pick<AgentReferences, 'callTarget' | 'findServedAgent'> | undefined;
+}
+
+/** Turn of a Task, as far as its log has it. */
+interface PlannedTurn {
+  request: SendMessageRequest;
+  known: KnownRemote | undefined;
+  since: number | undefined;
 }
 
 /** Agent that a node calls. */
@@ -94,7 +108,8 @@ class ExternalExecutor extends NodeExecutor {
   }
 
   override taskMetadata(request: SendMessageRequest): JsonObject {
-    return chainMetadata(chainOf(request));
+    const passed = callersMetadata(request.metadata);
+    return { ...chainMetadata(chainOf(request)), ...(passed && requestNote(passed)) };
   }
 
   /** Rejects a new Message that a call of this node itself led to (call chain). */
@@ -117,8 +132,12 @@ class ExternalExecutor extends NodeExecutor {
 
   protected override async *performWork(context: RequestContext): NodeWork {
     const target = this.#findTarget(context);
-    const known = await remoteOf(context);
-    const call = this.#createCall(context, target, known, await begunBefore(context));
+    const known = await findKnownRemote(context);
+    const passed = await findRequestMetadata(context);
+    if (passed && isNewFollowUp(context))
+      yield statusUpdate(context, 'TASK_STATE_WORKING', undefined, requestNote(passed));
+    const request = this.#toRequest(context, known?.remote, passed);
+    const call = this.#createCall(context, target, { request, known, since: await findTimeOfTurn(context) });
     try {
       yield* followCall(context, call, known?.ofThisTurn === true);
     } catch (error) {
@@ -142,8 +161,7 @@ class ExternalExecutor extends NodeExecutor {
   #createCall(
     context: RequestContext,
     { own, findTarget, identity, address }: ExternalTarget,
-    known: KnownRemote | undefined,
-    since: number | undefined,
+    { request, known, since }: PlannedTurn,
   ): AgentCall {
     const { userMessage: asked, metadata, task, taskId, token, call } = context;
     const { agents, chains } = this.services;
@@ -153,7 +171,7 @@ class ExternalExecutor extends NodeExecutor {
     return new AgentCall(agents, {
       identity: { scope: call.scope, parent: { taskId, reference: this.node.id, token }, ...identity },
       signal: context.signal,
-      request: this.#toRequest(context, known?.remote),
+      request,
       adapt: () => undefined,
       ...(kept && { context: kept }),
       findTarget,
@@ -169,8 +187,12 @@ class ExternalExecutor extends NodeExecutor {
    * Returns the request to send: that of the caller, without metadata for this service, and with the Task and context
    * ids of the agent.
    */
-  #toRequest(context: RequestContext, remote: RemoteTask | undefined): SendMessageRequest {
-    const { userMessage: asked, metadata } = context;
+  #toRequest(
+    context: RequestContext,
+    remote: RemoteTask | undefined,
+    metadata: JsonObject | undefined,
+  ): SendMessageRequest {
+    const { userMessage: asked } = context;
     const { skill } = this.node.config;
     const passed = callersMembers(asked);
     const members = {
@@ -179,8 +201,7 @@ class ExternalExecutor extends NodeExecutor {
       messageId: messageIdOf(context),
       ...(remote ?? this.#registeredContext(context)),
     };
-    const callers = callersMetadata(metadata);
-    return { message: userMessage(this.#toMessageParts(asked.parts), members), ...(callers && { metadata: callers }) };
+    return { message: userMessage(this.#toMessageParts(asked.parts), members), ...(metadata && { metadata }) };
   }
 
   /**
@@ -250,19 +271,6 @@ function namedModes(modes: unknown): string[] | undefined {
   return Array.isArray(modes) && modes.length > 0 ? modes.filter((mode) => typeof mode === 'string') : undefined;
 }
 
-/** Ids of a remote Task and its context. */
-interface RemoteTask {
-  taskId: string;
-  contextId: string;
-}
-
-/** Remote Task that the log of this Task names. */
-interface KnownRemote {
-  remote: RemoteTask;
-  /** True if an earlier execution of this turn recorded the remote Task, before a crash. */
-  ofThisTurn: boolean;
-}
-
 /**
  * Runs the call, and yields an event that records the remote Task as soon as it is known, and events with the texts of
  * the agent at work that WorkingTexts chooses.
@@ -281,8 +289,7 @@ async function* followCall(
     }
     const { seen, response } = update;
     if (seen && !isRecorded) {
-      const { taskId, contextId } = seen;
-      yield statusUpdate(context, 'TASK_STATE_WORKING', undefined, { [REMOTE_KEY]: { taskId, contextId } });
+      yield statusUpdate(context, 'TASK_STATE_WORKING', undefined, remoteNote(seen));
     }
     const parts = progress.takeResponse(response);
     if (parts) yield statusUpdate(context, 'TASK_STATE_WORKING', parts);
@@ -306,46 +313,6 @@ async function* reportOutcome(context: RequestContext, agent: string, outcome: C
   if (state === 'TASK_STATE_REJECTED') throw new NodeFailure(`external agent ${agent} rejected`);
   if (state !== undefined) throw new NodeFailure(`external agent ${agent} failed`);
   throw new NodeFailure(`external agent call to ${agent}: ${message}`, { cause });
-}
-
-/**
- * Returns the remote Task that the log of this Task names last; `undefined` if it names none. The log of a new Task is
- * not read.
- */
-async function remoteOf(context: RequestContext): Promise<KnownRemote | undefined> {
-  if (context.task === null && context.recovered === 0) return undefined;
-  const log = await context.readTaskLog();
-  const index = log.findLastIndex((event) => remoteIn(event) !== undefined);
-  const event = log[index];
-  const remote = event && remoteIn(event);
-  return remote && { remote, ofThisTurn: index >= log.length - context.recovered };
-}
-
-/**
- * Returns the time when an earlier execution began this turn, in milliseconds of the epoch; `undefined` if there was no
- * earlier execution.
- */
-async function begunBefore(context: RequestContext): Promise<number | undefined> {
-  if (context.recovered === 0) return undefined;
-  const opening = (await context.readTaskLog()).at(-context.recovered - 1);
-  if (opening === undefined || 'artifactUpdate' in opening) return undefined;
-  const { timestamp } = 'task' in opening ? opening.task.status : opening.statusUpdate.status;
-  return timestamp === undefined ? undefined : Date.parse(timestamp);
-}
-
-function remoteIn(event: Awaited<ReturnType<RequestContext['readTaskLog']>>[number]): RemoteTask | undefined {
-  const metadata: JsonObject | undefined = 'statusUpdate' in event ? event.statusUpdate.metadata : undefined;
-  const remote = metadata?.[REMOTE_KEY];
-  return isJsonObject(remote) ? (remote as unknown as RemoteTask) : undefined;
-}
-
-/**
- * Returns a Message id that is the same for each attempt of a turn, so that the remote agent can detect a repeated
- * Message.
- */
-function messageIdOf({ taskId, userMessage: { messageId } }: RequestContext): string {
-  const hash = createHash('sha256').update(`${taskId}/${messageId}`).digest('hex');
-  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-a${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
 }
 
 /**

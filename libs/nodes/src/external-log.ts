@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto';
+import type { RequestContext } from '#libs/agents';
+import { callersMetadata, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+
+/** Metadata key of the ids of the remote Task. */
+const REMOTE_KEY = 'parley/remote';
+/** Metadata key of the metadata of a request that are for the agent. */
+const REQUEST_KEY = 'parley/request';
+
+type ExternalLogEvent = Awaited<ReturnType<RequestContext['readTaskLog']>>[number];
+
+/** Ids of a remote Task and its context. */
+export interface RemoteTask {
+  taskId: string;
+  contextId: string;
+}
+
+/** Remote Task that the log of this Task names. */
+export interface KnownRemote {
+  remote: RemoteTask;
+  /** True if an earlier execution of this turn recorded the remote Task, before a crash. */
+  ofThisTurn: boolean;
+}
+
+/** Returns the metadata of an event that records the remote Task. */
+export function remoteNote({ taskId, contextId }: RemoteTask): JsonObject {
+  return { [REMOTE_KEY]: { taskId, contextId } };
+}
+
+/**
+ * Returns the metadata that record what a request has for the agent: of a new Task, or of an event of a later turn.
+ * @param passed metadata of the request for the agent
+ */
+export function requestNote(passed: JsonObject): JsonObject {
+  return { [REQUEST_KEY]: passed };
+}
+
+/** True for the first execution of a turn that is not the first of its Task. */
+export function isNewFollowUp({ task, recovered }: RequestContext): boolean {
+  return task !== null && recovered === 0;
+}
+
+/**
+ * Returns the metadata of the turn's request that are for the agent; `undefined` if it has none. A recovered turn has
+ * the metadata of its Task instead, so its own are read where they are recorded.
+ */
+export async function findRequestMetadata(context: RequestContext): Promise<JsonObject | undefined> {
+  const { metadata, task, recovered } = context;
+  const asked = callersMetadata(metadata);
+  if (asked) return asked;
+  if (task === null) return recordedIn(metadata?.[REQUEST_KEY]);
+  if (recovered === 0) return undefined;
+  const events = (await context.readTaskLog()).slice(-recovered);
+  return recordedIn(events.map((event) => noteIn(event, REQUEST_KEY)).find((it) => it !== undefined));
+}
+
+function recordedIn(note: JsonValue | undefined): JsonObject | undefined {
+  return isJsonObject(note) ? callersMetadata(note) : undefined;
+}
+
+/**
+ * Returns the remote Task that the log of this Task names last; `undefined` if it names none. The log of a new Task is
+ * not read.
+ */
+export async function findKnownRemote(context: RequestContext): Promise<KnownRemote | undefined> {
+  if (context.task === null && context.recovered === 0) return undefined;
+  const log = await context.readTaskLog();
+  const index = log.findLastIndex((event) => remoteIn(event) !== undefined);
+  const event = log[index];
+  const remote = event && remoteIn(event);
+  return remote && { remote, ofThisTurn: index >= log.length - context.recovered };
+}
+
+/**
+ * Returns the time when an earlier execution began this turn, in milliseconds of the epoch; `undefined` if there was no
+ * earlier execution.
+ */
+export async function findTimeOfTurn(context: RequestContext): Promise<number | undefined> {
+  if (context.recovered === 0) return undefined;
+  const opening = (await context.readTaskLog()).at(-context.recovered - 1);
+  if (opening === undefined || 'artifactUpdate' in opening) return undefined;
+  const { timestamp } = 'task' in opening ? opening.task.status : opening.statusUpdate.status;
+  return timestamp === undefined ? undefined : Date.parse(timestamp);
+}
+
+function remoteIn(event: ExternalLogEvent): RemoteTask | undefined {
+  const remote = noteIn(event, REMOTE_KEY);
+  return isJsonObject(remote) ? (remote as unknown as RemoteTask) : undefined;
+}
+
+function noteIn(event: ExternalLogEvent, key: string): JsonValue | undefined {
+  const metadata: JsonObject | undefined = 'statusUpdate' in event ? event.statusUpdate.metadata : undefined;
+  return metadata?.[key];
+}
+
+/**
+ * Returns a Message id that is the same for each attempt of a turn, so that the remote agent can detect a repeated
+ * Message.
+ */
+export function messageIdOf({ taskId, userMessage: { messageId } }: RequestContext): string {
+  const hash = createHash('sha256').update(`${taskId}/${messageId}`).digest('hex');
+  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-a${hash.slice(17, 20)}-${hash.slice(20, 32)}`;
+}
