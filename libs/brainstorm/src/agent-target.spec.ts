@@ -4,6 +4,7 @@ describe('nameOf', () => {
   it.each([
     ['greeting', 'greeting'],
     ['workflows/greeting/nodes/writer', 'writer'],
+    ['agents/translator', 'translator'],
     ['http://a.test/agents/critic', 'critic'],
     ['http://a.test/agents/critic/', 'critic'],
     ['http://a.test/agents/critic/a2a', 'critic'],

@@ -68,11 +68,11 @@ export function stateAgents({ agents }: BrainstormSpec): StateAgent[] {
 
 const NAME = '[A-Za-z0-9_][A-Za-z0-9_-]{0,63}';
 const WORKFLOW = new RegExp(`^${NAME}$`);
-const PATH = new RegExp(`^workflows/${NAME}(/nodes/(${NAME}\\.)*${NAME})?$`);
+const PATH = new RegExp(`^(workflows/${NAME}(/nodes/(${NAME}\\.)*${NAME})?|agents/${NAME})$`);
 
 /**
- * Parses a reference to an agent: a URL, a path of this service's directory (`workflows/w`, `workflows/w/nodes/n`), or
- * the name of a workflow. Returns `undefined` for any other text; it does not check that the agent exists.
+ * Parses a reference to an agent: a URL, a path of this service's directory (`workflows/w`, `workflows/w/nodes/n`,
+ * `agents/a`), or the name of a workflow. Returns `undefined` for any other text; it does not check that the agent exists.
  */
 export function agentTarget(reference: string): AgentTarget | undefined {
   if (/^https?:/i.test(reference)) return URL.canParse(reference) ? { url: reference } : undefined;

@@ -50,8 +50,8 @@ type ToolPlace = Omit<NamedTool, 'node'>;
  * Finds problems with the tools of `agent` nodes, and with registered agents, that only the service can detect.
  * - A tool that names an unknown agent of this service is an error. Not checked are agents at other URLs, the workflow
  *   itself, and workflows saved together with it.
- * - A tool `workflows/x` or `nodes/x` is a warning if no MCP server is named `workflows` or `nodes`: the author
- *   probably meant an agent.
+ * - A tool `workflows/x`, `nodes/x` or `agents/x` is a warning if no MCP server is named `workflows`, `nodes` or
+ *   `agents`: the author probably meant an agent.
  * - An `external` node that names an unknown registered agent is a warning: the agent may be registered later.
  */
 export async function findAgentToolProblems(
@@ -157,7 +157,7 @@ function listLocalAgents({ tools }: JsonObject, place: string): ToolPlace[] {
 }
 
 /** Pattern of an agent's path below `/a2a`. Used for a member in which the name of an MCP tool is expected. */
-const AGENT_LIKE = /^(workflows|nodes)\//;
+const AGENT_LIKE = /^(workflows|nodes|agents)\//;
 
 function listAgentLikeTools(config: JsonObject, place: string): ToolPlace[] {
   return ['tools', 'approve'].flatMap((key) => {
