@@ -21,6 +21,8 @@ const LAYERS = {
     'http-client': ['faults', 'protocol', 'service'],
     tracing: ['service', 'http-client'],
     'http-server': ['faults', 'protocol', 'service', 'postgres', 'http-client'],
+    // What files may describe beside workflows, and how one request saves all of it.
+    configuration: ['protocol', 'http-server'],
   },
   work: {
     tasks: ['protocol', 'service', 'postgres', 'jobs', 'job-queue'],
@@ -119,6 +121,7 @@ const LAYERS = {
       'push',
     ],
     'registered-agents': [
+      'configuration',
       'protocol',
       'service',
       'postgres',
@@ -147,6 +150,7 @@ const LAYERS = {
       'workflow-definition',
     ],
     workflows: [
+      'configuration',
       'protocol',
       'service',
       'postgres',

@@ -1,13 +1,47 @@
 import { ParleyError, type Schemas } from '#libs/client';
 import { CommandError, EXIT } from './exit-code.js';
 import type { Session } from './session.js';
-import { shownPlace, type WorkflowFile } from './workflow-files.js';
+import { objectKey } from './object-kinds.js';
+import { type DefinitionFile, type FolderContent, shownPlace } from './workflow-files.js';
 
 export type Applied = Schemas['AppliedView'];
 
-/** Returns one line for each applied workflow: its name and the action. @param dryRun true if nothing was saved */
-export function describeApplied(session: Session, workflows: Applied['workflows'], dryRun = false): string {
-  return workflows.map((it) => `${it.name} ${actionText(session, it.action, dryRun)}${warningLines(it)}`).join('\n');
+/** Outcomes by object: workflows have no kind. */
+type Outcome = Applied['workflows'][number] | NonNullable<Applied['objects']>[number];
+
+/** Returns the outcomes of an apply that changed something. */
+export function changedOutcomes({ workflows, objects = [] }: Applied): Applied {
+  return {
+    workflows: workflows.filter(({ action }) => action !== 'unchanged'),
+    objects: objects.filter(({ action }) => action !== 'unchanged'),
+  };
+}
+
+/** Returns the outcomes as the command prints them with `--json`: without the member `objects` if there are none. */
+export function plainOutcomes({ workflows, objects = [] }: Applied): object {
+  return {
+    workflows: workflows.map(({ name, action }) => ({ name, action })),
+    ...(objects.length > 0 && { objects: objects.map(({ kind, name, action }) => ({ kind, name, action })) }),
+  };
+}
+
+/** Returns the revisions after an apply, by the keys of a folder's state. */
+export function appliedRevisions({ workflows, objects = [] }: Applied): Map<string, string | undefined> {
+  return new Map([
+    ...workflows.map(({ name, revision }) => [name, revision] as const),
+    ...objects.map(({ kind, name, revision }) => [objectKey(kind, name), revision] as const),
+  ]);
+}
+
+/** Returns one line for each outcome: the name and the action. @param dryRun true if nothing was saved */
+export function describeApplied(session: Session, { workflows, objects = [] }: Applied, dryRun = false): string {
+  return [...objects, ...workflows]
+    .map((it) => `${shownName(it)} ${actionText(session, it.action, dryRun)}${warningLines(it)}`)
+    .join('\n');
+}
+
+function shownName(outcome: Outcome): string {
+  return 'kind' in outcome ? `${outcome.kind} ${outcome.name}` : outcome.name;
 }
 
 function actionText({ terminal }: Session, action: string, dryRun: boolean): string {
@@ -16,7 +50,7 @@ function actionText({ terminal }: Session, action: string, dryRun: boolean): str
   return terminal.paintText(colour, dryRun ? `would be ${action}` : action);
 }
 
-function warningLines({ problems = [] }: Applied['workflows'][number]): string {
+function warningLines({ problems = [] }: Outcome): string {
   return problems.map(({ path, detail }) => `\n  ${path}: ${detail}`).join('');
 }
 
@@ -24,14 +58,14 @@ const HOW_TO_ADOPT =
   'Compare with `parley diff`, take it with `parley export`, or replace it with `parley apply --adopt`. ' +
   'The file .parley/mark identifies the folder: commit it.';
 
-/** Options for applying workflow files. */
+/** Options for applying files. */
 export interface FolderApplyOptions {
   dryRun?: boolean | undefined;
   prune?: boolean | undefined;
   force?: boolean | undefined;
   /**
-   * True, the default: also replaces workflows that were not last applied from this folder. False: the service refuses
-   * the request if it would replace one. `force` has precedence.
+   * True, the default: also replaces what was not last applied from this folder. False: the service refuses
+   * the request if it would replace something. `force` has precedence.
    */
   adopt?: boolean | undefined;
   mark?: string;
@@ -39,22 +73,29 @@ export interface FolderApplyOptions {
 }
 
 /**
- * Applies all workflow files in one request. Problems that the service finds are reported by file and line.
+ * Applies all files in one request. Problems that the service finds are reported by file and line.
  * @throws CommandError
  */
 export async function applyFiles(
   session: Session,
-  files: readonly WorkflowFile[],
+  content: FolderContent,
   options: FolderApplyOptions,
 ): Promise<Applied> {
   const { dryRun = false, prune, force, adopt, mark, seen } = options;
-  const workflows = files.map(({ definition }) => {
-    const revision = force ? undefined : seen?.get(definition.name);
-    return { definition, ...(revision !== undefined && { revision }) };
-  });
+  const revisionOf = (key: string): { revision?: string } => {
+    const revision = force ? undefined : seen?.get(key);
+    return revision === undefined ? {} : { revision };
+  };
+  const workflows = content.workflows.map(({ definition }) => ({ definition, ...revisionOf(definition.name) }));
+  const objects = content.objects.map(({ kind, definition }) => ({
+    kind,
+    definition,
+    ...revisionOf(objectKey(kind, definition.name)),
+  }));
   const keepsOthers = adopt === false && !force;
   const body = {
     workflows,
+    ...((objects.length > 0 || prune) && { objects }),
     ...(mark !== undefined && { mark }),
     ...(prune && { prune }),
     ...(keepsOthers && { adopt: false }),
@@ -68,13 +109,13 @@ export async function applyFiles(
     });
   } catch (error) {
     if (!(error instanceof ParleyError) || error.errors.length === 0) throw error;
-    throw toCommandError(error, files);
+    throw toCommandError(error, content);
   }
 }
 
 /** Converts the service's refusal to an error that names each problem by file and line. */
-function toCommandError({ status, reason, errors }: ParleyError, files: readonly WorkflowFile[]): CommandError {
-  const found = errors.map((entry) => ({ ...entry, ...findSentPlace(files, entry.path) }));
+function toCommandError({ status, reason, errors }: ParleyError, content: FolderContent): CommandError {
+  const found = errors.map((entry) => ({ ...entry, ...findSentPlace(content, entry.path) }));
   const lines = found.map(({ shown, detail }) => `${shown}: ${detail}`);
   const message = [...lines, ...(reason === 'NOT_ADOPTED' ? [HOW_TO_ADOPT] : [])].join('\n');
   const code = status === 422 || status === 400 ? EXIT.differs : EXIT.failed;
@@ -82,8 +123,9 @@ function toCommandError({ status, reason, errors }: ParleyError, files: readonly
 }
 
 /** Maps a path of the apply request, such as `workflows[2].definition.nodes[0].id`, to the file and the path in it. */
-function findSentPlace(files: readonly WorkflowFile[], path: string): { shown: string; path: string; file?: string } {
-  const [, index, member = ''] = /^workflows\[(\d+)\](?:\.definition\.?)?(.*)$/.exec(path) ?? [];
+function findSentPlace(content: FolderContent, path: string): { shown: string; path: string; file?: string } {
+  const [, list, index, member = ''] = /^(workflows|objects)\[(\d+)\](?:\.definition\.?)?(.*)$/.exec(path) ?? [];
+  const files: readonly DefinitionFile[] = list === 'objects' ? content.objects : content.workflows;
   const file = files[Number(index)];
   if (!file) return { shown: path, path };
   return { shown: shownPlace(file, member), file: file.path, ...file.locateMember(member), path: member };

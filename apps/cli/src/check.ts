@@ -3,16 +3,18 @@ import type { NodeTypes } from '#libs/agents';
 import { BrainstormNode } from '#libs/brainstorm';
 import { ConversationNode } from '#libs/conversations';
 import { describedNodeTypes, placeholderService } from '#libs/nodes';
+import { findRegistrationProblems } from '#libs/registered-agents';
 import { ConfigError } from '#libs/service';
 import { problemsTogether, type WorkflowProblem, workflowSchema } from '#libs/workflow-definition';
 import { ChildRunNode } from '#libs/workflows';
 import { CommandError, EXIT } from './exit-code.js';
 import type { Session } from './session.js';
 import {
+  type DefinitionFile,
   describeWrongFile,
-  scanWorkflowFiles,
+  type ObjectFile,
+  scanFolder,
   shownPlace,
-  type WorkflowFile,
   type WrongFile,
 } from './workflow-files.js';
 
@@ -23,25 +25,49 @@ interface FoundProblem extends WorkflowProblem {
   column?: number;
 }
 
-/** Checks the workflows of a folder and reports their problems, without a service. */
+/** Checks the workflows and objects of a folder and reports their problems, without a service. */
 export async function checkFolder(session: Session, { folder }: { folder: string }): Promise<void> {
   const { terminal } = session;
-  const { files, wrong: unreadable } = scanWorkflowFiles(folder, terminal.env);
+  const { workflows: files, objects, wrong: unreadable } = scanFolder(folder, terminal.env);
   const definitions = files.map(({ definition }) => definition);
   const found = await problemsTogether(definitions, await nodeTypes(terminal.env));
+  const checked = [
+    ...objects.map((file) => ({ file, problems: objectProblems(file) })),
+    ...files.map((file, index) => ({ file, problems: found[index] ?? [] })),
+  ];
   const problems = [
     ...unreadable.map(unreadableProblem),
-    ...files.flatMap((file, index) => (found[index] ?? []).map((it) => inFile(file, it))),
+    ...checked.flatMap(({ file, problems: own }) => own.map((it) => inFile(file, it))),
   ];
-  const wrong = files.filter((_, index) => found[index]?.some(({ severity }) => severity === 'error')).length;
+  const wrong = checked.filter(({ problems: own }) => own.some(({ severity }) => severity === 'error')).length;
   if (wrong + unreadable.length > 0) session.code = EXIT.differs;
-  const lines = files.flatMap((file, index) => (found[index] ?? []).map((it) => problemLine(file, it)));
-  const counts = { checked: files.length, wrong, unreadable: new Set(unreadable.map(({ path }) => path)).size };
-  terminal.writeResult(
-    { workflows: files.map(({ path, definition: { name } }) => ({ name, file: path })), problems },
-    () => [...unreadable.map(describeWrongFile), ...lines, summarizeCheck(counts, folder)].join('\n'),
+  const lines = checked.flatMap(({ file, problems: own }) => own.map((it) => problemLine(file, it)));
+  const counts = {
+    ...{ workflows: files.length, objects: objects.length, wrong },
+    unreadable: new Set(unreadable.map(({ path }) => path)).size,
+  };
+  const listed = {
+    workflows: files.map(({ path, definition: { name } }) => ({ name, file: path })),
+    ...(objects.length > 0 && {
+      objects: objects.map(({ path, kind, definition: { name } }) => ({ kind, name, file: path })),
+    }),
+  };
+  terminal.writeResult({ ...listed, problems }, () =>
+    [...unreadable.map(describeWrongFile), ...lines, summarizeCheck(counts, folder)].join('\n'),
   );
 }
+
+/** Finds the problems of an object of another kind that need no service. */
+function objectProblems({ kind, definition }: ObjectFile): WorkflowProblem[] {
+  const find = OBJECT_CHECKS[kind];
+  const found = find?.(definition) ?? [];
+  return found.map(({ path, detail }) => ({ severity: 'error', code: 'INVALID_OBJECT', path, detail }));
+}
+
+/** Checks of objects by kind. */
+const OBJECT_CHECKS: Readonly<Record<string, (definition: object) => { path: string; detail: string }[]>> = {
+  agent: findRegistrationProblems,
+};
 
 /** Prints the JSON Schema of workflows, as the service publishes it. */
 export async function printSchema({ terminal }: Session): Promise<void> {
@@ -63,11 +89,11 @@ async function nodeTypes({ PARLEY_PLUGINS = '' }: Session['terminal']['env']): P
   }
 }
 
-function inFile(file: WorkflowFile, problem: WorkflowProblem): FoundProblem {
+function inFile(file: DefinitionFile, problem: WorkflowProblem): FoundProblem {
   return { file: file.path, ...file.locateMember(problem.path), ...problem };
 }
 
-function problemLine(file: WorkflowFile, { severity, path, detail }: WorkflowProblem): string {
+function problemLine(file: DefinitionFile, { severity, path, detail }: WorkflowProblem): string {
   return `${shownPlace(file, path)}: ${severity === 'warning' ? 'warning: ' : ''}${detail}`;
 }
 
@@ -75,11 +101,28 @@ function unreadableProblem({ path, place, detail }: WrongFile): FoundProblem {
   return { file: path, ...place, severity: 'error', code: 'UNREADABLE', path: '', detail };
 }
 
-function summarizeCheck(count: { checked: number; wrong: number; unreadable: number }, folder: string): string {
-  const files = `${count.unreadable} ${count.unreadable === 1 ? 'file' : 'files'} cannot be read as a workflow.`;
-  if (count.checked === 0) return count.unreadable > 0 ? files : `There are no workflows in ${folder}.`;
-  const checked = `${count.checked} ${count.checked === 1 ? 'workflow' : 'workflows'} checked`;
-  if (count.wrong + count.unreadable === 0) return `${checked}, no problems found.`;
-  const said = count.wrong > 0 ? `${checked}, ${count.wrong} cannot be saved.` : `${checked}.`;
-  return count.unreadable > 0 ? `${said} ${files}` : said;
+interface CheckCounts {
+  workflows: number;
+  objects: number;
+  /** Number of workflows and objects that cannot be saved. */
+  wrong: number;
+  /** Number of files in error. */
+  unreadable: number;
+}
+
+function summarizeCheck({ workflows, objects, wrong, unreadable }: CheckCounts, folder: string): string {
+  const files = `${countOf(unreadable, 'file')} cannot be read as a workflow.`;
+  if (workflows + objects === 0) return unreadable > 0 ? files : `There are no workflows in ${folder}.`;
+  const counted = [
+    ...(workflows > 0 ? [countOf(workflows, 'workflow')] : []),
+    ...(objects > 0 ? [countOf(objects, 'object')] : []),
+  ];
+  const checked = `${counted.join(' and ')} checked`;
+  if (wrong + unreadable === 0) return `${checked}, no problems found.`;
+  const said = wrong > 0 ? `${checked}, ${wrong} cannot be saved.` : `${checked}.`;
+  return unreadable > 0 ? `${said} ${files}` : said;
+}
+
+function countOf(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

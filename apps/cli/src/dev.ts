@@ -2,14 +2,15 @@ import { existsSync, mkdirSync, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { ParleyError } from '#libs/client';
 import { Backoff } from '#libs/service';
-import { applyFiles, describeApplied } from './apply.js';
+import { appliedRevisions, applyFiles, changedOutcomes, describeApplied, plainOutcomes } from './apply.js';
 import { becomeEntry } from './entry.js';
 import { CommandError, EXIT } from './exit-code.js';
 import { reportFailure } from './failure.js';
 import { FolderState } from './folder-state.js';
 import { savedWorkflows } from './saved-workflows.js';
 import type { Session } from './session.js';
-import { readWorkflowFiles } from './workflow-files.js';
+import { objectKey, OBJECT_KINDS, savedObjects } from './object-kinds.js';
+import { readFolder } from './workflow-files.js';
 
 const BACKOFF = new Backoff(500, 10_000);
 
@@ -25,22 +26,21 @@ export async function keepApplied(session: Session, folder: string): Promise<voi
 }
 
 async function applyOnce(session: Session, folder: string): Promise<void> {
-  const files = readWorkflowFiles(folder, session.terminal.env);
+  const content = readFolder(folder, session.terminal.env);
   const state = new FolderState(folder, session.url);
-  // A folder without workflows, from which nothing was ever applied, gets no state files.
-  if (files.length === 0 && state.readSeen().size === 0) return;
-  const answer = await applyFiles(session, files, {
+  // A folder without definitions, from which nothing was ever applied, gets no state files.
+  const isEmpty = content.workflows.length === 0 && content.objects.length === 0;
+  if (isEmpty && state.readSeen().size === 0) return;
+  const answer = await applyFiles(session, content, {
     mark: state.readMark(),
     prune: true,
     adopt: false,
     seen: await seenRevisions(session, state),
   });
-  state.recordSeen(new Map(answer.workflows.map(({ name, revision }) => [name, revision])));
-  const changed = answer.workflows.filter(({ action }) => action !== 'unchanged');
-  if (changed.length > 0) {
-    const reported = changed.map(({ name, action }) => ({ name, action }));
-    session.terminal.writeEntry({ workflows: reported }, () => describeApplied(session, changed));
-  }
+  state.recordSeen(appliedRevisions(answer));
+  const changed = changedOutcomes(answer);
+  if (changed.workflows.length + (changed.objects?.length ?? 0) > 0)
+    session.terminal.writeEntry(plainOutcomes(changed), () => describeApplied(session, changed));
 }
 
 /** True if the service is temporarily away (503). The session itself reports that. */
@@ -49,13 +49,18 @@ function isPassing(error: unknown): boolean {
 }
 
 /**
- * Returns the revision in which each workflow was last seen. The service saves a file only over this revision, so a
- * change that was made in the console is not overwritten. A workflow that a new database lacks is left out, so it is
- * created again.
+ * Returns the revision in which each workflow and object was last seen. The service saves a file only over this revision,
+ * so a change that was made in the console is not overwritten. What a new database lacks is left out, so it is created
+ * again.
  */
 async function seenRevisions(session: Session, state: FolderState): Promise<ReadonlyMap<string, string>> {
+  const seen = [...state.readSeen()];
   const there = new Set((await savedWorkflows(session)).map(({ name }) => name));
-  return new Map([...state.readSeen()].filter(([name]) => there.has(name)));
+  for (const kind of OBJECT_KINDS.filter((it) => seen.some(([key]) => key.startsWith(objectKey(it.kind, ''))))) {
+    const saved = (await savedObjects(session, kind)) ?? [];
+    for (const { name } of saved) there.add(objectKey(kind.kind, name));
+  }
+  return new Map(seen.filter(([key]) => there.has(key)));
 }
 
 /** Reports an error without throwing. A file may disappear while it is read, which must not end the service. */

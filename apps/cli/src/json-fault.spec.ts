@@ -1,4 +1,4 @@
-import { jsonFault } from './workflow-files.js';
+import { jsonFault } from './json-fault.js';
 
 describe('jsonFault', () => {
   it.each([

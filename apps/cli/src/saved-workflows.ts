@@ -21,6 +21,17 @@ export async function savedWorkflows({ client, signal }: Pick<Session, 'client' 
   return found;
 }
 
+/** Returns all saved workflows of the service by name. */
+export async function savedByName(session: Session): Promise<Map<string, SavedWorkflow>> {
+  return new Map((await savedWorkflows(session)).map((view) => [view.name, view]));
+}
+
+/** Returns a saved workflow without the members that only the service sets. */
+export function definitionOf(view: SavedWorkflow): Record<string, unknown> {
+  const { revision: _revision, createdAt: _created, updatedAt: _updated, ...definition } = view;
+  return { ...definition };
+}
+
 export type DefinitionFormat = 'yaml' | 'json';
 
 /** Parses the name of a file format, if given. @throws CommandError for an unknown format */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readWorkflowFiles } from './workflow-files.js';
+import { readFolder } from './workflow-files.js';
 
 let folder: string;
 
@@ -17,9 +17,9 @@ function written(name: string, text: string | Buffer): string {
   return path;
 }
 
-const read = (where = folder) => readWorkflowFiles(where, {});
+const read = (where = folder) => readFolder(where, {}).workflows;
 
-describe('readWorkflowFiles', () => {
+describe('readFolder', () => {
   it.each([
     ['YAML that is none', 'a.yaml', 'name: x\nnodes:\n- {id: a\n', /a\.yaml: .+ at line \d+, column \d+$/],
     ['JSON that is none', 'a.json', '{"name":"x",\n"nodes": [}', /a\.json: Unexpected token '}' at line 2, column 11$/],

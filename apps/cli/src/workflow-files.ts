@@ -4,53 +4,13 @@ import { join, relative } from 'node:path';
 import { isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { isJsonObject } from '#libs/protocol';
 import { CommandError } from './exit-code.js';
+import { jsonFault } from './json-fault.js';
+import { objectKind } from './object-kinds.js';
 
-/**
- * Returns the reason why a text is not JSON, with its position: `Unexpected token … at line 2, column 11`. Returns
- * `undefined` for valid JSON.
- */
-export function jsonFault(text: string): string | undefined {
-  const message = parserMessage(text);
-  if (message === undefined) return undefined;
-  const before = text.slice(0, firstFault(text)).split('\n');
-  const [what = ''] = message.split(/,? (?:\.\.\.)?"| in JSON at| after JSON at| at position/);
-  return `${what} at line ${before.length}, column ${(before.at(-1) ?? '').length + 1}`;
-}
-
-/**
- * Returns the index of the first character that makes a text invalid JSON, whatever follows. The parser's message does
- * not always have it.
- */
-function firstFault(text: string): number {
-  let [fine, broken] = [0, text.length + 1];
-  while (broken - fine > 1) {
-    const middle = (fine + broken) >> 1;
-    if (isBegun(text.slice(0, middle))) fine = middle;
-    else broken = middle;
-  }
-  return fine;
-}
-
-/** True if a text is JSON or the beginning of JSON: the parser reaches its end without an error. */
-function isBegun(text: string): boolean {
-  const message = parserMessage(text);
-  if (message === undefined || message.startsWith('Unexpected end')) return true;
-  const [, position] = /at position (\d+)/.exec(message) ?? [];
-  return position !== undefined && Number(position) >= text.length;
-}
-
-function parserMessage(text: string): string | undefined {
-  try {
-    JSON.parse(text);
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
-
-/** Workflow in a file. */
-export interface WorkflowFile {
+/** Workflow or object of another kind in a file. */
+export interface DefinitionFile {
   path: string;
+  /** Contents without `kind`, and with the values of the variables. */
   definition: Record<string, unknown> & { name: string };
   /** Contents of the file, with the references to variables (`${env:NAME}`) in place of their values. */
   written: unknown;
@@ -59,6 +19,20 @@ export interface WorkflowFile {
    * `undefined` if it is unknown.
    */
   locateMember(path: string): FilePosition | undefined;
+}
+
+/** Workflow in a file. */
+type WorkflowFile = DefinitionFile;
+
+/** Object of another kind in a file, such as a registered agent (`kind: agent`). */
+export interface ObjectFile extends DefinitionFile {
+  kind: string;
+}
+
+/** Workflows and objects in the files of a folder. */
+export interface FolderContent {
+  workflows: WorkflowFile[];
+  objects: ObjectFile[];
 }
 
 /** Position in a file; both numbers count from 1. */
@@ -72,7 +46,7 @@ const NAME = /\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g;
 /** Folders that are skipped: they have no workflows, or belong to the command. */
 const SKIPPED = new Set(['node_modules', '.git', '.parley']);
 
-/** File that is meant as a workflow and cannot be read as one. */
+/** File that is meant as a workflow or object and cannot be read as one. */
 export interface WrongFile {
   path: string;
   detail: string;
@@ -80,38 +54,43 @@ export interface WrongFile {
 }
 
 /**
- * Reads the workflows in a folder and its subfolders, or in one file. `${env:NAME}` in a text is replaced by the
- * variable's value.
- * @throws CommandError naming each file that cannot be read as a workflow, and each variable that is not set
+ * Reads the workflows and objects in a folder and its subfolders, or in one file. `${env:NAME}` in a text is replaced by
+ * the variable's value.
+ * @throws CommandError naming each file that cannot be read, and each variable that is not set
  */
-export function readWorkflowFiles(where: string, env: Readonly<Record<string, string | undefined>>): WorkflowFile[] {
-  const { files, wrong } = scanWorkflowFiles(where, env);
+export function readFolder(where: string, env: Readonly<Record<string, string | undefined>>): FolderContent {
+  const { wrong, ...content } = scanFolder(where, env);
   if (wrong.length > 0) throw new CommandError(wrong.map(describeWrongFile).join('\n'));
-  return files;
+  return content;
 }
 
 /**
- * Reads workflow files like `readWorkflowFiles`, but returns files in error beside the workflows.
+ * Reads files like `readFolder`, but returns files in error beside the others.
  * @throws CommandError if the path does not exist
  */
-export function scanWorkflowFiles(
+export function scanFolder(
   where: string,
   env: Readonly<Record<string, string | undefined>>,
-): { files: WorkflowFile[]; wrong: WrongFile[] } {
+): FolderContent & { wrong: WrongFile[] } {
   if (!existsSync(where))
     throw new CommandError(`${where} does not exist; create workflows from a template with \`parley init\``);
   const isFolder = statSync(where).isDirectory();
   const paths = isFolder ? filesUnder(where) : [where];
   const wrong: WrongFile[] = [];
-  const files = paths.flatMap((path): WorkflowFile[] => {
+  const files = paths.flatMap((path): ScannedFile[] => {
     const read = readFile(path, env);
     if ('wrong' in read) wrong.push(...read.wrong);
     return 'file' in read ? [read.file] : [];
   });
   if (!isFolder && files.length === 0 && wrong.length === 0)
     wrong.push({ path: where, detail: 'a workflow has a name and nodes' });
-  return { files, wrong: [...wrong, ...findRepeated(files)] };
+  const workflows = files.filter(({ kind }) => kind === undefined).map(({ kind: _kind, ...file }) => file);
+  const objects = files.flatMap((file) => (file.kind === undefined ? [] : [{ ...file, kind: file.kind }]));
+  return { workflows, objects, wrong: [...wrong, ...findRepeated(files)] };
 }
+
+/** File that was read; its kind is absent for a workflow. */
+type ScannedFile = DefinitionFile & { kind?: string };
 
 /** Formats a file in error as a line: the file, the line in it, and the reason. */
 export function describeWrongFile({ path, place, detail }: WrongFile): string {
@@ -119,7 +98,7 @@ export function describeWrongFile({ path, place, detail }: WrongFile): string {
 }
 
 /** Formats the position of a member: `workflows/greeting.yaml:4 nodes[0].type`. */
-export function shownPlace(file: WorkflowFile, member: string): string {
+export function shownPlace(file: DefinitionFile, member: string): string {
   const place = file.locateMember(member);
   return `${file.path}${place === undefined ? '' : `:${place.line}`}${member === '' ? '' : ` ${member}`}`;
 }
@@ -133,11 +112,11 @@ function filesUnder(folder: string): string[] {
   });
 }
 
-/** Reads a workflow file. A file that does not look like a workflow is skipped, since it may belong to another tool. */
+/** Reads a file. A file that looks like no workflow and no object is skipped, since it may belong to another tool. */
 function readFile(
   path: string,
   env: Readonly<Record<string, string | undefined>>,
-): { file: WorkflowFile } | { wrong: WrongFile[] } | Record<string, never> {
+): { file: ScannedFile } | { wrong: WrongFile[] } | Record<string, never> {
   const shown = relative('.', path) || path;
   const wrongWith = (...details: string[]): { wrong: WrongFile[] } => ({
     wrong: details.map((detail) => ({ path: shown, detail })),
@@ -154,13 +133,16 @@ function readFile(
   if (faults.length > 0) return wrongWith(...faults.map(({ message }) => firstLine(message)));
   const written = documentValue(document);
   if (written instanceof ReferenceError) return wrongWith(firstLine(written.message));
-  if (!isWorkflow(written)) {
-    if (!isMeantAsWorkflow(written)) return {};
-    const place = placeIn(document, lines, 'nodes');
-    return { wrong: [{ path: shown, detail: 'a workflow needs a name and a list of nodes', place }] };
+  const kind = kindIn(written);
+  if (kind === undefined ? !isWorkflow(written) : !isNamed(written)) {
+    if (kind === undefined && !isMeantAsWorkflow(written)) return {};
+    const place = placeIn(document, lines, kind === undefined ? 'nodes' : 'kind');
+    const detail =
+      kind === undefined ? 'a workflow needs a name and a list of nodes' : `a file of the kind ${kind} needs a name`;
+    return { wrong: [{ path: shown, detail, place }] };
   }
   if (!isUtf8(bytes)) return wrongWith('is not UTF-8');
-  if (document.errors.length > 0) return wrongWith('has several documents; a file has one workflow');
+  if (document.errors.length > 0) return wrongWith(`has several documents; a file has one ${kind ?? 'workflow'}`);
   const unset = new Set<string>();
   visit(document, {
     Scalar(key, node) {
@@ -173,9 +155,21 @@ function readFile(
     },
   });
   if (unset.size > 0) return wrongWith(...[...unset].map((name) => `the environment variable ${name} is not set`));
-  const definition = document.toJS() as WorkflowFile['definition'];
   const locateIn = (member: string): FilePosition | undefined => placeIn(document, lines, member);
-  return { file: { path: shown, definition, written, locateMember: locateIn } };
+  const definition = withoutKind(document.toJS()) as DefinitionFile['definition'];
+  const file = { path: shown, definition, written: withoutKind(written), locateMember: locateIn };
+  return { file: kind === undefined ? file : { ...file, kind } };
+}
+
+/** Returns the kind of object that a file has; `undefined` for a workflow, and for a file of another tool. */
+function kindIn(value: unknown): string | undefined {
+  return isJsonObject(value) && typeof value['kind'] === 'string' ? objectKind(value['kind'])?.kind : undefined;
+}
+
+function withoutKind(value: unknown): unknown {
+  if (!isJsonObject(value)) return value;
+  const { kind: _kind, ...rest } = value;
+  return rest;
 }
 
 function readFileBytes(path: string): Buffer | { unreadable: string } {
@@ -201,21 +195,34 @@ function firstLine(message: string): string {
   return (message.split('\n')[0] ?? '').replace(/:$/, '');
 }
 
-function isWorkflow(value: unknown): value is WorkflowFile['definition'] {
-  return isJsonObject(value) && typeof value['name'] === 'string' && Array.isArray(value['nodes']);
+function isNamed(value: unknown): boolean {
+  return isJsonObject(value) && typeof value['name'] === 'string';
+}
+
+function isWorkflow(value: unknown): boolean {
+  return isNamed(value) && isJsonObject(value) && Array.isArray(value['nodes']) && isKindOfWorkflow(value);
+}
+
+/** True if a file has the kind of a workflow, which may be left out. */
+function isKindOfWorkflow({ kind = 'workflow' }: Record<string, unknown>): boolean {
+  return kind === 'workflow';
 }
 
 /** True if the content of a file that is no valid definition was meant as a workflow: it has `nodes` or `edges`. */
 function isMeantAsWorkflow(value: unknown): boolean {
-  return isJsonObject(value) && ('nodes' in value || 'edges' in value);
+  return isJsonObject(value) && ('nodes' in value || 'edges' in value || value['kind'] === 'workflow');
 }
 
-function findRepeated(files: readonly WorkflowFile[]): WrongFile[] {
+function findRepeated(files: readonly ScannedFile[]): WrongFile[] {
   const first = new Map<string, string>();
-  return files.flatMap(({ path, definition: { name } }) => {
-    const before = first.get(name);
-    if (before === undefined) first.set(name, path);
-    return before === undefined ? [] : [{ path, detail: `${before} is a workflow "${name}" as well` }];
+  return files.flatMap(({ path, kind = 'workflow', definition }) => {
+    const { name } = definition;
+    const id = objectKind(kind)?.idOf?.(definition) ?? name;
+    const key = `${kind}/${id}`;
+    const before = first.get(key);
+    if (before === undefined) first.set(key, path);
+    const article = /^[aeiou]/.test(kind) ? 'an' : 'a';
+    return before === undefined ? [] : [{ path, detail: `${before} is ${article} ${kind} "${name}" as well` }];
   });
 }
 

@@ -172,8 +172,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Saves several workflows atomically.
-         * @description Unchanged workflows get no new revision.
+         * Saves several workflows and other objects atomically.
+         * @description Objects are saved before workflows, and deleted after them. What is unchanged gets no new revision.
          */
         post: operations["applyWorkflows"];
         delete?: never;
@@ -1382,7 +1382,24 @@ export interface components {
             /** @example k3y */
             value: string;
         };
+        AppliedObject: {
+            /** @enum {string} */
+            action: "created" | "updated" | "unchanged" | "deleted";
+            /** @enum {string} */
+            kind: "agent";
+            /** @example translator */
+            name: string;
+            /** @description Warnings for the author; absent if there are none. */
+            problems?: components["schemas"]["ObjectProblemView"][];
+            /**
+             * @description Revision of the object now; absent if there is none.
+             * @example 2026-11-30T08:00:00.000Z
+             */
+            revision?: string;
+        };
         AppliedView: {
+            /** @description Objects of other kinds by kind and name; absent if the request has none. */
+            objects?: components["schemas"]["AppliedObject"][];
             workflows: components["schemas"]["AppliedWorkflow"][];
         };
         AppliedWorkflow: {
@@ -1400,17 +1417,19 @@ export interface components {
         };
         ApplyBody: {
             /**
-             * @description False: nothing is saved if a workflow in the request would replace a different workflow without this mark, unless its expected revision is sent.
+             * @description False: nothing is saved if a workflow or object would replace a different one without this mark, unless its expected revision is sent.
              * @default true
              */
             adopt: boolean;
             /**
-             * @description Mark of the origin of the workflows, such as a folder.
+             * @description Mark of the origin of the workflows and objects, such as a folder.
              * @example team-a/workflows
              */
             mark?: string;
+            /** @description Objects of other kinds, which are saved before the workflows that name them; they need the scope `admin`. Absent: `prune` deletes workflows only. */
+            objects?: components["schemas"]["SentObject"][];
             /**
-             * @description True to delete workflows that have the same mark and are not in the request.
+             * @description True to delete workflows and objects that have the same mark and are not in the request.
              * @default false
              */
             prune: boolean;
@@ -2919,6 +2938,12 @@ export interface components {
              */
             tokenUrl: string;
         };
+        ObjectProblemView: {
+            /** @example names a credential that does not exist */
+            detail: string;
+            /** @example auth */
+            path: string;
+        };
         OutputBody: {
             parse?: boolean;
             /**
@@ -3545,6 +3570,28 @@ export interface components {
             revision: string;
             /** Format: date-time */
             updatedAt: string;
+        };
+        SentObject: {
+            /**
+             * @description The body with which the API of the kind creates the object; for an `agent` that of `POST /api/agents`.
+             * @example {
+             *       "name": "translator",
+             *       "url": "https://agent.example.com/a2a"
+             *     }
+             */
+            definition: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Kind of the object.
+             * @enum {string}
+             */
+            kind: "agent";
+            /**
+             * @description Expected current revision; null: the object must not exist; absent: any revision.
+             * @example 2026-11-30T08:00:00.000Z
+             */
+            revision?: string | null;
         };
         SentWorkflow: {
             definition: components["schemas"]["WorkflowBody"];
@@ -4377,7 +4424,25 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A workflow does not have the expected revision, or `adopt` is false and the workflow has another mark. */
+            /** @description The request has objects, and the caller lacks the scope `admin`. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A workflow or object is being changed by others. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not have the expected revision, or `adopt` is false and it has another mark. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -4386,7 +4451,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A graph is invalid: one entry per problem. */
+            /** @description A graph is invalid, or an object cannot be saved: one entry per problem. */
             422: {
                 headers: {
                     [name: string]: unknown;

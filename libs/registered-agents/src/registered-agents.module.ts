@@ -1,10 +1,13 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { BuiltInAgentsModule } from '#libs/agents';
+import { ConfigurationModule } from '#libs/configuration';
 import { TasksModule } from '#libs/tasks';
 import { RegisteredAgentRow } from './agents/registered-agent-tables.js';
 import { RegisteredAgents } from './agents/registered-agents.js';
 import { AgentNotificationsController } from './api/agent-notifications.controller.js';
+import { RegisteredAgentKind } from './api/registered-agent-kind.js';
+import { RegistrationCheck } from './api/registration-check.js';
 import { RegisteredAgentsController } from './api/registered-agents.controller.js';
 import { RelayLimits } from './relay/relay-limits.js';
 import { RelayPolls } from './relay/relay-polls.js';
@@ -18,9 +21,18 @@ import { RegisteredAgentSource } from './relay/registered-agent-source.js';
  */
 @Global()
 @Module({
-  imports: [TypeOrmModule.forFeature([RegisteredAgentRow]), BuiltInAgentsModule, TasksModule],
+  imports: [TypeOrmModule.forFeature([RegisteredAgentRow]), BuiltInAgentsModule, TasksModule, ConfigurationModule],
   controllers: [RegisteredAgentsController, AgentNotificationsController],
-  providers: [RegisteredAgents, RelayLimits, RelayPolls, RelayTasks, RelayWebhooks, RegisteredAgentSource],
+  providers: [
+    RegisteredAgents,
+    RelayLimits,
+    RelayPolls,
+    RelayTasks,
+    RelayWebhooks,
+    RegisteredAgentSource,
+    RegistrationCheck,
+    RegisteredAgentKind,
+  ],
   exports: [RegisteredAgents],
 })
 export class RegisteredAgentsModule {}

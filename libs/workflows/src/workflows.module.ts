@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AgentCatalog, BuiltInAgentsModule, CallChainModule } from '#libs/agents';
+import { ConfigurationModule } from '#libs/configuration';
 import { AgentReferences, AgentReferencesModule, Processes, ProcessStreams, RemoteContexts } from '#libs/durable';
 import { ExecutorModule } from '#libs/executor';
 import { TasksModule } from '#libs/tasks';
@@ -88,7 +89,7 @@ export class WorkflowAgentsModule {
 
 /** The management API of workflows and runs. Needs a global AgentCatalog, NodeTypes and ToolServers. */
 @Module({
-  imports: [ExecutorModule, RunAgentsModule, AgentReferencesModule],
+  imports: [ExecutorModule, RunAgentsModule, AgentReferencesModule, ConfigurationModule],
   controllers: [
     WorkflowsController,
     ApplyController,

@@ -26,7 +26,7 @@ const API: Row[] = [
   ['DELETE /api/workflows/{name}', WORKFLOWS, 404],
   ['POST /api/workflows/check', READERS, 200, {}],
   ['POST /api/generate', WORKFLOWS, 422, { description: ' ' }],
-  ['POST /api/apply', WORKFLOWS, 200, { workflows: [] }],
+  ['POST /api/apply', WORKFLOWS, 200, { workflows: [], objects: [], mark: 'scopes', prune: true }],
   ['GET /api/workflows/{name}/revisions', READERS, 200],
   ['GET /api/workflows/{name}/revisions/{revision}', READERS, 404],
   ['POST /api/workflows/{name}/run', AGENTS, 200, { inputs: { in: 'x' } }],
@@ -280,4 +280,20 @@ describe('a key', () => {
       [SCOPES.join()]: 201,
     });
   });
+});
+
+it('POST /api/apply takes objects and prunes them only with the scope admin', async () => {
+  const definition = { name: unique('object'), url: 'http://127.0.0.1:9' };
+  const apply = async (scopes: string, body: object) => {
+    const response = await fetch(`${stage.parley.url}/api/apply?dryRun=true`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...callers.get(scopes) },
+      body: JSON.stringify({ workflows: [], mark: 'scopes', ...body }),
+    });
+    return [response.status, await response.text()];
+  };
+  const objects = [{ kind: 'agent', definition }];
+  expect(await apply('workflows', { objects })).toEqual([403, expect.stringContaining('scope admin')]);
+  expect(await apply('workflows', { objects: [], prune: true })).toEqual([200, expect.any(String)]);
+  expect(await apply('workflows,admin', { objects })).toEqual([200, expect.stringContaining('"created"')]);
 });

@@ -4,7 +4,7 @@ import { exampleText } from '../examples.js';
 import { CommandError, EXIT } from '../exit-code.js';
 import { savedWorkflows } from '../saved-workflows.js';
 import type { Session } from '../session.js';
-import { readWorkflowFiles } from '../workflow-files.js';
+import { readFolder } from '../workflow-files.js';
 import { workflowTypes } from '../workflow-types.js';
 
 /** Adds the command `types`, which prints TypeScript types of workflows for the typed client. */
@@ -35,7 +35,7 @@ interface Written extends Record<string, unknown> {
 }
 
 function folderDefinitions({ terminal }: Session, folder: string): Written[] {
-  return readWorkflowFiles(folder, terminal.env).map(({ definition }) => definition);
+  return readFolder(folder, terminal.env).workflows.map(({ definition }) => definition);
 }
 
 /** Returns the graph of a workflow. @throws CommandError with its faults, if it is not valid */

@@ -142,10 +142,24 @@ class ParkRegisteredAgentTask1700000001074 implements MigrationInterface {
   }
 }
 
+/** Adds the origin, such as a folder of files, from which an agent was last applied. `prune` deletes only its own. */
+class MarkRegisteredAgent1700000001390 implements MigrationInterface {
+  readonly name = 'MarkRegisteredAgent1700000001390';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE registered_agent ADD COLUMN mark text COLLATE "C"');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE registered_agent DROP COLUMN mark');
+  }
+}
+
 export const REGISTERED_AGENT_MIGRATIONS = [
   CreateRegisteredAgent1700000001070,
   LimitRegisteredAgent1700000001071,
   BeginRegisteredAgentTurn1700000001072,
   NoteUnsentMessage1700000001073,
   ParkRegisteredAgentTask1700000001074,
+  MarkRegisteredAgent1700000001390,
 ];

@@ -2,20 +2,8 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res }
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Caller } from '#libs/access';
-import { AgentCallError, AgentDirectory, isOfService } from '#libs/a2a-client';
-import { OutboundHttp } from '#libs/http-client';
-import {
-  ApiProblem,
-  assertCallable,
-  cutPage,
-  malformedRequest,
-  namedPage,
-  ProblemError,
-  ServiceAddress,
-} from '#libs/http-server';
-import type { AgentCard } from '#libs/protocol';
+import { ApiProblem, cutPage, namedPage, ProblemError } from '#libs/http-server';
 import { AGENT_NAME, type RegisteredAgent, RegisteredAgents } from '../agents/registered-agents.js';
-import { requireCarried } from '../relay/relay-card.js';
 import { RelayLimits } from '../relay/relay-limits.js';
 import {
   RegisteredAgentBody,
@@ -25,9 +13,7 @@ import {
   RegisteredAgentView,
   registeredAgentView,
 } from './registered-agent-body.js';
-
-/** Milliseconds for reading the card of an agent that is saved. */
-const CARD_MS = 15_000;
+import { RegistrationCheck } from './registration-check.js';
 
 /** Manages the agents elsewhere that are served here, each at `/a2a/agents/{name}`. They belong to the tenant. */
 @ApiTags('agents')
@@ -35,9 +21,7 @@ const CARD_MS = 15_000;
 export class RegisteredAgentsController {
   constructor(
     private readonly agents: RegisteredAgents,
-    private readonly directory: AgentDirectory,
-    private readonly http: OutboundHttp,
-    private readonly address: ServiceAddress,
+    private readonly check: RegistrationCheck,
     private readonly limits: RelayLimits,
   ) {}
 
@@ -54,9 +38,9 @@ export class RegisteredAgentsController {
   ): Promise<RegisteredAgentView> {
     const { name, definition } = body;
     const { tenant } = caller;
-    this.requirePermitted(body);
+    this.check.requirePermitted(body);
     if (await this.agents.get(tenant, name)) throw nameTaken(name);
-    const card = await this.readCard(body, caller);
+    const card = await this.check.readCard(body, caller);
     const created = await this.agents.createAgent(tenant, name, definition, card);
     if (!created) throw nameTaken(name);
     void reply.header('location', `/api/agents/${name}`);
@@ -96,8 +80,8 @@ export class RegisteredAgentsController {
     @Caller() caller: Caller,
   ): Promise<RegisteredAgentView> {
     await this.findExisting(caller.tenant, name);
-    this.requirePermitted(body);
-    const card = await this.readCard(body, caller);
+    this.check.requirePermitted(body);
+    const card = await this.check.readCard(body, caller);
     const replaced = await this.agents.replaceAgent(caller.tenant, name, body.definition, card);
     if (!replaced) throw unknownAgent();
     return this.toView(replaced);
@@ -122,36 +106,6 @@ export class RegisteredAgentsController {
     const agent = AGENT_NAME.test(name) ? await this.agents.get(tenant, name) : undefined;
     if (!agent) throw unknownAgent();
     return agent;
-  }
-
-  /**
-   * Rejects a URL that may not be called, as far as that is known without a DNS lookup, and that of this service itself.
-   * @throws ProblemError 400
-   */
-  private requirePermitted({ url }: RegisteredAgentBody): void {
-    const { href } = new URL(url);
-    if (this.address.ownPath(href) !== undefined || isOfService(href, this.address.ownUrls))
-      throw malformedRequest({ path: 'url', detail: 'must not be an agent of this service' });
-    assertCallable(this.http, url, 'url');
-  }
-
-  /** Reads the card of an agent, which pins it. @throws ProblemError 422 that says why there is none */
-  private async readCard({ url }: RegisteredAgentBody, { tenant, owner }: Caller): Promise<AgentCard> {
-    try {
-      const options = {
-        scope: { tenant, owner },
-        timeouts: { total: CARD_MS, refused: 0 },
-        signal: AbortSignal.timeout(CARD_MS),
-      };
-      const card = await this.directory.resolveCard(url, options);
-      if (!card) throw new AgentCallError('invalid-response', 'there is no agent card');
-      requireCarried(card);
-      return card;
-    } catch (error) {
-      if (!(error instanceof AgentCallError)) throw error;
-      const detail = `the agent cannot be registered: ${error.publicMessage}`;
-      throw new ProblemError(422, `url: ${detail}`, [{ path: 'url', detail }]);
-    }
   }
 }
 

@@ -2,7 +2,9 @@ import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { NodeTypes } from '#libs/agents';
+import { ConfigurationKinds } from '#libs/configuration';
 import { ApiValidationPipe, ProblemFilter } from '#libs/http-server';
+import { Database } from '#libs/postgres';
 import type { JsonObject } from '#libs/protocol';
 import { WorkflowStore } from '../storage/workflow-store.js';
 import { MemoryWorkflowStore } from '../testing/memory-workflow-store.js';
@@ -37,6 +39,8 @@ beforeEach(async () => {
       { provide: WorkflowStore, useClass: MemoryWorkflowStore },
       WorkflowCheck,
       WorkflowApply,
+      ConfigurationKinds,
+      { provide: Database, useValue: {} },
       { provide: NodeTypes, useValue: nodeTypes },
       { provide: APP_PIPE, useClass: ApiValidationPipe },
       { provide: APP_FILTER, useFactory: () => new ProblemFilter() },

@@ -31,7 +31,10 @@ export interface NamedTools {
   /** Lookup of MCP servers; if absent, names of MCP servers are not checked. */
   servers?: ToolServers | undefined;
   tenant: string;
-  /** Names of workflows that are saved together with the definition; absent: it is saved alone. */
+  /**
+   * Names of workflows that are saved together with the definition, and paths of registered agents (`agents/x`); absent:
+   * it is saved alone.
+   */
   together?: ReadonlySet<string>;
 }
 
@@ -67,10 +70,11 @@ export async function findAgentToolProblems(
 
 async function findUnregisteredAgents(
   definition: WorkflowDefinition,
-  { references, tenant }: NamedTools,
+  { references, tenant, together }: NamedTools,
 ): Promise<WorkflowProblem[]> {
   const problems: WorkflowProblem[] = [];
   for (const { name, path, node } of listNamedTools(definition, 'external', listRegisteredAgents)) {
+    if (together?.has(name)) continue;
     if ((await references.problemOf(name, tenant)) === undefined) continue;
     const text = `external node "${node}": there is no registered agent "${nameInPath(name)}"`;
     problems.push(warningProblem('UNKNOWN_REGISTERED_AGENT', path, text, { node }));
@@ -188,7 +192,7 @@ export interface CheckedWorkflow {
 /** The tenant that saves definitions. */
 export interface SavingTenant {
   tenant: string;
-  /** Names of the workflows that are saved together; absent: one is saved alone. */
+  /** Names of the workflows, and paths of the registered agents, that are saved together; absent: one is saved alone. */
   together?: ReadonlySet<string>;
 }
 

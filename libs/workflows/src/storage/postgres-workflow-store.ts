@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { getHeapStatistics } from 'node:v8';
 import type { ClientBase } from 'pg';
+import type { ConfigurationSession } from '#libs/configuration';
 import { BatchLoader, Database, inTransaction } from '#libs/postgres';
 import type { RevisionPrecondition } from '#libs/tasks';
 import { namingNodes, WORKFLOW_NAME, type WorkflowDefinition, type WorkflowRevision } from '#libs/workflow-definition';
@@ -257,14 +258,17 @@ export class PostgresWorkflowStore extends WorkflowStore {
     return rows.map(({ revision, saved_at: savedAt }) => ({ revision, savedAt }));
   }
 
-  async runAtomically<T>(names: readonly string[], work: (store: WorkflowStore) => Promise<T>): Promise<T> {
+  async runAtomically<T>(
+    names: readonly string[],
+    work: (store: WorkflowStore, session: ConfigurationSession) => Promise<T>,
+  ): Promise<T> {
     return inTransaction(this.database, async (client) => {
       // The store of the transaction has a separate cache, because its revisions are not committed yet.
       const store = PostgresWorkflowStore.createForTenant(this.database, this.tenant, new RevisionCache());
       store.transaction = client;
       await client.query(LOCK_TENANT, [this.tenant]);
       await client.query(LOCK, [this.tenant, names]);
-      return work(store);
+      return work(store, client);
     });
   }
 

@@ -1,3 +1,4 @@
+import type { ConfigurationSession } from '#libs/configuration';
 import type { SkillSchema } from '#libs/agents';
 import { ProblemError } from '#libs/http-server';
 import type { JsonObject } from '#libs/protocol';
@@ -129,10 +130,13 @@ export abstract class WorkflowStore {
   abstract delete(name: string, expected?: readonly string[]): Promise<boolean>;
   /**
    * Runs work in one transaction: all of its changes are saved, or none. The work may run more than once, and must use
-   * no other store meanwhile.
+   * no other store meanwhile. Its `session` runs statements for other tables in the same transaction.
    * @param names names of the workflows that the work may change; concurrent changes of these workflows wait
    */
-  abstract runAtomically<T>(names: readonly string[], work: (store: WorkflowStore) => Promise<T>): Promise<T>;
+  abstract runAtomically<T>(
+    names: readonly string[],
+    work: (store: WorkflowStore, session: ConfigurationSession) => Promise<T>,
+  ): Promise<T>;
   /** Returns the names of existing workflows that were last applied under a mark. */
   abstract listMarked(mark: string): Promise<string[]>;
   /** Sets the mark under which a workflow was last applied; replaces the previous mark. */

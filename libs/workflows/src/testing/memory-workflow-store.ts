@@ -1,3 +1,4 @@
+import type { ConfigurationSession } from '#libs/configuration';
 import type { WorkflowDefinition, WorkflowRevision } from '#libs/workflow-definition';
 import { summaryOf } from '../catalog/workflow-summary.js';
 import {
@@ -121,10 +122,13 @@ export class MemoryWorkflowStore extends WorkflowStore {
       .map(({ revision, updatedAt }) => ({ revision, savedAt: updatedAt }));
   }
 
-  async runAtomically<T>(_names: readonly string[], work: (store: WorkflowStore) => Promise<T>): Promise<T> {
+  async runAtomically<T>(
+    _names: readonly string[],
+    work: (store: WorkflowStore, session: ConfigurationSession) => Promise<T>,
+  ): Promise<T> {
     const before = structuredClone({ held: this.held, marks: this.marks });
     try {
-      return await work(this);
+      return await work(this, this.session);
     } catch (error) {
       this.held = before.held;
       this.marks = before.marks;
@@ -144,6 +148,11 @@ export class MemoryWorkflowStore extends WorkflowStore {
   async markWorkflow(name: string, mark: string): Promise<void> {
     this.marks.set(name, mark);
   }
+
+  /** Session for other tables, of which there are none. */
+  private readonly session = {
+    query: (): Promise<never> => Promise.reject(new Error('The memory store has no tables')),
+  } as unknown as ConfigurationSession;
 
   private save(definition: WorkflowDefinition, createdAt: Date): WorkflowRevision {
     const held = this.held.get(definition.name) ?? { revisions: [], deleted: false };

@@ -1,0 +1,125 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { CommandError, EXIT } from './exit-code.js';
+import { FolderState } from './folder-state.js';
+import { objectKey, OBJECT_KINDS, savedObjects } from './object-kinds.js';
+import {
+  definitionOf,
+  definitionText,
+  type DefinitionFormat,
+  keepReferences,
+  readFormat,
+  savedByName,
+} from './saved-workflows.js';
+import type { Session } from './session.js';
+import { type DefinitionFile, readFolder, shownPlace } from './workflow-files.js';
+
+export interface ExportOptions {
+  folder: string;
+  format?: string;
+}
+
+/** Definition to export, with the file that it gets. */
+interface ExportItem {
+  /** Kind of an object; absent for a workflow. */
+  kind?: string;
+  name: string;
+  /** Key among the last seen revisions. */
+  key: string;
+  revision: string;
+  definition: unknown;
+  /** Path of a new file in the folder, without its ending. */
+  newPath: string;
+}
+
+/**
+ * Writes workflows and objects of the service into files, each into the file that already has it.
+ * @param names names to export, of workflows or as `kind/name`; empty: everything that the caller may read
+ */
+export async function exportFiles(
+  session: Session,
+  names: readonly string[],
+  { folder, format: wantedFormat }: ExportOptions,
+): Promise<void> {
+  const { terminal, url } = session;
+  const format = readFormat(wantedFormat);
+  const wanted = await itemsToExport(session, names);
+  const known = existingFiles(folder, session);
+  const written = wanted.map((item) => {
+    const path = writeItem(session, item, { folder, file: known.get(item.key), format });
+    return { ...(item.kind !== undefined && { kind: item.kind }), name: item.name, path };
+  });
+  new FolderState(folder, url).recordSeen(new Map(wanted.map(({ key, revision }) => [key, revision])));
+  const result = {
+    workflows: written.filter(({ kind }) => kind === undefined),
+    ...(written.some(({ kind }) => kind !== undefined) && {
+      objects: written.filter(({ kind }) => kind !== undefined),
+    }),
+  };
+  terminal.writeResult(result, () =>
+    written.length === 0
+      ? `${url} has no workflows.`
+      : written.map(({ kind, name, path }) => `${kind === undefined ? '' : `${kind} `}${name} → ${path}`).join('\n'),
+  );
+}
+
+async function itemsToExport(session: Session, names: readonly string[]): Promise<ExportItem[]> {
+  const { url, terminal } = session;
+  const items: ExportItem[] = [...(await savedByName(session)).values()].map((view) => {
+    const { name, revision } = view;
+    return { name, key: name, revision, definition: definitionOf(view), newPath: name };
+  });
+  for (const kind of OBJECT_KINDS.filter((it) => names.length === 0 || names.some((name) => isOfKind(name, it.kind)))) {
+    const saved = await savedObjects(session, kind);
+    if (!saved) terminal.writeNote(`The ${kind.plural} of ${url} are not exported: this caller cannot list them`);
+    for (const { name, definition, revision } of saved ?? []) {
+      const full = { kind: kind.kind, ...definition };
+      const newPath = join(kind.member, name);
+      items.push({ kind: kind.kind, name, key: objectKey(kind.kind, name), revision, definition: full, newPath });
+    }
+  }
+  const unknown = names.filter((name) => !items.some(({ key }) => key === name));
+  if (unknown.length > 0) throw new CommandError(`${url} has no workflow ${unknown.join(', ')}`, EXIT.failed);
+  return items.filter(({ key }) => names.length === 0 || names.includes(key));
+}
+
+function isOfKind(name: string, kind: string): boolean {
+  return name.startsWith(objectKey(kind, ''));
+}
+
+/** Writes an item to its file. @returns the path of the file */
+function writeItem(
+  { terminal }: Session,
+  item: ExportItem,
+  { folder, file, format }: { folder: string; file: DefinitionFile | undefined; format: DefinitionFormat | undefined },
+): string {
+  const path = file?.path ?? join(folder, `${item.newPath}.${format ?? 'yaml'}`);
+  const written = /\.json$/i.test(path) ? 'json' : 'yaml';
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, definitionText(withReferences(terminal, item, file), written));
+  if (written !== (format ?? written)) terminal.writeNote(`${path}: ${item.name} stays in its file, as ${written}`);
+  return path;
+}
+
+/** Returns a saved definition as its file should contain it, with the file's references to variables. */
+function withReferences(
+  terminal: Session['terminal'],
+  { definition }: ExportItem,
+  file: DefinitionFile | undefined,
+): unknown {
+  if (!file) return definition;
+  const kept = keepReferences(definition, file.written, file.definition);
+  for (const member of kept.replaced)
+    terminal.writeNote(`${shownPlace(file, member)}: the value at the service differs from the variable in the file`);
+  return kept.definition;
+}
+
+/** Reads the existing files of a folder, which an export overwrites, by key. @throws CommandError if one is invalid */
+function existingFiles(folder: string, { terminal }: Session): Map<string, DefinitionFile> {
+  if (!existsSync(folder)) return new Map();
+  const { workflows, objects } = readFolder(folder, terminal.env);
+  return new Map([
+    ...workflows.map((file) => [file.definition.name, file] as const),
+    ...objects.map((file) => [objectKey(file.kind, file.definition.name), file] as const),
+  ]);
+}

@@ -1,0 +1,104 @@
+import type { ClientBase } from 'pg';
+import type { ProblemEntry } from '#libs/http-server';
+import type { JsonObject } from '#libs/protocol';
+
+/** Database session that runs statements: of a transaction, or of the pool. */
+export type ConfigurationSession = Pick<ClientBase, 'query'>;
+
+/** Object that a caller keeps in a file, after its check. */
+export interface ConfigurationObject {
+  /** Identity among the objects of its kind in a tenant. */
+  id: string;
+  name: string;
+  /** Definition with its defaults, so that equal objects have equal definitions. */
+  definition: JsonObject;
+}
+
+/** Object as it is stored. */
+export interface StoredObject extends ConfigurationObject {
+  /** Text that changes with each save. */
+  revision: string;
+  /** Mark of the origin, such as a folder, from which the object was last applied. */
+  mark?: string;
+}
+
+/** Object to save, with what its kind has prepared for it. */
+export interface WantedObject extends ConfigurationObject {
+  /** Result of `prepareObject`. */
+  prepared: unknown;
+  mark?: string | undefined;
+}
+
+/** Caller that saves objects. */
+export interface ConfigurationSaver {
+  tenant: string;
+  owner: string;
+}
+
+/**
+ * Kind of objects that `POST /api/apply` saves beside workflows, such as registered agents.
+ * - All statements of one request run in one transaction, which may be repeated.
+ * - Calls to other services belong in `prepareObject`, before the transaction.
+ */
+export abstract class ConfigurationKind {
+  /** Name of the kind in requests and files. */
+  abstract readonly kind: string;
+  /** Position among the kinds: objects of lower ranks are saved first, and deleted last. */
+  abstract readonly rank: number;
+
+  /** Reads the definition that a caller sent. @throws ProblemError 400 with paths in the definition */
+  abstract readObject(sent: JsonObject): ConfigurationObject;
+  /** Finds stored objects by id. In a transaction, concurrent changes of these objects wait. */
+  abstract findObjects(session: ConfigurationSession, tenant: string, ids: readonly string[]): Promise<StoredObject[]>;
+  /** Finds the objects that were last applied under a mark. */
+  abstract findMarked(session: ConfigurationSession, tenant: string, mark: string): Promise<StoredObject[]>;
+  /**
+   * Stores a new object. @returns its revision; `undefined` if the id is taken meanwhile
+   * @throws ProblemError 422 if the tenant has too many
+   */
+  abstract createObject(
+    session: ConfigurationSession,
+    tenant: string,
+    wanted: WantedObject,
+  ): Promise<string | undefined>;
+  /** Replaces an object. @returns its revision; `undefined` if there is none */
+  abstract replaceObject(
+    session: ConfigurationSession,
+    tenant: string,
+    wanted: WantedObject,
+  ): Promise<string | undefined>;
+  abstract markObject(session: ConfigurationSession, tenant: string, id: string, mark: string): Promise<void>;
+  /** Deletes an object. @returns false if there is none */
+  abstract deleteObject(session: ConfigurationSession, tenant: string, id: string): Promise<boolean>;
+
+  /**
+   * Prepares an object that is new or changed, with calls to other services if necessary.
+   * @throws ProblemError 422 with paths in the definition
+   */
+  prepareObject(_object: ConfigurationObject, _saver: ConfigurationSaver, _signal: AbortSignal): Promise<unknown> {
+    return Promise.resolve(undefined);
+  }
+
+  /** Returns a stored definition for the comparison with a sent one. */
+  isSame(
+    stored: StoredObject,
+    wanted: ConfigurationObject,
+    isEqual: (one: unknown, other: unknown) => boolean,
+  ): boolean {
+    return isEqual(stored.definition, wanted.definition);
+  }
+
+  /** Warnings for the author of an object. @param names names of objects in the same request, by kind */
+  findWarnings(
+    _object: ConfigurationObject,
+    _tenant: string,
+    _names: ReadonlyMap<string, ReadonlySet<string>>,
+  ): Promise<ProblemEntry[]> {
+    return Promise.resolve([]);
+  }
+
+  /** Does what a change requires after the transaction, such as dropping caches. */
+  finishChange(_tenant: string, _changed: ConfigurationObject, _isDeleted: boolean): Promise<void> {
+    return Promise.resolve();
+  }
+}

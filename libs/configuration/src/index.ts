@@ -1,0 +1,10 @@
+export { ConfigurationModule } from './configuration.module.js';
+export {
+  type ConfigurationObject,
+  type ConfigurationSaver,
+  type ConfigurationSession,
+  type WantedObject,
+} from './configuration-kind.js';
+export { ConfigurationKinds } from './configuration-kinds.js';
+export { type ObjectOutcome, ObjectPlan } from './object-plan.js';
+export { TableKind } from './table-kind.js';

@@ -1,0 +1,73 @@
+import { Injectable } from '@nestjs/common';
+import {
+  ConfigurationKinds,
+  type ConfigurationObject,
+  type ConfigurationSaver,
+  TableKind,
+  type WantedObject,
+} from '#libs/configuration';
+import { ProblemError, readBody } from '#libs/http-server';
+import type { AgentCard, JsonObject } from '#libs/protocol';
+import { MOST_REGISTERED_AGENTS, type RegistrationFields } from '../agents/registered-agents.js';
+import { RelayLimits } from '../relay/relay-limits.js';
+import { RegisteredAgentBody } from './registered-agent-body.js';
+import { RegistrationCheck } from './registration-check.js';
+
+/** Registered agents as objects that files describe. */
+@Injectable()
+export class RegisteredAgentKind extends TableKind {
+  readonly kind = 'agent';
+  readonly rank = 40;
+  protected readonly table = 'registered_agent';
+  protected readonly columns = ['url', 'auth', 'policy'];
+  protected readonly most = MOST_REGISTERED_AGENTS;
+  protected readonly plural = 'registered agents';
+
+  constructor(
+    private readonly check: RegistrationCheck,
+    private readonly limits: RelayLimits,
+    kinds: ConfigurationKinds,
+  ) {
+    super();
+    kinds.addKind(this);
+  }
+
+  override readObject(sent: JsonObject): ConfigurationObject {
+    const body = readBody(RegisteredAgentBody, sent);
+    this.check.requirePermitted(body);
+    return { id: body.name, name: body.name, definition: body.definition as unknown as JsonObject };
+  }
+
+  /** Reads and pins the card of an agent. */
+  override prepareObject(
+    { definition }: ConfigurationObject,
+    saver: ConfigurationSaver,
+    signal: AbortSignal,
+  ): Promise<AgentCard> {
+    return this.check.readCard(definition as unknown as RegistrationFields, saver, signal);
+  }
+
+  override async finishChange(tenant: string, { name }: ConfigurationObject, isDeleted: boolean): Promise<void> {
+    if (isDeleted) await this.limits.forgetAgent(tenant, name);
+  }
+
+  protected override toColumns({ definition, prepared }: WantedObject): Record<string, unknown> {
+    const { url, auth, policy } = definition as unknown as RegistrationFields;
+    return { url, auth: auth ?? null, policy: JSON.stringify(policy), card: JSON.stringify(prepared) };
+  }
+
+  protected override toDefinition({ url, auth, policy }: JsonObject): JsonObject {
+    return { url: url ?? '', ...(auth !== null && auth !== undefined && { auth }), policy: policy ?? {} };
+  }
+}
+
+/** Finds the problems of a registered agent that need no service. */
+export function findRegistrationProblems(sent: object): { path: string; detail: string }[] {
+  try {
+    readBody(RegisteredAgentBody, sent);
+    return [];
+  } catch (error) {
+    if (error instanceof ProblemError) return [...error.errors];
+    throw error;
+  }
+}

@@ -1,0 +1,170 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DoorAgent } from '../support/door-agent.js';
+import { ParleyCommand } from '../support/parley-command.js';
+import { useStage } from '../support/stage.js';
+import { unique } from '../support/workflow.js';
+
+const SECRET = 'this-secret-is-in-no-output';
+
+const stage = useStage({ env: {} });
+let parley: ParleyCommand;
+
+beforeEach(() => {
+  parley = new ParleyCommand({ PARLEY_URL: stage.parley.url, AGENT_KEY: SECRET });
+});
+
+afterEach(() => parley.end());
+
+function write(file: string, text: string): void {
+  const path = join(parley.folder, 'workflows', file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+async function startAgent(): Promise<DoorAgent> {
+  const agent = await DoorAgent.start();
+  stage.defer(() => agent.end());
+  return agent;
+}
+
+interface Registered {
+  name: string;
+  url: string;
+  auth?: string;
+  policy: object;
+}
+
+async function registered(name: string): Promise<Registered | undefined> {
+  const { status, body } = await stage.api.call<Registered>('GET', `/agents/${name}`);
+  return status === 200 ? body : undefined;
+}
+
+describe('registered agents in files', () => {
+  it('applies an agent before the workflow that calls it, once, and prunes only its own', async () => {
+    const agent = await startAgent();
+    const [name, flow, other] = [unique('agent'), unique('flow'), unique('other')];
+    expect((await stage.api.call('POST', '/agents', { name: other, url: agent.url })).status).toBe(201);
+    write('a-flow.yaml', flowCalling(flow, name));
+    write(
+      'z-agent.yaml',
+      `kind: agent\nname: ${name}\nurl: ${agent.url}\npolicy: { wait: 7, methods: [SendMessage] }\n`,
+    );
+    expect(await parley.run('diff')).toMatchObject({
+      code: 2,
+      out: `agent ${name} is only in the files\n${flow} is only in the files\n`,
+    });
+    expect(await registered(name)).toBeUndefined();
+    expect(await parley.run('apply')).toMatchObject({ code: 0, out: `agent ${name} created\n${flow} created\n` });
+    expect(await registered(name)).toMatchObject({ url: agent.url, policy: { wait: 7, methods: ['SendMessage'] } });
+    // The card of an unchanged agent is not read again: it may be away.
+    await agent.end();
+    expect(await parley.run('apply')).toMatchObject({ code: 0, out: `agent ${name} unchanged\n${flow} unchanged\n` });
+    expect(JSON.parse((await parley.run('apply', '--json')).out)).toEqual({
+      workflows: [{ name: flow, action: 'unchanged' }],
+      objects: [{ kind: 'agent', name, action: 'unchanged' }],
+    });
+    rmSync(join(parley.folder, 'workflows/z-agent.yaml'));
+    write('a-flow.yaml', `name: ${flow}\nnodes: [{ id: a, type: input }]\n`);
+    expect(await parley.run('apply', '--prune')).toMatchObject({ out: `agent ${name} deleted\n${flow} updated\n` });
+    expect([await registered(name), (await registered(other))?.name]).toEqual([undefined, other]);
+  });
+
+  it('reports drift with exit code 2, and replaces it only over the seen revision', async () => {
+    const agent = await startAgent();
+    const name = unique('drift');
+    write('agent.yaml', `kind: agent\nname: ${name}\nurl: ${agent.url}\n`);
+    await parley.run('apply');
+    expect((await parley.run('diff')).code).toBe(0);
+    await stage.api.call('PUT', `/agents/${name}`, { url: agent.url, policy: { wait: 3 } });
+    expect(await parley.run('diff')).toMatchObject({ code: 2, out: expect.stringContaining('"wait":3') as string });
+    expect(await parley.run('apply')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`agent "${name}"`) as string,
+    });
+    expect((await registered(name))?.policy).toEqual({ wait: 3 });
+    expect((await parley.run('apply', '--force')).out).toBe(`agent ${name} updated\n`);
+    expect((await registered(name))?.policy).toEqual({});
+  });
+
+  it('does not replace an agent that was registered elsewhere without --adopt', async () => {
+    const agent = await startAgent();
+    const name = unique('foreign');
+    await stage.api.call('POST', '/agents', { name, url: agent.url });
+    write('agent.yaml', `kind: agent\nname: ${name}\nurl: ${agent.url}\npolicy: { wait: 1 }\n`);
+    expect(await parley.run('apply')).toMatchObject({ code: 1, err: expect.stringContaining('--adopt') as string });
+    expect((await registered(name))?.policy).toEqual({});
+    expect((await parley.run('apply', '--adopt')).out).toBe(`agent ${name} updated\n`);
+  });
+
+  it('saves nothing if one object or workflow is wrong, and names file and line', async () => {
+    const agent = await startAgent();
+    const [good, bad, flow] = [unique('good'), unique('bad'), unique('flow')];
+    write('good.yaml', `kind: agent\nname: ${good}\nurl: ${agent.url}\n`);
+    write('bad.yaml', `kind: agent\nname: ${bad}\nurl: ${agent.url}\npolicy:\n  wait: -1\n`);
+    write('flow.yaml', `name: ${flow}\nnodes: [{ id: a, type: input }]\n`);
+    expect(await parley.run('check')).toMatchObject({
+      code: 2,
+      out: expect.stringContaining('workflows/bad.yaml:5 policy.wait: must be a number of seconds') as string,
+    });
+    expect(await parley.run('apply')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('workflows/bad.yaml:5 policy.wait') as string,
+    });
+    write('bad.yaml', `kind: agent\nname: ${bad}\nurl: http://127.0.0.1:9\n`);
+    expect(await parley.run('apply')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('workflows/bad.yaml:3 url: the agent cannot be registered') as string,
+    });
+    rmSync(join(parley.folder, 'workflows/bad.yaml'));
+    write('flow.yaml', `name: ${flow}\nnodes: [{ id: a, type: nonsense }]\n`);
+    expect((await parley.run('apply')).code).toBe(2);
+    expect(await registered(good)).toBeUndefined();
+    expect((await stage.api.call('GET', `/workflows/${flow}`)).status).toBe(404);
+  });
+
+  it('exports agents without secrets, and applies them to equal lists', async () => {
+    const agent = await startAgent();
+    const [name, credential] = [unique('exported'), unique('cred')];
+    await stage.api.call('POST', '/credentials', { name: credential, kind: 'bearer', token: SECRET });
+    await stage.api.call('POST', '/agents', { name, url: agent.url, auth: credential, policy: { perMinute: 9 } });
+    const before = await registered(name);
+    const exported = await parley.run('export', `agent/${name}`);
+    expect(exported).toMatchObject({ code: 0, out: `agent ${name} → workflows/agents/${name}.yaml\n` });
+    const file = readFileSync(join(parley.folder, `workflows/agents/${name}.yaml`), 'utf8');
+    expect(file).toBe(`kind: agent\nname: ${name}\nurl: ${agent.url}\nauth: ${credential}\npolicy:\n  perMinute: 9\n`);
+    expect((await parley.run('apply')).out).toBe(`agent ${name} unchanged\n`);
+    await stage.api.call('DELETE', `/agents/${name}`);
+    const applied = await parley.run('apply', '--force');
+    expect(applied.out).toBe(`agent ${name} created\n`);
+    const { createdAt: _made, updatedAt: _changed, ...shown } = (await registered(name)) as Registered & Times;
+    expect(before).toMatchObject(shown);
+    expect([file, exported, applied].some((it) => JSON.stringify(it).includes(SECRET))).toBe(false);
+  });
+
+  it('leaves files of other tools alone', async () => {
+    write('deployment.yaml', 'kind: Deployment\nmetadata: { name: web }\n');
+    expect(await parley.run('check')).toMatchObject({ code: 0, out: 'There are no workflows in workflows.\n' });
+    write('agent.yaml', 'kind: agent\nurl: http://127.0.0.1:9\n');
+    expect(await parley.run('check')).toMatchObject({
+      code: 2,
+      out: expect.stringContaining('workflows/agent.yaml:1: a file of the kind agent needs a name') as string,
+    });
+  });
+});
+
+interface Times {
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** Returns a workflow that calls a registered agent: as a tool, and as a node. */
+function flowCalling(name: string, agent: string): string {
+  return `name: ${name}
+nodes:
+  - { id: topic, type: input }
+  - { id: writer, type: agent, config: { prompt: '{{topic}}', tools: [{ agent: agents/${agent} }] } }
+  - { id: other, type: external, config: { agent: ${agent} } }
+edges: [{ from: topic, to: writer }, { from: topic, to: other }]
+`;
+}
