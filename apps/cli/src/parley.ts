@@ -5,7 +5,6 @@ import { addFileCommands, addGenerate } from './commands/files.js';
 import { addInit } from './commands/init.js';
 import { addRunCommands } from './commands/runs.js';
 import { addBackupCommands, addDoctor, addServiceCommands } from './commands/service.js';
-import { addRegisteredAgentCommand } from './commands/registered-agents.js';
 import { addTypes } from './commands/types.js';
 import { addUploadCommands } from './commands/uploads.js';
 import { EXIT, type ExitCode } from './exit-code.js';
@@ -59,7 +58,6 @@ function programOf(session: Session): Command {
   addRunCommands(program, session);
   addUploadCommands(program, session);
   addAgentCommands(program, session);
-  addRegisteredAgentCommand(program, session);
   addDoctor(program, session);
   addBackupCommands(program, session);
   addCompletion(program, session);

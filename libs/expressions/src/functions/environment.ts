@@ -9,15 +9,17 @@ import {
   isCelMap,
 } from '@bufbuild/cel';
 import { celFunc, CelScalar } from '@bufbuild/cel';
+import { briefText, type JsonValue, parseJson } from '#libs/protocol';
 import { currentEvaluation } from '../evaluation.js';
-import { ARITHMETIC } from './arithmetic.js';
-import { EQUALITY } from './equality.js';
-import { JSON_FUNCTIONS } from './json.js';
+import { toCel } from '../values.js';
+import { OPERATORS } from './operators.js';
 import { PATTERNS } from './patterns.js';
 import { TEXT } from './text.js';
 import { TIME } from './time.js';
 
-const { BOOL, DYN, INT } = CelScalar;
+const { BOOL, DYN, INT, STRING } = CelScalar;
+const STEP = /[^.[\]]+/g;
+const PATH = /^(?:[^.[\]]+|\[\d+\])(?:\.[^.[\]]+|\[\d+\])*$/;
 
 /**
  * CEL function `@each(range, weight, innermost)`, which SyntaxCheck wraps around the range of each macro. It charges
@@ -30,7 +32,21 @@ const EACH = celFunc('@each', [DYN, INT, BOOL], DYN, (range, weight, innermost) 
   return range;
 });
 
-const OWN: readonly CelFunc[] = [...ARITHMETIC, ...EQUALITY, ...TEXT, ...PATTERNS, ...TIME, ...JSON_FUNCTIONS, EACH];
+/** Functions `get(value, path, default)` and `parseJson(text)`, which the CEL standard lacks. */
+const JSON_FUNCTIONS: readonly CelFunc[] = [
+  celFunc('get', [DYN, STRING, DYN], DYN, (value, path, otherwise) => {
+    currentEvaluation().budget.chargeRead(path.length * 8);
+    if (!PATH.test(path))
+      throw new Error(`"${briefText(path, 50)}" is no path: names with dots between them, [0] in lists`);
+    return findAtPath(value, path.match(STEP) ?? []) ?? otherwise;
+  }),
+  celFunc('parseJson', [STRING], DYN, (text) => {
+    currentEvaluation().budget.chargeRead(text.length * 4);
+    return toCel(parseJsonText(text));
+  }),
+];
+
+const OWN: readonly CelFunc[] = [...OPERATORS, ...TEXT, ...PATTERNS, ...TIME, ...JSON_FUNCTIONS, EACH];
 
 /** Steps that each call of a function costs, by the name of the function; 0 for all others. */
 const STEPS: Record<string, number> = {
@@ -109,4 +125,23 @@ function javascriptKind(type: CelType | undefined): string | undefined {
 
 function contentLengthOf(value: CelValue | undefined): number {
   return typeof value === 'string' || value instanceof Uint8Array ? value.length : 0;
+}
+
+function findAtPath(value: CelValue, path: readonly string[]): CelValue | undefined {
+  let at: CelValue | undefined = value;
+  for (const step of path) {
+    currentEvaluation().budget.chargeSteps(1);
+    if (isCelMap(at)) at = at.get(step);
+    else if (isCelList(at)) at = /^\d{1,9}$/.test(step) ? at.get(Number(step)) : undefined;
+    else return undefined;
+  }
+  return at;
+}
+
+function parseJsonText(text: string): JsonValue {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw new Error('this text is no JSON', { cause: error });
+  }
 }

@@ -1,16 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { AgentExecutor, type CallContext, type RequestContext, TaskCanceled } from '#libs/agents';
-import type { Message, SendMessageRequest, Task, TaskReference } from '#libs/protocol';
+import { cancelTask } from '#libs/durable';
+import { retryWhileUnreachable } from '#libs/postgres';
+import { isTerminalState, type Message, type SendMessageRequest, type Task, type TaskReference } from '#libs/protocol';
 import type { RelayedTurn, TaskEvent } from '#libs/tasks';
 import { checkPolicy } from '../agents/agent-policy.js';
 import type { RegisteredAgent } from '../agents/registered-agents.js';
-import { RelayCancel } from './relay-cancel.js';
-import { type RelayServices, turnOptions } from './relay-request.js';
-import { relayedTurn } from './relay-tasks.js';
+import { identityOf, type RelayServices, turnOptions } from './relay-request.js';
+import { relayedTurn, type StoredTurn } from './relay-tasks.js';
 import { RelayTurn } from './relay-turn.js';
+import { TaskMirror } from './task-mirror.js';
 
 /** Milliseconds that a canceled Task has left to learn how the agent's Task ends. */
 const CANCEL_MS = 12_000;
+/** Milliseconds for reading the stored turn, also while the database is away. */
+const FIND_MS = 3_000;
+/** Milliseconds for reading the agent's Task after a cancel. */
+const LOOK_MS = 4_000;
 
 /**
  * Executor of a registered agent: passes Messages on to the agent as they came, and tells the agent's events as they
@@ -82,4 +88,43 @@ const FIRST_ANSWER = 2;
 
 function isCanceled({ signal }: RequestContext): boolean {
   return signal.reason instanceof TaskCanceled;
+}
+
+/**
+ * Cancels the agent's Task of a canceled Task.
+ * - If the agent's Task has ended, the Task ends the same way: it may have completed before the cancel arrived.
+ * - Otherwise the Task ends as CANCELED.
+ */
+class RelayCancel {
+  constructor(
+    private readonly agent: RegisteredAgent,
+    private readonly services: RelayServices,
+    private readonly context: RequestContext,
+    /** Task at the agent, if this execution knows it already. */
+    private readonly knownTaskId?: string,
+  ) {}
+
+  /** Cancels the agent's Task and yields its last events, if they can be read. Never throws. */
+  async *endTask(): AsyncGenerator<TaskEvent, void, undefined> {
+    for (const event of await this.readLastEvents().catch(() => [])) yield event;
+  }
+
+  private async readLastEvents(): Promise<TaskEvent[]> {
+    const { agent, context, services } = this;
+    const remoteTaskId = this.knownTaskId ?? (await this.findTaskId());
+    if (remoteTaskId === undefined) return [];
+    const identity = identityOf(agent, context);
+    await cancelTask(services.directory, agent.url, remoteTaskId, identity);
+    const options = { ...identity, timeouts: { refused: 0, total: LOOK_MS }, signal: AbortSignal.timeout(LOOK_MS) };
+    const client = await services.directory.resolveClient(agent.url, options);
+    const task = await client.getTask(remoteTaskId, options);
+    if (!isTerminalState(task.status.state)) return [];
+    return new TaskMirror(context, await context.readTaskLog()).toEvents({ task });
+  }
+
+  private async findTaskId(): Promise<string | undefined> {
+    const { context, services } = this;
+    const find = (): Promise<StoredTurn | undefined> => services.tasks.findTurn(context.taskId);
+    return (await retryWhileUnreachable(find, AbortSignal.timeout(FIND_MS)))?.remoteTaskId;
+  }
 }
