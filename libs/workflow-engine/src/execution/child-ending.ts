@@ -33,9 +33,8 @@ import {
   type WorkflowNode,
 } from '#libs/workflow-definition';
 import { FailedExpression } from '../messages/run-expressions.js';
-import type { NodeInstance } from '../state/node-instance.js';
+import { isRemoteNode, type NodeInstance } from '../state/node-instance.js';
 import { AUTH_REQUIRED } from '../state/run-steps.js';
-import { isRemoteNode } from './node-dispatch.js';
 
 /** Error for a result of a node that violates its output rules. Its message may be shown to callers. */
 export class InvalidOutput extends Error {

@@ -33,7 +33,7 @@ import {
 } from '../messages/node-message.js';
 import type { RunEvaluation } from '../messages/run-evaluation.js';
 import { FailedExpression } from '../messages/run-expressions.js';
-import type { NodeInstance } from '../state/node-instance.js';
+import { isRemoteNode, type NodeInstance } from '../state/node-instance.js';
 import { answerParts } from '../state/run-questions.js';
 import type { RunState } from '../state/run-state.js';
 
@@ -63,14 +63,6 @@ export function nodePath(workflow: string, id: string): string {
 export function pathAround(path: string): string | undefined {
   const [, workflow, around] = /^(workflows\/[^/]+)\/nodes\/(?:([^/]+)\.)?[^/.]+$/.exec(path) ?? [];
   return around === undefined ? workflow : `${workflow}/nodes/${around}`;
-}
-
-/**
- * True if the agent that a node calls is elsewhere: that of an `external` node, unless it is registered here. Any other
- * agent has its Tasks in this service.
- */
-export function isRemoteNode({ type, config }: Pick<WorkflowNode, 'type' | 'config'>): boolean {
-  return type === 'external' && registeredAgentPath(config) === undefined;
 }
 
 /**

@@ -17,7 +17,7 @@ import type { WorkflowGraph } from '#libs/workflow-definition';
 import { leftOutPayload, unreadPayload } from '../messages/left-out-parts.js';
 import { messageParts } from '../messages/node-message.js';
 import type { RunEvaluation } from '../messages/run-evaluation.js';
-import type { CanceledChild, NodeInstance } from '../state/node-instance.js';
+import { type CanceledChild, isRemoteNode, type NodeInstance } from '../state/node-instance.js';
 import { isForwardedStep } from '../state/run-metadata.js';
 import type { RunState } from '../state/run-state.js';
 import { partsLeftOut, type SendingPayload } from '../state/run-steps.js';
@@ -43,7 +43,6 @@ import {
   childReference,
   dispatchMessageId,
   externalCall,
-  isRemoteNode,
   nodeContext,
   nodeRequest,
   nodeTimeout,

@@ -1,3 +1,4 @@
+import { registeredAgentPath } from '#libs/agents';
 import {
   type Artifact,
   type CallCancelOutcome,
@@ -221,4 +222,12 @@ function newList(): NonNullable<NodeInstance['each']> {
 /** Returns a node's output as text: the text of its first Artifact, or an empty text. */
 export function outputText({ artifacts }: { artifacts: readonly Artifact[] }): string {
   return joinedText(artifacts[0]?.parts ?? []) ?? '';
+}
+
+/**
+ * True if the agent that a node calls is elsewhere: that of an `external` node, unless it is registered here. Any other
+ * agent has its Tasks in this service.
+ */
+export function isRemoteNode({ type, config }: Pick<WorkflowNode, 'type' | 'config'>): boolean {
+  return type === 'external' && registeredAgentPath(config) === undefined;
 }
