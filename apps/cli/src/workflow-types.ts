@@ -25,7 +25,7 @@ function workflowMember(workflow: WorkflowGraph): string {
   const properties = workflow.resultNodes().map((node): [string, string] => [memberName(node.id), outputType(node)]);
   const inputs = workflow.hasInputs ? schemaType(inputsSchema(nodes)) : 'Record<string, never>';
   const lines = [`inputs: ${inputs};`, `outputs: ${objectText(properties)};`].map(indentLines);
-  return `${comment(description)}${memberName(name)}: {\n${lines.join('\n')}\n};`;
+  return `${docComment(description)}${memberName(name)}: {\n${lines.join('\n')}\n};`;
 }
 
 /** Member of a node's config that has the JSON Schema of its result, by the node's type. */
@@ -68,7 +68,7 @@ function objectType(schema: JsonObject, depth: number): string {
   const { properties, required, additionalProperties: others } = schema;
   const needed = new Set(Array.isArray(required) ? required : []);
   const members = Object.entries(isJsonObject(properties) ? properties : {}).map(([name, it]): [string, string] => [
-    `${comment(isJsonObject(it) ? it['description'] : undefined)}${memberName(name)}${needed.has(name) ? '' : '?'}`,
+    `${docComment(isJsonObject(it) ? it['description'] : undefined)}${memberName(name)}${needed.has(name) ? '' : '?'}`,
     schemaType(it, depth + 1),
   ]);
   if (members.length > 0) return objectText(members);
@@ -90,7 +90,7 @@ function memberName(name: string): string {
 }
 
 /** Returns a doc comment on a line of its own; '' without a text. */
-function comment(text: unknown): string {
+function docComment(text: unknown): string {
   if (typeof text !== 'string' || text.trim() === '') return '';
   return `/** ${text.trim().replaceAll(/\s+/g, ' ').replaceAll('*/', '* /')} */\n`;
 }
