@@ -36,4 +36,10 @@ describe('The documentation', () => {
     expect(headings('docs/OPERATIONS.md')[0]).toBe('What to look at first');
     expect(headings('docs/VARIABLES.md')[0]).toMatch(/first deploy/i);
   });
+
+  it('lists every part of the page for operators at its top', () => {
+    const [top = '', ...parts] = page('docs/OPERATIONS.md').split(/^## /m);
+    const anchors = parts.map((part) => part.split('\n')[0]!.toLowerCase().replaceAll(' ', '-'));
+    expect(anchors.filter((anchor) => !top.includes(`(#${anchor})`))).toEqual([]);
+  });
 });
