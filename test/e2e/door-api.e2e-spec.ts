@@ -5,6 +5,7 @@ import { DoorAgent } from '../support/door-agent.js';
 import { openDoor, register } from '../support/doors.js';
 import { GrpcWire } from '../support/grpc-wire.js';
 import { ParleyCommand } from '../support/parley-command.js';
+import { startParley } from '../support/parley.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
 import { unique } from '../support/workflow.js';
@@ -41,6 +42,28 @@ it('registers, shows, lists, replaces and deletes an agent', async () => {
   expect((await stage.api.call('DELETE', `/agents/${name}`)).status).toBe(404);
   expect((await fetch(`${base}/.well-known/agent-card.json`)).status).toBe(404);
   expect((await rest(base, 'GET', `/tasks/${task.id}`)).status).toBe(200);
+});
+
+it('is replaced and deleted at once at a replica that has just used it', async () => {
+  const other = await startParley({ databaseUrl: stage.database.url });
+  stage.defer(() => other.stop());
+  const [first, second] = [await startAgent(), await startAgent()];
+  const { name, base } = await openDoor(stage.parley.url, first.url);
+  const change = (method: string, body?: object) => rest(`${other.url}/api`, method, `/agents/${name}`, { body });
+  const heard = (): number[] => [first.heard.length, second.heard.length];
+  await sendTask(base, 'hello');
+  await sendTask(base, 'hello');
+  expect((await change('PUT', { url: second.url })).status).toBe(200);
+  await sendTask(base, 'hello');
+  expect(heard()).toEqual([2, 1]);
+  await sendTask(base, 'hello');
+  expect((await change('PUT', { url: second.url, policy: { maxBytes: 10 } })).status).toBe(200);
+  expect((await rest(base, 'POST', '/message:send', { body: { message: message('hello') } })).status).toBe(413);
+  expect((await change('PUT', { url: second.url })).status).toBe(200);
+  await sendTask(base, 'hello');
+  expect((await change('DELETE')).status).toBe(204);
+  expect((await rest(base, 'POST', '/message:send', { body: { message: message('hello') } })).status).toBe(404);
+  expect(heard()).toEqual([2, 3]);
 });
 
 it.each<[string, number, string, object]>([

@@ -164,6 +164,8 @@ export interface AgentSource {
   readonly root: string;
   /** Returns the agent of a name, as it was last saved; `undefined` if the tenant has none of this name. */
   findAgent(tenant: string, name: string): Promise<ServedAgent | undefined>;
+  /** Returns an agent as this process last saw it (see `AgentCatalog.findCachedAgent`). */
+  findCachedAgent?(tenant: string, name: string): ServedAgent | undefined;
   /** Lists at most `limit` agents of a tenant with names after `after`, sorted by name. */
   listAgents(tenant: string, limit: number, after: string): Promise<ListedAgent[]>;
 }

@@ -155,11 +155,36 @@ class MarkRegisteredAgent1700000001390 implements MigrationInterface {
   }
 }
 
+const WORKFLOWS = `
+  SELECT workflow.tenant, workflow.name, workflow.revision::text || '/' || saved.xmin::text AS version
+  FROM workflow JOIN workflow_revision AS saved USING (tenant, name, revision)
+  WHERE workflow.deleted_at IS NULL`;
+
+/**
+ * Adds registered agents to the view of the newest revisions, so that a Task may be created under the precondition that
+ * the definition is current. A workflow may have the same name: the versions differ.
+ */
+class ViewNewestRegisteredAgent1700000001075 implements MigrationInterface {
+  readonly name = 'ViewNewestRegisteredAgent1700000001075';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE OR REPLACE VIEW workflow_newest AS ${WORKFLOWS}
+      UNION ALL
+      SELECT tenant, name, 'agent/' || (extract(epoch FROM updated_at) * 1000000)::bigint::text FROM registered_agent`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(`CREATE OR REPLACE VIEW workflow_newest AS ${WORKFLOWS}`);
+  }
+}
+
 export const REGISTERED_AGENT_MIGRATIONS = [
   CreateRegisteredAgent1700000001070,
   LimitRegisteredAgent1700000001071,
   BeginRegisteredAgentTurn1700000001072,
   NoteUnsentMessage1700000001073,
   ParkRegisteredAgentTask1700000001074,
+  ViewNewestRegisteredAgent1700000001075,
   MarkRegisteredAgent1700000001390,
 ];

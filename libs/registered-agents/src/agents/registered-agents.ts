@@ -4,6 +4,7 @@ import { type InsertResult, MoreThan, type Repository, type UpdateResult } from 
 import { type NamedPage, refuseMoreThan } from '#libs/http-server';
 import { BatchLoader, Database } from '#libs/postgres';
 import type { AgentCard } from '#libs/protocol';
+import type { RevisionPrecondition } from '#libs/tasks';
 import { type AgentPolicy, readPolicy } from './agent-policy.js';
 import { RegisteredAgentRow } from './registered-agent-tables.js';
 
@@ -30,6 +31,14 @@ export interface RegisteredAgent extends RegistrationFields {
 
 /** Maximum number of registered agents of a tenant; concurrent requests may exceed it slightly. */
 export const MOST_REGISTERED_AGENTS = 500;
+
+/**
+ * Returns the precondition that the definition of an agent is still the one that was saved at a time (see
+ * `findTimeOfSave`).
+ */
+export function savedAtPremise(tenant: string, name: string, savedAt: string): RevisionPrecondition {
+  return { relation: 'workflow_newest', tenant, name, version: `agent/${savedAt}` };
+}
 
 /** Stores the registered agents of tenants. */
 @Injectable()

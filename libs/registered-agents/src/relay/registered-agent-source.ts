@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { AgentDirectory, readAgentCard } from '#libs/a2a-client';
 import { type AgentSource, BuiltInAgents, type ListedAgent, REGISTERED_AGENTS, type ServedAgent } from '#libs/agents';
 import { type AgentCard, decodeAgentCard, jsonDigest, type JsonObject, redactedUrl } from '#libs/protocol';
-import { type RegisteredAgent, RegisteredAgents } from '../agents/registered-agents.js';
+import { type RegisteredAgent, RegisteredAgents, savedAtPremise } from '../agents/registered-agents.js';
 import { forwardedCard, forwardedExtensions } from './relay-card.js';
 import { RelayExecutor } from './relay-executor.js';
 import { RelayLimits } from './relay-limits.js';
@@ -19,6 +19,8 @@ const MOST_KEPT_LENGTH = 16 * 1024 * 1024;
 /** Served agent, and the state of the definition and the card from which it was made. */
 interface KeptAgent {
   served: ServedAgent;
+  /** Served agent with the precondition that its definition is still the saved one. */
+  unchecked: ServedAgent;
   /** Time when the definition was saved (`findTimeOfSave`). */
   savedAt: string;
   cardDigest: string;
@@ -70,8 +72,14 @@ export class RegisteredAgentSource implements AgentSource {
       return known.served;
     }
     const served = this.toServed(agent, card);
-    this.kept.set(key, { served, savedAt, cardDigest, freshUntil, length: JSON.stringify(card).length });
+    const unchecked = { ...served, premise: savedAtPremise(tenant, name, savedAt) };
+    this.kept.set(key, { served, unchecked, savedAt, cardDigest, freshUntil, length: JSON.stringify(card).length });
     return served;
+  }
+
+  findCachedAgent(tenant: string, name: string): ServedAgent | undefined {
+    const known = this.kept.get(JSON.stringify([tenant, name]));
+    return known && performance.now() < known.freshUntil ? known.unchecked : undefined;
   }
 
   async listAgents(tenant: string, limit: number, after: string): Promise<ListedAgent[]> {

@@ -6,6 +6,7 @@ import { isTerminalState, type Message, type SendMessageRequest, type Task, type
 import type { RelayedTurn, TaskEvent } from '#libs/tasks';
 import { checkPolicy } from '../agents/agent-policy.js';
 import type { RegisteredAgent } from '../agents/registered-agents.js';
+import { openTurn } from './opened-turn.js';
 import { identityOf, type RelayServices, turnOptions } from './relay-request.js';
 import { relayedTurn, type StoredTurn } from './relay-tasks.js';
 import { RelayTurn } from './relay-turn.js';
@@ -71,7 +72,7 @@ export class RelayExecutor extends AgentExecutor {
     if (isCanceled(context)) return yield* new RelayCancel(agent, services, context).endTask();
     let turn: RelayTurn | undefined;
     try {
-      turn = await RelayTurn.openTurn(agent, services, context);
+      turn = new RelayTurn(agent, services, context, await openTurn(agent, services, context));
       yield* turn.runTurn();
     } catch (error) {
       if (!isCanceled(context)) throw error;

@@ -5,7 +5,7 @@ import type { Message, Part, SendMessageRequest } from '#libs/protocol';
 import type { RegisteredAgent } from '../agents/registered-agents.js';
 import { type AgentPolicy, passedHeaders } from '../agents/agent-policy.js';
 import type { RelayLimits } from './relay-limits.js';
-import type { RelayTasks, StoredTurn, TurnOptions } from './relay-tasks.js';
+import type { RelayTalk, RelayTasks, StoredTurn, TurnOptions } from './relay-tasks.js';
 import type { RelayWebhooks } from './relay-webhooks.js';
 
 /** Services that a relay uses. */
@@ -14,6 +14,11 @@ export interface RelayServices {
   tasks: RelayTasks;
   limits: RelayLimits;
   webhooks: RelayWebhooks;
+}
+
+/** Returns the owner and the agent of a Task's talk. */
+export function talkOf({ name }: RegisteredAgent, { call }: RequestContext): RelayTalk {
+  return { scope: call.scope, agent: name };
 }
 
 /** Returns who calls the agent, and with which credential. */

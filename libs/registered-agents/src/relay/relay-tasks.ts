@@ -175,6 +175,7 @@ export function relayedTurn(
 ): RelayedTurn {
   return {
     isNewContext,
+    madeAt: performance.now(),
     talkKey: talkKey(talk),
     contextKey: contextKey(talk, contextId),
     messageId,

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AgentCall, type CallOutcome, type CallProgress } from '#libs/durable';
 import type { HeldParts, RequestContext } from '#libs/agents';
@@ -13,14 +12,15 @@ import {
   type TaskState,
 } from '#libs/protocol';
 import { Backoff } from '#libs/service';
-import type { RelayedTurn, TaskEvent } from '#libs/tasks';
+import type { TaskEvent } from '#libs/tasks';
 import { DEFAULT_WAIT_S } from '../agents/agent-policy.js';
 import type { RegisteredAgent } from '../agents/registered-agents.js';
 import { type CallDecision, decideAfter, failureWords } from './call-decision.js';
 import { UnstoredIds } from './unstored-ids.js';
-import { identityOf, toAgentRequest, turnOptions, type RelayServices } from './relay-request.js';
+import type { OpenedTurn } from './opened-turn.js';
+import { identityOf, type RelayServices, talkOf, toAgentRequest } from './relay-request.js';
 import { QuietStream, RelayParking } from './relay-parking.js';
-import type { RelayTalk, StoredTurn, TurnOptions } from './relay-tasks.js';
+import type { StoredTurn } from './relay-tasks.js';
 import { TaskMirror } from './task-mirror.js';
 
 /** Milliseconds that an agent has for the first event after a Message, which may be its whole answer. */
@@ -55,71 +55,25 @@ export class RelayTurn {
   private readonly unstored: UnstoredIds;
   private readonly parking: RelayParking;
 
-  private constructor(
+  private readonly turn: StoredTurn;
+
+  constructor(
     private readonly agent: RegisteredAgent,
     private readonly services: RelayServices,
     private readonly context: RequestContext,
-    private readonly turn: StoredTurn & { isRecovered: boolean },
-    log: readonly TaskEvent[],
+    private readonly opened: OpenedTurn,
   ) {
+    const { turn, log, isRecovered } = opened;
+    this.turn = turn;
     this.mirror = new TaskMirror(context, log);
     this.parking = new RelayParking(agent, services, context, turn);
-    this.mayBeSent = turn.isRecovered && !turn.isUnsent;
+    this.mayBeSent = isRecovered && !turn.isUnsent;
     this.follows = this.mayBeSent && turn.remoteTaskId !== undefined;
     this.waitsSince = performance.now() - (turn.isUnsent ? Math.max(Date.now() - turn.begunAt.getTime(), 0) : 0);
     if (turn.isUnsent) this.awaySince = this.waitsSince;
     this.unstored = new UnstoredIds((ids) =>
       retryWhileUnreachable(() => services.tasks.keepRemote(context, ids), context.signal),
     );
-  }
-
-  /** Stores the turn, and waits until its Message is durable. */
-  static async openTurn(agent: RegisteredAgent, services: RelayServices, context: RequestContext): Promise<RelayTurn> {
-    const { taskId, contextId, signal, relayed } = context;
-    if (relayed) {
-      const turn = await RelayTurn.newTurn(services, context, relayed);
-      return new RelayTurn(agent, services, context, { ...turn, isRecovered: false }, []);
-    }
-    const log = await context.readTaskLog();
-    const begun = {
-      taskId,
-      contextId,
-      messageId: turnKey(context, log),
-      options: turnOptions(agent.policy, context),
-      execution: randomUUID(),
-    };
-    const talk = talkOf(agent, context);
-    const storeTurn = async (): Promise<StoredTurn & { isRecovered: boolean }> => {
-      const turn = await services.tasks.beginTurn(talk, begun);
-      if (turn) return { ...turn, isRecovered: false };
-      const found = await services.tasks.findTurn(taskId);
-      if (!found) throw new Error(`The turn of task ${taskId} vanished`);
-      return { ...found, isRecovered: true };
-    };
-    const [turn] = await Promise.all([retryWhileUnreachable(storeTurn, signal), context.flush()]);
-    return new RelayTurn(agent, services, context, turn, log);
-  }
-
-  /** Waits until a turn that was stored with its Task is durable. Finds the agent's context if the caller named one. */
-  private static async newTurn(
-    services: RelayServices,
-    context: RequestContext,
-    relayed: RelayedTurn,
-  ): Promise<StoredTurn> {
-    const begunAt = new Date();
-    const findContext = (): Promise<string | undefined> => services.tasks.findContext(relayed);
-    const [remoteContextId] = await Promise.all([
-      relayed.isNewContext ? undefined : retryWhileUnreachable(findContext, context.signal),
-      context.flush(),
-    ]);
-    const options = JSON.parse(relayed.options) as TurnOptions;
-    return {
-      options,
-      begunAt,
-      ...(remoteContextId !== undefined && { remoteContextId }),
-      isAnswer: false,
-      isUnsent: false,
-    };
   }
 
   /** Task at the agent, if known. */
@@ -246,7 +200,7 @@ export class RelayTurn {
         keepContextId: async () => undefined,
       },
       findTarget: () => ({ url: agent.url }),
-      by: { context, agent: context.call.agent },
+      by: { context, agent: context.call.agent, announcedAt: this.opened.acceptedAfter },
       ...(this.follows && remoteTaskId !== undefined && { known: remoteTaskId }),
       ...(this.follows && request.message.taskId !== remoteTaskId && { delivered: true }),
       leavesTask: true,
@@ -282,7 +236,7 @@ export class RelayTurn {
     const { taskId, contextId } = seen;
     if (taskId !== turn.remoteTaskId || contextId !== turn.remoteContextId) {
       if (!isIdentifier(taskId) || !isIdentifier(contextId)) throw new Error('The agent names ids that do not fit');
-      this.unstored.add({ taskId, contextId });
+      this.unstored.noteIds({ taskId, contextId });
     }
     turn.remoteTaskId = taskId;
     turn.remoteContextId = contextId;
@@ -293,7 +247,7 @@ export class RelayTurn {
   private noteContext(remote: string | undefined): void {
     const { turn } = this;
     if (!remote || turn.remoteTaskId !== undefined || remote === turn.remoteContextId || !isIdentifier(remote)) return;
-    this.unstored.add({ contextId: remote });
+    this.unstored.noteIds({ contextId: remote });
   }
 
   /**
@@ -378,19 +332,6 @@ export class RelayTurn {
 
 /** Maximum exponent of the pauses. */
 const MOST_DOUBLINGS = 10;
-
-/**
- * Returns the key of a turn, which is the same for each execution of the turn. A caller may send several Messages with
- * the same id, so the key has the number of the Message in the log.
- */
-function turnKey({ userMessage }: RequestContext, log: readonly TaskEvent[]): string {
-  const number = log.filter((event) => 'statusUpdate' in event && event.received).length;
-  return number === 0 ? userMessage.messageId : `${userMessage.messageId}#${number}`;
-}
-
-function talkOf({ name }: RegisteredAgent, { call }: RequestContext): RelayTalk {
-  return { scope: call.scope, agent: name };
-}
 
 /** Returns the newest Message of the caller that does not answer the question of the relay. */
 function lastMessage(history: readonly Message[]): Message | undefined {

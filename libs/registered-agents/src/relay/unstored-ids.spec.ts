@@ -19,7 +19,7 @@ function startIds(store: (ids: RemoteIds) => Promise<void> = async () => undefin
 
 it('adds the ids to the next event alone, and stores nothing else', async () => {
   const { ids, stored } = startIds();
-  ids.add(IDS);
+  ids.noteIds(IDS);
   expect(await ids.addTo(event)).toEqual({ ...event, remote: IDS });
   expect(await ids.addTo(event)).toBe(event);
   await ids.storeRest();
@@ -29,7 +29,7 @@ it('adds the ids to the next event alone, and stores nothing else', async () => 
 it('stores the ids alone if no event follows', async () => {
   const done = Promise.withResolvers<void>();
   const { ids, stored } = startIds(async () => done.resolve());
-  ids.add(IDS);
+  ids.noteIds(IDS);
   await done.promise;
   expect(await ids.addTo(event)).toBe(event);
   expect(stored).toEqual([IDS]);
@@ -43,10 +43,10 @@ it('lets an event and newer ids wait for a store under way', async () => {
     await gate.promise;
     order.push(`${contextId} ends`);
   });
-  ids.add(IDS);
+  ids.noteIds(IDS);
   const first = ids.storeRest();
   await delay(0);
-  ids.add(NEWER);
+  ids.noteIds(NEWER);
   const added = ids.addTo(event).then((it) => order.push('remote' in it ? 'an event with ids' : 'an event'));
   gate.resolve();
   await Promise.all([first, added]);
@@ -55,17 +55,17 @@ it('lets an event and newer ids wait for a store under way', async () => {
 
 it('gives the turn the error of a store', async () => {
   const { ids } = startIds(() => Promise.reject(new Error('away')));
-  ids.add(IDS);
+  ids.noteIds(IDS);
   await expect(ids.storeRest()).rejects.toThrow('away');
   await expect(ids.addTo(event)).rejects.toThrow('away');
 });
 
 it('returns the newest ids although an event has brought them, and stores no more by itself', async () => {
   const { ids, stored } = startIds();
-  ids.add(IDS);
+  ids.noteIds(IDS);
   await ids.addTo(event);
   expect(await ids.takeNewest()).toEqual(IDS);
-  ids.add(NEWER);
+  ids.noteIds(NEWER);
   expect(await ids.takeNewest()).toEqual(NEWER);
   await ids.storeRest();
   expect(stored).toEqual([]);

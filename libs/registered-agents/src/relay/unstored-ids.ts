@@ -18,8 +18,8 @@ export class UnstoredIds {
   /** @param store stores ids without an event */
   constructor(private readonly store: (ids: RemoteIds) => Promise<void>) {}
 
-  /** Adds ids that the agent has named. */
-  add(ids: RemoteIds): void {
+  /** Notes ids that the agent has named. */
+  noteIds(ids: RemoteIds): void {
     this.waiting = this.newest = ids;
     this.timer ??= setTimeout(() => this.storeSoon(), LONGEST_WAIT_MS);
   }

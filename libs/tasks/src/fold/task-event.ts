@@ -57,6 +57,8 @@ export interface RelayedTurn {
   execution: string;
   /** True if no other Task can have the context. Not stored. */
   isNewContext: boolean;
+  /** Time, by `performance.now()`, before the turn was recorded. Not stored. */
+  madeAt: number;
 }
 
 /** Ids that an agent elsewhere has for a Task and its context. `taskId` is absent if the agent answers directly. */

@@ -80,10 +80,13 @@ export class WorkflowCatalog extends AgentCatalog {
   }
 
   /**
-   * Returns a cached agent of a node; `undefined` if none is cached, and for every workflow: a run stores the revision
-   * with which it begins, so its revision must be current.
+   * Returns a cached agent of a node or of a source; `undefined` if none is cached, and for every workflow: a run stores
+   * the revision with which it begins, so its revision must be current.
    */
   override findCachedAgent(path: string): ServedAgent | undefined {
+    const [root = '', name, ...below] = path.split('/');
+    const source = this.services.own.findSource(root);
+    if (source) return name && below.length === 0 ? source.findCachedAgent?.(this.tenant, name) : undefined;
     const [, workflow, id] = NODE_PATH.exec(path) ?? [];
     if (workflow === undefined || id === undefined) return undefined;
     const found = this.store.recentRevision?.(workflow);

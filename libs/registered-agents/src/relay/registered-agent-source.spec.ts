@@ -1,0 +1,37 @@
+import type { AgentDirectory } from '#libs/a2a-client';
+import { BuiltInAgents } from '#libs/agents';
+import type { AgentCard } from '#libs/protocol';
+import type { RegisteredAgent, RegisteredAgents } from '../agents/registered-agents.js';
+import { RegisteredAgentSource } from './registered-agent-source.js';
+import type { RelayLimits } from './relay-limits.js';
+import type { RelayTasks } from './relay-tasks.js';
+import type { RelayWebhooks } from './relay-webhooks.js';
+
+const CARD = { name: 'Echo', description: '', version: '1', skills: [], capabilities: {} } as unknown as AgentCard;
+
+/** A source of one agent, whose definition was saved at the times in `saves`, one after the other. */
+function sourceOf(saves: (string | undefined)[]): RegisteredAgentSource {
+  const agent = { tenant: 'acme', name: 'echo', url: 'http://127.0.0.1:1', policy: {}, card: CARD } as RegisteredAgent;
+  const agents = { findTimeOfSave: async () => saves.shift(), get: async () => agent };
+  const directory = { pinnedCard: async () => undefined };
+  return new RegisteredAgentSource(
+    agents as unknown as RegisteredAgents,
+    {} as RelayTasks,
+    directory as unknown as AgentDirectory,
+    {} as RelayLimits,
+    {} as RelayWebhooks,
+    new BuiltInAgents(),
+  );
+}
+
+it('finds an agent that was just seen without a query, under the precondition of its definition', async () => {
+  const source = sourceOf(['17', '18']);
+  expect(source.findCachedAgent('acme', 'echo')).toBeUndefined();
+  const seen = await source.findAgent('acme', 'echo');
+  expect(seen?.premise).toBeUndefined();
+  const premise = { relation: 'workflow_newest', tenant: 'acme', name: 'echo', version: 'agent/17' };
+  expect(source.findCachedAgent('acme', 'echo')).toEqual({ ...seen, premise });
+  expect(source.findCachedAgent('other', 'echo')).toBeUndefined();
+  await source.findAgent('acme', 'echo');
+  expect(source.findCachedAgent('acme', 'echo')?.premise?.version).toBe('agent/18');
+});
