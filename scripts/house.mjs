@@ -3,6 +3,7 @@
  * worse than its target or than what is recorded.
  * - `-- --runtime` also counts the files that a SendMessage and a run execute, in the built service with its database.
  * - `-- --record` writes down the values that got better (scripts/house/recorded.json).
+ * - `-- --accept=shippedLines,…` also writes down measures that got worse for a reason, by their ids.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

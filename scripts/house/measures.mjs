@@ -6,7 +6,10 @@ import { importGraph, isIndex, longestChain, singleImporterFiles } from './impor
 import { declaredNames, isOneWord, sharedTypeNames, widespreadNames } from './names.mjs';
 import { countLines } from './sources.mjs';
 
-/** Measures by id. `isRuntime` marks those that need a running service. */
+/**
+ * Measures by id. `isRuntime` marks those that need a running service. `isCounted` marks those whose target features
+ * have outgrown: they only have to be no worse than recorded.
+ */
 export const MEASURES = {
   oneWordNames: { title: 'function names of one word, %', target: 25 },
   clauseDocstrings: { title: 'docstrings that begin with a clause, %', target: 8 },
@@ -16,7 +19,7 @@ export const MEASURES = {
   importChain: { title: 'longest import chain, files', target: 50 },
   sendMessageFiles: { title: 'files of one warm SendMessage', target: 60, isRuntime: true },
   runFiles: { title: 'files of a run of three nodes', target: 110, isRuntime: true },
-  shippedLines: { title: 'shipped lines outside the console', target: 68_000 },
+  shippedLines: { title: 'shipped lines outside the console', target: 68_000, isCounted: true },
   singleImporterFiles: { title: 'files with a single importer, %', target: 30 },
   changelogLines: { title: 'lines of the longest release in the changelog', target: 150 },
   longSubjects: { title: 'commit subjects above 72 characters', target: 0 },

@@ -12,15 +12,26 @@ export function recorded() {
   return JSON.parse(readFileSync(FILE, 'utf8'));
 }
 
-/** Writes down the values that got better; returns their ids. */
-export function record(measured) {
+/** Writes down the values that got better, and worse ones that are accepted; returns their ids. */
+export function record(measured, accepted = []) {
   const before = recorded();
-  const better = Object.keys(MEASURES).filter(
-    (id) => measured[id]?.value !== undefined && !(measured[id].value >= before.values[id]),
-  );
-  const values = { ...before.values, ...Object.fromEntries(better.map((id) => [id, measured[id].value])) };
+  const changed = valuesToRecord(measured, before.values, accepted);
+  const values = { ...before.values, ...changed };
   writeFileSync(FILE, `${JSON.stringify({ ...before, values }, undefined, 2)}\n`);
-  return better;
+  return Object.keys(changed);
+}
+
+/**
+ * Returns the values to write down, by id: those that got better, and those that are accepted.
+ * @param accepted ids of measures whose growth has a reason, such as a feature
+ */
+export function valuesToRecord(measured, before, accepted) {
+  const values = Object.keys(MEASURES).flatMap((id) => {
+    const value = measured[id]?.value;
+    const isRecorded = accepted.includes(id) ? value !== before[id] : !(value >= before[id]);
+    return value !== undefined && isRecorded ? [[id, value]] : [];
+  });
+  return Object.fromEntries(values);
 }
 
 /**

@@ -27,9 +27,14 @@ const { importGraph, longestChain, singleImporterFiles } = await load<{
   longestChain: (graph: Map<string, Set<string>>) => string[];
   singleImporterFiles: (sources: Source[]) => string[];
 }>('imports');
-const { newPlaces } = await load<{ newPlaces: (now: Place[], before: Place[], changed: string[]) => Place[] }>(
-  'ratchet',
-);
+const { newPlaces, valuesToRecord } = await load<{
+  newPlaces: (now: Place[], before: Place[], changed: string[]) => Place[];
+  valuesToRecord: (
+    measured: Record<string, { value?: number }>,
+    before: Record<string, number>,
+    accepted: string[],
+  ) => Record<string, number>;
+}>('ratchet');
 const { longestRelease } = await load<{ longestRelease: (text: string) => number }>('history');
 const { isShipped, packageOf } = await load<{
   isShipped: (path: string) => boolean;
@@ -160,6 +165,14 @@ describe('the measures of the house', () => {
 
   it('measures the longest release of a changelog, without blank lines', () => {
     expect(longestRelease('# Changelog\n\nAll.\n\n## [Unreleased]\n\n### Fixed\n\n- a\n\n## [1.0.0]\n\n- b\n')).toBe(2);
+  });
+
+  it('records what got better, and of what got worse only what is accepted', () => {
+    const before = { importChain: 47, shippedLines: 100, changelogLines: 104 };
+    const measured = { importChain: { value: 46 }, shippedLines: { value: 120 }, changelogLines: { value: 105 } };
+    expect(valuesToRecord(measured, before, [])).toEqual({ importChain: 46 });
+    expect(valuesToRecord(measured, before, ['shippedLines'])).toEqual({ importChain: 46, shippedLines: 120 });
+    expect(valuesToRecord({ runFiles: {} }, { runFiles: 108 }, ['runFiles'])).toEqual({});
   });
 
   it('takes shipped sources outside the console, without tests', () => {
