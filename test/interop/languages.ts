@@ -19,6 +19,9 @@ const LONGEST_INSTALL_MS = 90_000;
 const IN_CI = process.env['CI'] !== undefined;
 const PATH = process.env['PATH'] ?? '';
 
+/** Options of Maven. In CI it takes only what earlier runs have fetched: the packages of Quarkus are 150 MB. */
+const MAVEN = ['--quiet', '--batch-mode', ...(IN_CI ? ['--offline'] : [])];
+
 const TOOLCHAINS: Record<Language, { name: string; commands: readonly (readonly string[])[] }> = {
   python: {
     name: 'Python 3.10 or newer',
@@ -40,9 +43,8 @@ const PREPARE: Record<Language, (folder: string) => string> = {
     runOrFail(folder, 'go', ['mod', 'download']);
     return PATH;
   },
-  // In CI only what earlier runs have fetched: the packages of Quarkus are 150 MB.
   java: (folder) => {
-    runOrFail(folder, 'mvn', ['--quiet', '--batch-mode', ...(IN_CI ? ['--offline'] : []), 'package']);
+    runOrFail(folder, 'mvn', [...MAVEN, 'package']);
     return PATH;
   },
 };
@@ -68,8 +70,30 @@ export function openWorkshop(language: Language, write: (folder: string) => void
     return { folder, path: PREPARE[language](folder), remove };
   } catch (error) {
     remove();
-    if (!IN_CI) throw error;
-    return `its packages cannot be installed here: ${(error as Error).message.split('\n')[0]}`;
+    return sentenceInCi(error as Error);
+  }
+}
+
+/** Compiled client of the Java SDK. */
+export interface JavaClient {
+  classPath: string;
+  remove(): void;
+}
+
+/** Compiles the client of a version of the Java SDK. @returns the client, or in CI the sentence why it cannot be had */
+export function compileJavaClient(version: 'v0-3' | 'v1-0'): JavaClient | string {
+  const sources = join(import.meta.dirname, 'java-client');
+  const folder = mkdtempSync(join(tmpdir(), 'parley-java-client-'));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  try {
+    cpSync(join(sources, version), folder, { recursive: true });
+    runOrFail(folder, 'mvn', [...MAVEN, 'dependency:build-classpath', '-Dmdep.outputFile=packages.txt']);
+    const packages = readFileSync(join(folder, 'packages.txt'), 'utf8').trim();
+    runOrFail(folder, 'javac', ['-d', folder, '-cp', packages, join(sources, 'Caller.java'), 'Wire.java']);
+    return { classPath: `${folder}${delimiter}${packages}`, remove };
+  } catch (error) {
+    remove();
+    return sentenceInCi(error as Error);
   }
 }
 
@@ -92,6 +116,12 @@ function preparePython(folder: string): string {
     copyFileSync(lock, stamp);
   }
   return `${bin}${delimiter}${PATH}`;
+}
+
+/** Returns the sentence why packages cannot be had. @throws the Error itself elsewhere than in CI */
+function sentenceInCi(error: Error): string {
+  if (!IN_CI) throw error;
+  return `its packages cannot be installed here: ${error.message.split('\n')[0]}`;
 }
 
 /** Runs a command to its end. @throws Error with its output if it fails */
