@@ -23,7 +23,7 @@ import {
   RefusedBodies,
   scopeOf,
 } from '#libs/access';
-import { AgentCatalog } from '#libs/agents';
+import { AgentCatalog, BuiltInAgents } from '#libs/agents';
 import { GatewayAdapter, GatewaySocket } from '#libs/event-gateway';
 import { CancelPoller, TaskRecovery } from '#libs/executor';
 import {
@@ -356,6 +356,7 @@ function serveAgents(app: NestFastifyApplication, { content, auth }: AppConfig, 
     address,
     tasks: app.get(TaskStore),
     questions: app.get(TaskQuestions),
+    agents: app.get(BuiltInAgents),
     jsonMembers: content.jsonMembers,
     ...(auth.jwt && { issuer: auth.jwt.issuer }),
   });

@@ -20,7 +20,7 @@ async function answer(
 ): Promise<void> {
   const call = { scope: RUN_SCOPE, agent: RUN_AGENT.path, extensions: [], baseUrl: '' } satisfies CallContext;
   const never = new AbortController().signal;
-  const exchange = new McpExchange(run.backend, RUN_AGENT, call, gone ?? never, undefined);
+  const exchange = new McpExchange(run.backend, RUN_AGENT, { call, signal: gone ?? never });
   await exchange.answerTask(await exchange.loadTask('t'), replies, patience);
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestHandler } from '#libs/a2a-server';
-import type { CallContext, ServedAgent } from '#libs/agents';
+import type { BuiltInAgents, CallContext, ServedAgent } from '#libs/agents';
 import {
   A2AError,
   isActiveState,
@@ -11,6 +11,7 @@ import {
   type Message,
 } from '#libs/protocol';
 import type { StoredTask, TaskQuestions, TaskStore } from '#libs/tasks';
+import { RegisteredTools, isRegisteredPath } from './agent-tools.js';
 import { INTERNAL_ERROR, INVALID_PARAMS, McpError } from './mcp-error.js';
 import { answerMessage, isAccepted, type McpQuestion, questionsOf } from './questions.js';
 
@@ -21,6 +22,7 @@ export interface McpBackend {
   handler: RequestHandler;
   tasks: Pick<TaskStore, 'readHeader' | 'loadTask'>;
   questions: Pick<TaskQuestions, 'listQuestions'>;
+  agents: Pick<BuiltInAgents, 'findSource'>;
   /** Maximum number of members and elements in one JSON text; absent: the default of `JSON_MEMBERS_LIMIT`. */
   jsonMembers?: number;
 }
@@ -30,6 +32,17 @@ export interface AskingTask extends StoredTask {
   questions: McpQuestion[];
 }
 
+/** HTTP request of an MCP client. */
+interface McpRequest {
+  call: CallContext;
+  /** Scopes of the caller, and headers of the request; absent: registered agents get none. */
+  inbound?: CallContext['inbound'];
+  /** Aborts when the client has left, and on shutdown (reason SHUTTING_DOWN). An abort cancels no run. */
+  signal: AbortSignal;
+  /** Session id of a client that speaks the MCP revision 2025-11-25; absent for newer revisions. */
+  session?: string | undefined;
+}
+
 /** Context of one HTTP request of an MCP client: the caller, and the agent that the request was sent to. */
 export class McpExchange {
   /**
@@ -37,21 +50,36 @@ export class McpExchange {
    * status too, unless it is a stream.
    */
   failed: { status: number; error: unknown } | undefined;
+  readonly call: CallContext;
+  readonly signal: AbortSignal;
+  readonly session: string | undefined;
+  private readonly inbound: CallContext['inbound'];
 
   constructor(
     readonly backend: McpBackend,
-    /** Agent that the request was sent to: the service, with all workflows as tools, or one workflow. */
+    /** Agent that the request was sent to: the service, with all tools, or the agent of one tool. */
     readonly agent: ServedAgent,
-    readonly call: CallContext,
-    /** Aborts when the client has left, and on shutdown (reason SHUTTING_DOWN). An abort cancels no run. */
-    readonly signal: AbortSignal,
-    /** Session id of a client that speaks the MCP revision 2025-11-25; absent for newer revisions. */
-    readonly session: string | undefined,
-  ) {}
+    request: McpRequest,
+  ) {
+    this.call = request.call;
+    this.signal = request.signal;
+    this.session = request.session;
+    this.inbound = request.inbound;
+  }
+
+  /** Registered agents of the caller's tenant. */
+  get agentTools(): RegisteredTools {
+    return new RegisteredTools(this.backend.agents, this.call.scope.tenant);
+  }
 
   /** Returns the context of the call, addressed to the agent at a path. */
   callAt(path: string): CallContext {
-    return { ...this.call, agent: path, namesInputs: true };
+    return { ...this.callFor(path), agent: path, namesInputs: true };
+  }
+
+  /** Returns the context of the call, with the caller's scopes and headers if the agent at a path needs them. */
+  private callFor(path: string): CallContext {
+    return { ...this.call, ...(isRegisteredPath(path) && this.inbound && { inbound: this.inbound }) };
   }
 
   /**
@@ -103,7 +131,7 @@ export class McpExchange {
     const { taskId } = asking.header;
     for (let current = asking; ; current = await this.loadTask(taskId)) {
       const message = this.answerTo(current, replies);
-      if (message ? await this.isTaken(message) : !isActiveState(current.header.state)) return;
+      if (message ? await this.isTaken(message, current.header.agent) : !isActiveState(current.header.state)) return;
       this.refuseEnded(taskId);
       if (patience.aborted) throw new McpError(INVALID_PARAMS, AT_WORK, 409);
       await this.untilItWaits(current, AbortSignal.any([this.signal, patience]));
@@ -120,10 +148,10 @@ export class McpExchange {
   }
 
   /** Sends the answer. @returns false if the Task no longer waits, as another answer or a timeout was first */
-  private async isTaken(message: Message): Promise<boolean> {
-    const { backend, agent, call } = this;
+  private async isTaken(message: Message, owner: string): Promise<boolean> {
+    const { backend, agent } = this;
     // Without an idempotency key, a later attempt is a new request. Only a Task that still waits accepts it.
-    const { idempotencyKey: _key, ...unkeyed } = call;
+    const { idempotencyKey: _key, ...unkeyed } = this.callFor(owner);
     try {
       await backend.handler.sendMessage(agent, { message, configuration: { returnImmediately: true } }, unkeyed);
       return true;

@@ -1,12 +1,13 @@
 import type { McpHttpHandler, Server, ServerContext } from '@modelcontextprotocol/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { admitStream, scopeOf, setRetryAfter } from '#libs/access';
+import { admitStream, callerOf, scopeOf, setRetryAfter } from '#libs/access';
 import { type ServedAgent, UnknownAgent } from '#libs/agents';
 import { readIdempotencyKey } from '#libs/executor';
 import { refuseUnfitJson, type ServiceAddress } from '#libs/http-server';
 import { A2AError, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { inboundTrace } from '#libs/service';
+import { agentArgumentFault, agentToolName, isRegisteredPath } from './agent-tools.js';
 import {
   type ClientSupport,
   declaredSupport,
@@ -18,7 +19,7 @@ import {
   TASKS_EXTENSION,
 } from './exchange.js';
 import { INVALID_PARAMS, INVALID_REQUEST, mcpError, McpError, missingExtension } from './mcp-error.js';
-import { cancelTask, getTask, updateTask } from './mcp-tasks.js';
+import { cancelTask, failureResult, getTask, updateTask } from './mcp-tasks.js';
 import type { Elicitation } from './questions.js';
 import { parseElicitationId, type ProgressNotification, ProgressNotifier, WorkflowCall } from './workflow-call.js';
 import { callMessage, toolPath, toolsOf } from './workflow-tools.js';
@@ -63,7 +64,12 @@ function createServerFor(sdk: Sdk, exchange: McpExchange, era: 'modern' | 'legac
 
   server.setRequestHandler('tools/list', ({ params }) =>
     answerOrFail(
-      async () => ({ ...(await toolsOf(exchange.agent, params?.cursor)), ttlMs: 0, cacheScope: 'private' }) as never,
+      async () =>
+        ({
+          ...(await toolsOf(exchange.agent, exchange.agentTools, params?.cursor)),
+          ttlMs: 0,
+          cacheScope: 'private',
+        }) as never,
     ),
   );
   server.setRequestHandler('tools/call', ({ params }, context) =>
@@ -108,15 +114,21 @@ async function callTool(
   const call = new WorkflowCall(exchange, agent, { support, progress, askClient: sendElicitation });
   const state = mcpReq.requestState();
   if (typeof state === 'string') return call.resumeCall(state, mcpReq.inputResponses ?? {});
-  return call.beginCall(await callMessage(agent, readArguments(params), meta, exchange.call.idempotencyKey));
+  const args = readArguments(params);
+  const fault = isRegisteredPath(agent.path) ? agentArgumentFault(args) : undefined;
+  if (fault !== undefined) return failureResult(fault);
+  return call.beginCall(await callMessage(agent, args, meta, exchange.call.idempotencyKey));
 }
 
-/** Returns the agent of a workflow, if the endpoint offers the workflow as a tool. @throws McpError, A2AError */
+/** Returns the agent of a tool, if the endpoint offers the tool. @throws McpError, A2AError */
 async function toolAgent(exchange: McpExchange, name: string): Promise<ServedAgent> {
   const { backend, agent } = exchange;
   const path = toolPath(name);
   const isHere = agent.path === '' || agent.path === path;
-  if (!isHere) throw mcpError(new UnknownAgent(`workflow "${name}" not found`, 'AGENT_NOT_FOUND', { workflow: name }));
+  if (!isHere) {
+    const kind = isRegisteredPath(path) ? 'agent' : 'workflow';
+    throw mcpError(new UnknownAgent(`${kind} "${name}" not found`, 'AGENT_NOT_FOUND', { [kind]: name }));
+  }
   return agent.path === path ? agent : backend.handler.resolveAgent(exchange.callAt(path));
 }
 
@@ -168,13 +180,13 @@ export interface McpRoutes {
   endStreams(): void;
 }
 
-const PATHS = ['/mcp', '/mcp/workflows/:workflow'] as const;
+const PATHS = ['/mcp', '/mcp/workflows/:workflow', '/mcp/agents/:agent'] as const;
 /** Pattern of the request headers that are passed on to the SDK. */
 const PASSED_ON = /^(accept|content-type|mcp-.*)$/;
 
 /**
- * Registers the routes of MCP over Streamable HTTP, with workflows as tools: all at `/mcp`, one at
- * `/mcp/workflows/{name}`. The routes are a Fastify plugin with an error handler of its own. Call the function before
+ * Registers the routes of MCP over Streamable HTTP, with workflows and registered agents as tools: all at `/mcp`, one
+ * at `/mcp/workflows/{name}` or `/mcp/agents/{name}`. The routes are a Fastify plugin with an error handler of its own. Call the function before
  * the server is ready.
  */
 export function registerMcpRoutes(fastify: FastifyInstance, options: McpRoutesOptions): McpRoutes {
@@ -290,13 +302,14 @@ class McpRouteHandler {
     { raw }: FastifyReply,
     signal: AbortSignal,
   ): Promise<McpExchange> {
-    const { workflow } = request.params as { workflow?: string };
+    const { workflow, agent } = request.params as { workflow?: string; agent?: string };
+    const tool = agent === undefined ? workflow : agentToolName(agent);
     const { handler } = this.options;
     const key = request.headers['idempotency-key'];
     const trace = inboundTrace(request.headers);
     const call = {
       scope: scopeOf(request.raw),
-      agent: workflow === undefined ? '' : toolPath(workflow),
+      agent: tool === undefined ? '' : toolPath(tool),
       extensions: [],
       baseUrl: this.baseUrl(request),
       ...(trace !== undefined && { trace }),
@@ -304,7 +317,9 @@ class McpRouteHandler {
       ...(key !== undefined && { idempotencyKey: readIdempotencyKey(key) }),
     };
     const session = request.headers['mcp-session-id'];
-    return new McpExchange(this.options, await handler.resolveAgent(call), call, signal, session?.toString());
+    const inbound = { permissions: callerOf(request.raw).permissions, headers: request.headers };
+    const exchange = { call, inbound, signal, session: session?.toString() };
+    return new McpExchange(this.options, await handler.resolveAgent(call), exchange);
   }
 
   /** Converts a Fastify request for the SDK. The body is omitted, as the SDK gets it parsed. */

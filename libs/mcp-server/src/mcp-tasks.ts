@@ -4,6 +4,7 @@ import {
   joinedText,
   type JsonObject,
   type JsonValue,
+  type Message,
   type Part,
   type Task,
   type TaskState,
@@ -46,6 +47,12 @@ export function taskResult(task: Task): CallResult {
     ...(artifacts.length > 0 && { structuredContent: structuredContent(artifacts) }),
     ...aboutOf(task),
   };
+}
+
+/** Returns the result of `tools/call` for a direct Message. */
+export function messageResult({ messageId, contextId, parts }: Message): CallResult {
+  const content = blocksOf(parts, (index) => `parley://messages/${messageId}/${index}`);
+  return { content, ...(contextId !== undefined && { _meta: { 'parley/contextId': contextId } }) };
 }
 
 /** Returns the `_meta` that names the Task and its context, so that a client can inspect or continue them. */

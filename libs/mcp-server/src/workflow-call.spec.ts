@@ -18,7 +18,7 @@ interface Called {
 function callOf(run: FakeRun, support: ClientSupport = { tasks: false }): Called {
   const gone = new AbortController();
   const context = { scope: RUN_SCOPE, agent: RUN_AGENT.path, extensions: [], baseUrl: '' } satisfies CallContext;
-  const exchange = new McpExchange(run.backend, RUN_AGENT, context, gone.signal, undefined);
+  const exchange = new McpExchange(run.backend, RUN_AGENT, { call: context, signal: gone.signal });
   const asked: [string, Elicitation][] = [];
   const ask = async (id: string, elicitation: Elicitation) => void asked.push([id, elicitation]);
   return {

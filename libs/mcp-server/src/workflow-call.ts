@@ -12,7 +12,7 @@ import {
 } from '#libs/protocol';
 import type { AskingTask, ClientSupport, McpExchange } from './exchange.js';
 import { mcpError } from './mcp-error.js';
-import { aboutOf, createdTask, failureResult, taskResult } from './mcp-tasks.js';
+import { aboutOf, createdTask, failureResult, messageResult, taskResult } from './mcp-tasks.js';
 import { type Elicitation, elicitationOf, inputRequests, readReply } from './questions.js';
 
 /**
@@ -103,13 +103,16 @@ interface EventPosition {
 type ResponseItems = ReturnType<McpExchange['backend']['handler']['sendStreamingMessage']>;
 
 /**
- * Handles one `tools/call` of a workflow: sends a Message to the agent of the workflow, and waits for the Task.
+ * Handles one `tools/call`: sends a Message to the agent of the workflow or to the registered agent, and waits for the
+ * Task.
  * - A client that supports tasks gets a task of MCP once the Task asks, or after five seconds.
  * - Any other client waits for the end. Questions reach it as a result, or in the stream (see `ClientSupport.asks`).
  */
 export class WorkflowCall {
   private readonly asked = new Set<string>();
   private position: EventPosition | undefined;
+  /** Direct Message with which a registered agent has answered. */
+  private reply: Message | undefined;
   /** Signal that ends the reading of events. An abort does not cancel the Task. */
   private readonly signal: AbortSignal;
 
@@ -160,6 +163,7 @@ export class WorkflowCall {
     const { tasks, asks } = this.listener.support;
     for (let items = begun; ; items = this.resumeStream(this.position)) {
       await this.readItems(items);
+      if (this.reply) return messageResult(this.reply);
       if (!this.position) throw new Error('A Message was taken in, and nothing came of it');
       const asking = await this.loadTask(this.position.taskId);
       if (isTerminalState(asking.header.state)) return taskResult(asking.task);
@@ -172,11 +176,10 @@ export class WorkflowCall {
 
   /**
    * Reads events until the Task has ended or waits, or the signal aborts. The first event is read once it is durable.
-   * @throws A2AError INTERNAL if the agent answers with a direct Message
    */
   private async readItems(items: ResponseItems): Promise<void> {
     for await (const { response, sequence = 0 } of items) {
-      if ('message' in response) throw new A2AError('INTERNAL', { message: 'The workflow made no task' });
+      if ('message' in response) return void (this.reply = response.message);
       if ('task' in response) this.position = { taskId: response.task.id, sequence };
       else if (this.position) this.position.sequence = sequence;
       this.listener.progress.reportEvent(response);

@@ -1,5 +1,6 @@
-import type { ServedAgent } from '#libs/agents';
+import type { AgentSource, ServedAgent } from '#libs/agents';
 import type { JsonObject } from '#libs/protocol';
+import { agentArgumentFault, RegisteredTools } from './agent-tools.js';
 import { callMessage, toolPath, toolsOf } from './workflow-tools.js';
 
 /** A service with workflows of these inputs, by name. */
@@ -12,12 +13,28 @@ function service(inputs: Record<string, JsonObject>, name = 'parley', path = '')
   return { path, name, details: async () => details } as unknown as ServedAgent;
 }
 
+/** Registered agents of these names as tools. */
+function agentTools(names: readonly string[]): RegisteredTools {
+  const listAgents: AgentSource['listAgents'] = async (_tenant, limit, after) =>
+    names
+      .filter((name) => name > after)
+      .slice(0, limit)
+      .map((name) => ({ path: `agents/${name}`, name, description: `Is ${name}` }));
+  return new RegisteredTools(
+    { findSource: () => ({ root: 'agents', findAgent: async () => undefined, listAgents }) },
+    '',
+  );
+}
+
+const NO_AGENTS = agentTools([]);
+
 const workflow = (properties: JsonObject) => service({ w: properties }, 'w', 'workflows/w');
 
 describe('tools', () => {
   it('are workflows, and not their nodes; one without inputs takes a text', async () => {
     const { tools, nextCursor } = await toolsOf(
       service({ a: { topic: { description: 'Of what' }, n: { type: 'integer' }, d: { default: 1 } }, b: {} }),
+      NO_AGENTS,
     );
     expect(tools).toEqual([
       {
@@ -39,17 +56,47 @@ describe('tools', () => {
   it('are told page by page', async () => {
     const names = Array.from({ length: 450 }, (_, index) => `w${String(index).padStart(3, '0')}`);
     const all = service(Object.fromEntries(names.map((name) => [name, {}])));
+    const registered = Array.from({ length: 230 }, (_, index) => `a${String(index).padStart(3, '0')}`);
+    const agents = agentTools(registered);
     const seen: string[] = [];
     for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
-      const page = await toolsOf(all, cursor);
+      const page = await toolsOf(all, agents, cursor);
       seen.push(...page.tools.map(({ name }) => name));
       cursor = page.nextCursor;
     }
-    expect(seen).toEqual(names);
+    expect(seen).toEqual([...names, ...registered.map((name) => `agents.${name}`)]);
   });
 
-  it.each(['', 'a/b', '..', 'a%2Fb', '-a', 'x'.repeat(65), 7, undefined])('have no name like %j', (name) => {
-    expect(() => toolPath(name)).toThrow('not found');
+  it.each(['', 'a/b', '..', 'a%2Fb', '-a', 'x'.repeat(65), 'agents.', 'agents.a/b', 7, undefined])(
+    'have no name like %j',
+    (name) => {
+      expect(() => toolPath(name)).toThrow('not found');
+    },
+  );
+});
+
+describe('a registered agent', () => {
+  const agent = { path: 'agents/a', name: 'A card', description: 'Translates' } as ServedAgent;
+
+  it('is one tool at its own endpoint', async () => {
+    const { tools } = await toolsOf(agent, NO_AGENTS);
+    expect(tools).toEqual([{ name: 'agents.a', description: 'Translates', inputSchema: expect.anything() }]);
+    expect(toolPath('agents.a')).toBe('agents/a');
+  });
+
+  it('gets a text, data of any kind and a skill', async () => {
+    const message = await callMessage(agent, { text: 'x', data: [1, null], skill: 'echo' }, {}, undefined);
+    expect(message).toMatchObject({ parts: [{ text: 'x' }, { data: [1, null] }], metadata: { skillId: 'echo' } });
+    expect((await callMessage(agent, { data: null }, {}, undefined)).parts).toMatchObject([{ data: null }]);
+  });
+
+  it.each<[JsonObject, string]>([
+    [{}, 'text: is required, unless there is data'],
+    [{ text: 1 }, 'text: must be a string'],
+    [{ text: 'x', skill: '' }, 'skill: must be the id of a skill'],
+    [{ text: 'x', file: 'y' }, 'file: is not an argument of an agent'],
+  ])('does not take %j', (args, fault) => {
+    expect(agentArgumentFault(args)).toBe(fault);
   });
 });
 

@@ -7,18 +7,20 @@ import {
   type JsonValue,
   type Message,
   NO_ID,
+  type Part,
   textPart,
   textStart,
   userMessage,
 } from '#libs/protocol';
+import {
+  agentContent,
+  agentTool,
+  type RegisteredTools,
+  isRegisteredPath,
+  registeredPath,
+  type WorkflowTool,
+} from './agent-tools.js';
 import { INVALID_PARAMS, McpError } from './mcp-error.js';
-
-/** Workflow as a tool of MCP. */
-export interface WorkflowTool extends JsonObject {
-  name: string;
-  description: string;
-  inputSchema: ArgumentSchema;
-}
 
 /** Maximum number of tools of one page. */
 const PAGE = 200;
@@ -34,13 +36,29 @@ const TEXT_SCHEMA: ArgumentSchema = {
 };
 
 /**
- * Lists workflows as tools, sorted by name: all of the service, or the one workflow that the request was sent to.
+ * Lists the tools of an endpoint: of the service all workflows, sorted by name, and then all registered agents; else
+ * the one agent that the request was sent to.
  * @param cursor name of the last tool of the previous page
  */
 export async function toolsOf(
   agent: ServedAgent,
+  agents: Pick<RegisteredTools, 'listTools'>,
   cursor?: string,
 ): Promise<{ tools: WorkflowTool[]; nextCursor?: string }> {
+  if (isRegisteredPath(agent.path)) return { tools: [agentTool(agent)] };
+  const { tools, isWhole } = await workflowTools(agent, cursor);
+  const room = PAGE - tools.length;
+  const more = isWhole && agent.path === '' ? await agents.listTools(room + 1, cursor) : [];
+  const page = [...tools, ...more.slice(0, room)];
+  const last = page.at(-1);
+  return { tools: page, ...(last && (!isWhole || more.length > room) && { nextCursor: last.name }) };
+}
+
+async function workflowTools(
+  agent: ServedAgent,
+  cursor: string | undefined,
+): Promise<{ tools: WorkflowTool[]; isWhole: boolean }> {
+  if (cursor !== undefined && registeredPath(cursor) !== undefined) return { tools: [], isWhole: true };
   const { skills, schemas } = (await agent.details?.()) ?? { skills: [], schemas: {} };
   // `skills` has the skills of nodes too, which have no schemas.
   const workflows = skills.filter(({ id }) => Object.hasOwn(schemas, id));
@@ -50,20 +68,21 @@ export async function toolsOf(
     description,
     inputSchema: argumentSchema(schemas[id]?.input ?? {}) ?? TEXT_SCHEMA,
   }));
-  const last = tools.at(-1);
-  return { tools, ...(last && after.length > tools.length && { nextCursor: last.name }) };
+  return { tools, isWhole: after.length === tools.length };
 }
 
-/** Returns the path of the agent of a workflow. @throws McpError for a name that no workflow can have */
+/** Returns the path of the agent of a tool. @throws McpError for a name that no tool can have */
 export function toolPath(name: unknown): string {
+  const registered = typeof name === 'string' ? registeredPath(name) : undefined;
+  if (registered !== undefined && NAME.test(registered.slice(registered.indexOf('/') + 1))) return registered;
   if (typeof name === 'string' && NAME.test(name)) return `workflows/${name}`;
   const shown = typeof name === 'string' ? textStart(name, 64) : '';
-  throw new McpError(INVALID_PARAMS, `workflow "${shown}" not found`, 404);
+  throw new McpError(INVALID_PARAMS, `${registered === undefined ? 'workflow' : 'agent'} "${shown}" not found`, 404);
 }
 
 /**
  * Returns the Message for a call. Its arguments become data, by the names of the inputs. For a workflow without inputs,
- * the argument `text` becomes the text.
+ * the argument `text` becomes the text. For a registered agent, see `agentContent`.
  * @param meta `_meta` that the client sent with the call
  * @param key `Idempotency-Key` of the call; calls with the same key give a Message with the same id
  * @throws McpError for an invalid context id
@@ -74,17 +93,21 @@ export async function callMessage(
   meta: JsonObject,
   key: string | undefined,
 ): Promise<Message> {
-  const { text, ...others } = args;
-  const takesText = !(await hasInputs(agent)) && Object.keys(others).length === 0;
-  const parts =
-    takesText && (text === undefined || typeof text === 'string') ? [textPart(text ?? '')] : [dataPart(args)];
+  const { parts, metadata } = isRegisteredPath(agent.path) ? agentContent(args) : await workflowContent(agent, args);
   const contextId = contextOf(meta);
   const trace = Object.fromEntries(['traceparent', 'tracestate'].flatMap((name) => textMember(meta, name)));
   return userMessage(parts, {
     ...(key !== undefined && { messageId: derivedId('mcp', agent.path, key) }),
     ...(contextId !== undefined && { contextId }),
-    ...(Object.keys(trace).length > 0 && { metadata: trace }),
+    ...(Object.keys({ ...trace, ...metadata }).length > 0 && { metadata: { ...trace, ...metadata } }),
   });
+}
+
+async function workflowContent(agent: ServedAgent, args: JsonObject): Promise<{ parts: Part[]; metadata?: undefined }> {
+  const { text, ...others } = args;
+  const takesText = !(await hasInputs(agent)) && Object.keys(others).length === 0;
+  const isText = takesText && (text === undefined || typeof text === 'string');
+  return { parts: isText ? [textPart(text ?? '')] : [dataPart(args)] };
 }
 
 /** Returns the id of the context to continue, if the client names one. @throws McpError for an invalid id */

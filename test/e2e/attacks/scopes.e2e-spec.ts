@@ -123,6 +123,7 @@ const A2A: Row[] = [
   ['GET /a2a/nothing', AGENTS, 404],
   ['POST /mcp', AGENTS, 400, {}],
   ['POST /mcp/workflows/{name}', AGENTS, 400, {}],
+  ['POST /mcp/agents/{name}', AGENTS, 404, {}],
   ['GET /mcp', AGENTS, 405],
   ['DELETE /mcp', AGENTS, 405],
   ['GET /api/nothing', AGENTS, 404],

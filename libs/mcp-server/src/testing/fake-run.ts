@@ -98,6 +98,6 @@ export class FakeRun {
       [this.goesOn, this.state, this.sequence] = [false, 'TASK_STATE_WORKING', this.sequence + 1];
       return [];
     };
-    return { handler, tasks, questions: { listQuestions: list } };
+    return { handler, tasks, questions: { listQuestions: list }, agents: { findSource: () => undefined } };
   }
 }
