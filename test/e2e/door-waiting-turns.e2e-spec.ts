@@ -41,7 +41,8 @@ describe('a turn that waits while its replica ends, under the policy fail', () =
       const sql = 'SELECT FROM registered_agent_task WHERE task_id = $1 AND unsent_message = message_id';
       return (await database.query(sql, [id])).length === 1;
     };
-    return { one, other, agent, base, there: `${other.url}/a2a/agents/${name}`, isUnsent };
+    const freeAt = () => database.query('SELECT free_at FROM registered_agent_rate');
+    return { one, other, agent, base, there: `${other.url}/a2a/agents/${name}`, isUnsent, freeAt };
   }
 
   it('sends the Message once after kill -9, when the agent is back', async () => {
@@ -66,14 +67,16 @@ describe('a turn that waits while its replica ends, under the policy fail', () =
     ['a slot', { concurrency: 1 }],
     ['the rate', { perMinute: 20 }],
   ])('sends the Message once after SIGTERM, when there is %s for it', async (_what, policy) => {
-    const { one, agent, base, there, isUnsent } = await startPair(policy);
+    const { one, agent, base, there, isUnsent, freeAt } = await startPair(policy);
     const first = await begin(there, 'hold');
     await agent.untilHolding();
     const second = await begin(base, 'hello');
     await until(() => isUnsent(second), { what: 'the turn to wait' });
+    const reserved = await freeAt();
     await one.stop();
     agent.release();
     for (const id of [first, second]) expect(await endOf(there, id)).toEqual(['TASK_STATE_COMPLETED', 'done']);
     expect(agent.heard.map(({ parts }) => parts[0]?.text)).toEqual(['hold', 'hello']);
+    expect(await freeAt()).toEqual(reserved);
   });
 });

@@ -179,6 +179,19 @@ class ViewNewestRegisteredAgent1700000001075 implements MigrationInterface {
   }
 }
 
+/** Adds the time that was reserved for the Message of a turn, by the rate of its agent. */
+class KeepTimeOfMessage1700000001391 implements MigrationInterface {
+  readonly name = 'KeepTimeOfMessage1700000001391';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE registered_agent_task ADD COLUMN may_send_at timestamptz');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE registered_agent_task DROP COLUMN may_send_at');
+  }
+}
+
 export const REGISTERED_AGENT_MIGRATIONS = [
   CreateRegisteredAgent1700000001070,
   LimitRegisteredAgent1700000001071,
@@ -187,4 +200,5 @@ export const REGISTERED_AGENT_MIGRATIONS = [
   ParkRegisteredAgentTask1700000001074,
   ViewNewestRegisteredAgent1700000001075,
   MarkRegisteredAgent1700000001390,
+  KeepTimeOfMessage1700000001391,
 ];

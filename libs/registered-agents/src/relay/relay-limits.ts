@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000;
  * Limits of the calls of registered agents, which all replicas share.
  * - A slot belongs to a Task while the Task works. It needs no release: the end of the Task frees it, and so does its
  *   wait for an answer. A recovered turn keeps its slot.
- * - Messages of a limited rate are evenly spaced.
+ * - Messages of a limited rate are evenly spaced. A recovered turn keeps the time that was reserved for its Message.
  */
 @Injectable()
 export class RelayLimits {
@@ -26,12 +26,18 @@ export class RelayLimits {
   }
 
   /**
-   * Reserves the next Message to an agent.
+   * Reserves the time of the next Message to an agent for the turn of a Task, unless the turn has one that no attempt
+   * has used.
    * @param longestMs maximum wait in milliseconds
    * @returns milliseconds until the Message may go; `undefined` if that is longer, and nothing is reserved then
    */
-  async reserveMessage(talk: RelayTalk, perMinute: number, longestMs: number): Promise<number | undefined> {
-    const values = [agentKey(talk), MINUTE_MS / perMinute, longestMs];
+  async reserveMessage(
+    talk: RelayTalk,
+    { taskId, isUnused }: { taskId: string; isUnused: boolean },
+    perMinute: number,
+    longestMs: number,
+  ): Promise<number | undefined> {
+    const values = [agentKey(talk), MINUTE_MS / perMinute, longestMs, taskId, isUnused];
     const { rows } = await this.database.pool.query<{ wait: number }>({ name: 'relay-rate', text: RESERVE, values });
     return rows[0] && Math.max(rows[0].wait, 0);
   }
@@ -54,7 +60,18 @@ const TAKE_SLOT = `
 const INTERVAL = `$2::float8 * interval '1 millisecond'`;
 /** The row holds the time after the newest reserved Message; a Message may go when the one before it has gone so long. */
 const RESERVE = `
-  INSERT INTO registered_agent_rate AS rate (agent_key, free_at) VALUES ($1, clock_timestamp() + ${INTERVAL})
-  ON CONFLICT (agent_key) DO UPDATE SET free_at = greatest(rate.free_at, clock_timestamp()) + ${INTERVAL}
-  WHERE rate.free_at - clock_timestamp() <= $3::float8 * interval '1 millisecond'
-  RETURNING extract(epoch FROM free_at - ${INTERVAL} - clock_timestamp())::float8 * 1000 AS wait`;
+  WITH kept AS MATERIALIZED (
+    SELECT may_send_at FROM registered_agent_task WHERE task_id = $4 AND may_send_at >= begun_at AND $5::boolean
+  ),
+  reserved AS (
+    INSERT INTO registered_agent_rate AS rate (agent_key, free_at)
+    SELECT $1, clock_timestamp() + ${INTERVAL} WHERE NOT EXISTS (SELECT FROM kept)
+    ON CONFLICT (agent_key) DO UPDATE SET free_at = greatest(rate.free_at, clock_timestamp()) + ${INTERVAL}
+    WHERE rate.free_at - clock_timestamp() <= $3::float8 * interval '1 millisecond'
+    RETURNING free_at - ${INTERVAL} AS may_send_at
+  ),
+  noted AS (
+    UPDATE registered_agent_task AS turn SET may_send_at = reserved.may_send_at FROM reserved WHERE turn.task_id = $4
+  )
+  SELECT extract(epoch FROM may_send_at - clock_timestamp())::float8 * 1000 AS wait
+  FROM (TABLE kept UNION ALL TABLE reserved) AS either`;

@@ -143,7 +143,9 @@ export class RelayTurn {
     }
     if (perMinute === undefined || follows) return true;
     const left = Math.max(until - performance.now(), 0);
-    const pause = await retryWhileUnreachable(() => services.limits.reserveMessage(talk, perMinute, left), signal);
+    const turn = { taskId, isUnused: !this.mayBeSent };
+    const reserve = (): Promise<number | undefined> => services.limits.reserveMessage(talk, turn, perMinute, left);
+    const pause = await retryWhileUnreachable(reserve, signal);
     if (pause === undefined) return false;
     if (pause > 0) {
       await this.noteUnsent(true);
