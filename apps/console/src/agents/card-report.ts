@@ -60,6 +60,6 @@ export type CardCheck = Narrowed<
     card?: A2aCard;
     signature?: { state: string };
     /** Comparison with the card that was pinned when the agent was first called; absent if none is pinned. */
-    pin?: { same: boolean; blocked: boolean };
+    pin?: { id: string; status: string; same: boolean; blocked: boolean };
   }
 >;

@@ -4,7 +4,7 @@ import { CommandButton } from '../components/command-button.js';
 import { type StoredKind, deleteObject } from './settings-api.js';
 
 /**
- * Shows a button that deletes the page's object (a model, MCP server or credential), or an error that says which
+ * Shows a button that deletes the page's object (a model, agent, MCP server or credential), or an error that says which
  * objects still refer to it.
  */
 export function RemoveButton({ kind, name }: { kind: StoredKind; name: string }) {

@@ -35,7 +35,7 @@ export async function listKeys(signal: AbortSignal): Promise<Key[]> {
 }
 
 /** Kinds of objects that are stored under a name. */
-export type StoredKind = 'models' | 'mcp-servers' | 'credentials';
+export type StoredKind = 'models' | 'agents' | 'mcp-servers' | 'credentials';
 
 /**
  * Creates an object, or replaces the one with this name.

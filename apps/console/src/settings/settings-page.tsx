@@ -4,6 +4,7 @@ import { PageHeader } from '../components/page-header.js';
 
 const PAGES = [
   ['/models', 'Models'],
+  ['/agents', 'Agents'],
   ['/mcp-servers', 'MCP servers'],
   ['/credentials', 'Credentials'],
   ['/keys', 'Keys'],
