@@ -41,7 +41,9 @@ describe('RATE_LIMIT', () => {
   it('is told in the shape of each surface, with when to come back, and other callers have theirs', async () => {
     const { stage, ann, eve, base } = it_;
     const { headers } = ann;
-    await until(async () => (await rest(base, 'GET', '/tasks', { headers })).status === 429, { what: 'the limit' });
+    const statuses = new Set<number>();
+    for (let sent = 0; sent <= 30; sent += 1) statuses.add((await rest(base, 'GET', '/tasks', { headers })).status);
+    expect([...statuses]).toEqual([200, 429]);
 
     const overRest = await rest(base, 'GET', '/tasks', { headers });
     expect(overRest).toMatchObject({ status: 429, body: { error: { code: 429, status: 'RESOURCE_EXHAUSTED' } } });

@@ -27,14 +27,17 @@ const EVERYTHING = ['text/plain', 'application/json', '*/*'];
 const calling = (id: string, workflow: string): WorkflowNode => ({ id, type: 'workflow', config: { workflow } });
 
 describe('the content of a Message to a workflow', () => {
-  it.each(['JSONRPC', 'HTTP+JSON'] as const)(
-    'goes to an agent elsewhere and back as it was sent, over %s',
-    async (it) => {
+  it.each([
+    ['JSONRPC', 5 * 1024 ** 2],
+    ['HTTP+JSON', 512 * 1024],
+  ] as const)(
+    'goes to an agent elsewhere and back as it was sent, over %s with a file of %i bytes',
+    async (it, bytes) => {
       const agent = await startSdkServer(it, true, EVERYTHING);
       stage.defer(() => agent.stop());
       const { name } = await stage.api.save(linear(unique('front'), external('ext', agent.url)));
       const large = {
-        raw: Buffer.alloc(5 * 1024 ** 2, 1).toString('base64'),
+        raw: Buffer.alloc(bytes, 1).toString('base64'),
         mediaType: 'audio/wav',
         filename: 'a.wav',
       };
