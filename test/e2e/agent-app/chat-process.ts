@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
-import { appMain } from '../../support/parley.js';
+import { appMain, compileCache } from '../../support/parley.js';
 import { before, until } from '../../support/until.js';
 
 /** The terminal client, seen from outside: lines go in, lines come out. */
@@ -15,7 +15,11 @@ export class ChatProcess {
 
   static spawn(...args: string[]): ChatProcess {
     return new ChatProcess(
-      spawn(process.execPath, [appMain('cli'), 'chat', ...args], { cwd: tmpdir(), stdio: 'pipe' }),
+      spawn(process.execPath, [appMain('cli'), 'chat', ...args], {
+        cwd: tmpdir(),
+        env: { ...process.env, ...compileCache() },
+        stdio: 'pipe',
+      }),
     );
   }
 
