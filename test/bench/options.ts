@@ -14,6 +14,7 @@ const CASES = [
   'chunks',
   'outbound',
   'door',
+  'door-waiting',
   'flood',
   'kill',
   'takeover',
@@ -44,6 +45,7 @@ export interface BenchOptions {
   /** Tasks in the database under GetTask and ListTasks. */
   storedTasks: number;
   openStreams: number;
+  /** Also of Tasks of an agent. */
   parkedRuns: number;
   chunks: { few: number; many: number };
   /** Of each kind. */
@@ -74,7 +76,7 @@ export const USAGE = `npm run bench [-- options]
 const GUARDED: CaseName[] = ['send', 'stream', 'read', 'dag', 'outbound'];
 
 /** What a quick run leaves out. */
-const SLOW: CaseName[] = ['extras', 'kill', 'takeover', 'flood', 'dag-scale', 'parked', 'replicas'];
+const SLOW: CaseName[] = ['extras', 'kill', 'takeover', 'flood', 'dag-scale', 'parked', 'door-waiting', 'replicas'];
 
 /** What runs only where it is named. */
 const NAMED: CaseName[] = ['soak', 'snapshot', 'attacks', 'instructions'];

@@ -4,7 +4,7 @@ import { startParley, startPeer } from '../servers/bench-server.ts';
 import { rpc, userMessage } from './a2a-requests.ts';
 import { AGENT_ITSELF, DOOR } from './subject-names.ts';
 
-const DOOR_PATH = '/a2a/agents/echo';
+export const DOOR_PATH = '/a2a/agents/echo';
 /** Streams of chunks at the same time. */
 const READERS = 4;
 
@@ -44,11 +44,11 @@ export async function doorCase(bench: Bench): Promise<Row[]> {
   return [...sent, ...streamed];
 }
 
-async function registerAgent(url: string, agentUrl: string): Promise<void> {
+export async function registerAgent(url: string, agentUrl: string, policy = {}): Promise<void> {
   const answer = await fetch(`${url}/api/agents`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'echo', url: agentUrl }),
+    body: JSON.stringify({ name: 'echo', url: agentUrl, policy }),
   });
   if (answer.status !== 201) throw new Error(`The agent was refused: ${await answer.text()}`);
 }

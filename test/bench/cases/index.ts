@@ -5,6 +5,7 @@ import { chunksCase } from './chunks.ts';
 import { dagCase } from './dag.ts';
 import { dagScaleCase } from './dag-scale.ts';
 import { doorCase } from './door.ts';
+import { doorWaitingCase } from './door-waiting.ts';
 import { extrasCase } from './extras.ts';
 import { floodCase } from './flood.ts';
 import { gatewayCase } from './gateway.ts';
@@ -34,6 +35,7 @@ export const CASE_WORK: Record<CaseName, (bench: Bench) => Promise<Row[]>> = {
   chunks: chunksCase,
   outbound: outboundCase,
   door: doorCase,
+  'door-waiting': doorWaitingCase,
   flood: floodCase,
   kill: killCase,
   takeover: takeoverCase,

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 const TICKS_PER_SECOND = 100;
 const MICROSECONDS = 1e6;
@@ -25,6 +25,11 @@ export function residentBytes(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(textOf(`/proc/${pid}/status`))?.[1] ?? 0) * 1024;
 }
 
+/** Number of sockets that a process has open. */
+export function openSockets(pid: number): number {
+  return entriesOf(`/proc/${pid}/fd`).filter((fd) => linkOf(`/proc/${pid}/fd/${fd}`).startsWith('socket:')).length;
+}
+
 /** How many files, sockets among them, a process may have open. */
 export function openFilesLimit(pid: number): number {
   return Number(/Max open files\s+(\d+)/.exec(textOf(`/proc/${pid}/limits`))?.[1] ?? 0);
@@ -48,6 +53,14 @@ function entriesOf(folder: string): string[] {
     return readdirSync(folder);
   } catch {
     return [];
+  }
+}
+
+function linkOf(file: string): string {
+  try {
+    return readlinkSync(file);
+  } catch {
+    return '';
   }
 }
 

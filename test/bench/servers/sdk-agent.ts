@@ -17,9 +17,17 @@ import { announce } from './serve.ts';
 
 /**
  * Answers like Parley's input node: the Task, WORKING, one Artifact with the text, COMPLETED with the text. To the text
- * `chunks 1000` it answers with so many chunks of one Artifact instead.
+ * `chunks 1000` it answers with so many chunks of one Artifact instead. To the text `wait` it answers when all Tasks that
+ * wait are released by `POST /release`, and it calls their webhooks.
  */
 class EchoExecutor implements AgentExecutor {
+  #waiting: (() => void)[] = [];
+
+  /** Lets all Tasks that wait go on. */
+  release(): void {
+    for (const goOn of this.#waiting.splice(0)) goOn();
+  }
+
   async execute(context: RequestContext, bus: ExecutionEventBus): Promise<void> {
     const { taskId, contextId, userMessage } = context;
     const task = {
@@ -32,6 +40,7 @@ class EchoExecutor implements AgentExecutor {
     };
     bus.publish(AgentEvent.task(task));
     bus.publish(status(context, TaskState.TASK_STATE_WORKING));
+    if (textOf(userMessage) === 'wait') await new Promise<void>((goOn) => this.#waiting.push(goOn));
     const chunks = Number(/^chunks (\d+)$/.exec(textOf(userMessage))?.[1] ?? 0);
     if (chunks === 0) bus.publish(artifact(context, userMessage.parts, false));
     for (let index = 0; index < chunks; index += 1) bus.publish(artifact(context, CHUNK_PARTS, index > 0));
@@ -82,7 +91,7 @@ export async function serveSdkAgent(store: TaskStore): Promise<void> {
     supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', tenant: '', protocolVersion: '1.0' }],
     provider: undefined,
     version: '1',
-    capabilities: { streaming: true, pushNotifications: false, extensions: [], extendedAgentCard: false },
+    capabilities: { streaming: true, pushNotifications: true, extensions: [], extendedAgentCard: false },
     securitySchemes: {},
     securityRequirements: [],
     defaultInputModes: ['text/plain'],
@@ -91,7 +100,12 @@ export async function serveSdkAgent(store: TaskStore): Promise<void> {
     documentationUrl: '',
     signatures: [],
   };
-  const requestHandler = new DefaultRequestHandler(card, store, new EchoExecutor());
+  const executor = new EchoExecutor();
+  const requestHandler = new DefaultRequestHandler(card, store, executor);
+  app.post('/release', (_request, reply) => {
+    executor.release();
+    reply.end();
+  });
   app.use('/.well-known/agent-card.json', agentCardHandler({ agentCardProvider: requestHandler }));
   app.use(jsonRpcHandler({ requestHandler, userBuilder: UserBuilder.noAuthentication }));
   announce(server);
