@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isTerminalState, type JsonObject, type Task } from '#libs/protocol';
-import { getTask, outline, rpc, sendTask, stream } from '../support/a2a.js';
-import { DoorAgent, type DoorAgentOptions } from '../support/door-agent.js';
+import { getTask, outline, rest, rpc, sendTask, stream } from '../support/a2a.js';
+import { type AgentWebhook, DoorAgent, type DoorAgentOptions } from '../support/door-agent.js';
 import { openDoor } from '../support/doors.js';
+import { HoldingAgent03 } from '../support/holding-sdk-agent-v0-3.js';
 import { freePort, type Parley, startParley } from '../support/parley.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { until } from '../support/until.js';
@@ -116,6 +117,18 @@ describe.each<DoorAgentOptions>([
   });
 });
 
+it('follows an agent of A2A 0.3 without a connection', async () => {
+  const agent = await HoldingAgent03.start();
+  ends.push(() => agent.stop());
+  const { base } = await openDoor(parley.url, agent.url, { policy: QUICK });
+  const id = await begin(base, 'hold');
+  await parked(id);
+  agent.release();
+  const { status, artifacts = [] } = await endOf(base, id);
+  const texts = artifacts.map(({ parts }) => parts.map(({ text }) => text));
+  expect([status.state, texts]).toEqual(['TASK_STATE_COMPLETED', [['first ', 'last']]]);
+});
+
 it('answers a blocking call whose task is parked meanwhile', async () => {
   const agent = await startAgent();
   const { base } = await openDoor(parley.url, agent.url, { policy: QUICK });
@@ -126,6 +139,37 @@ it('answers a blocking call whose task is parked meanwhile', async () => {
   await parked(row!.task_id);
   agent.release();
   expect([(await answer).id, (await answer).status.state]).toEqual([row!.task_id, 'TASK_STATE_COMPLETED']);
+});
+
+const TOKEN = 'x-a2a-notification-token';
+
+/** Sends a notification to a replica as the agent would. @returns the status of the answer */
+async function notify({ url, token }: AgentWebhook, at: Parley, body = '{}'): Promise<number> {
+  const { pathname } = new URL(url);
+  return (await fetch(`${at.url}${pathname}`, { method: 'POST', headers: { [TOKEN]: token }, body })).status;
+}
+
+it('is not parked if the agent has called the webhook since it was read', async () => {
+  const agent = await startAgent();
+  const { base } = await openDoor(parley.url, agent.url, { policy: QUICK });
+  const outcome = Promise.withResolvers<number>();
+  // The answer to the last reading is old when it arrives: the agent has called the webhook before.
+  agent.onRead = async () => {
+    agent.onRead = undefined;
+    agent.release();
+    outcome.resolve(await notify(agent.webhooks[0]!, parley));
+  };
+  const id = await begin(base, 'hold');
+  expect(await outcome.promise).toBe(204);
+  const task = await until(
+    async () => {
+      await postponed(id);
+      const seen = await getTask(base, id);
+      return isTerminalState(seen.status.state) ? seen : undefined;
+    },
+    { what: 'the task to end although no poll finds it' },
+  );
+  expect(task.status.state).toBe('TASK_STATE_COMPLETED');
 });
 
 describe('a parked task', () => {
@@ -148,6 +192,44 @@ describe('a parked task', () => {
     await delay(0);
     await poll(id);
     expect([(await endOf(base, id)).status.state, agent.heard.length]).toEqual(['TASK_STATE_COMPLETED', 1]);
+  });
+
+  it('resumes at any replica, once, however many are notified at the same time', async () => {
+    const { agent, base, id } = await park(unreachable);
+    agent.release();
+    const [webhook] = agent.webhooks;
+    const calls = Array.from({ length: 8 }, (_, index) => notify(webhook!, index % 2 ? parley : unreachable));
+    expect(new Set(await Promise.all(calls))).toEqual(new Set([204]));
+    expect((await endOf(base, id)).status.state).toBe('TASK_STATE_COMPLETED');
+    const { body } = await rest<{ events: object[] }>(`${parley.url}/api`, 'GET', `/tasks/${id}/events`);
+    expect([body.events.length, agent.heard.length]).toEqual([HELD.length, 1]);
+  });
+
+  it('is parked again under another webhook, and a copy of the earlier notification is refused', async () => {
+    const { agent, base, id, row } = await park(unreachable);
+    const [first] = agent.webhooks;
+    expect(await notify(first!, parley)).toBe(204);
+    await until(async () => (await rowOf(id))!.webhook !== row.webhook, { what: 'another webhook' });
+    const again = await parked(id);
+    expect(await notify(first!, parley)).toBe(410);
+    expect(await notify(agent.webhooks[1]!, parley, 'x'.repeat(2 * 1024 ** 2))).toBe(413);
+    expect(await notify({ ...agent.webhooks[1]!, token: first!.token }, parley)).toBe(403);
+    expect(await rowOf(id)).toEqual(again);
+    expect(agent.webhooks[1]).toMatchObject({ id: first!.id, taskId: first!.taskId });
+    agent.release();
+    expect(await notify(agent.webhooks[1]!, parley)).toBe(204);
+    await endOf(base, id);
+    expect(await notify(agent.webhooks[1]!, parley)).toBe(204);
+  });
+
+  it('asks its caller once the agent does, and takes the answer', async () => {
+    const { agent, base, id } = await park(parley);
+    agent.release('asked');
+    const asked = async (): Promise<boolean> => (await getTask(base, id)).status.state === 'TASK_STATE_INPUT_REQUIRED';
+    await until(asked, { what: 'the task to ask' });
+    const task = await sendTask(base, 'hello', { fields: { taskId: id } });
+    expect([task.id, task.status.state]).toEqual([id, 'TASK_STATE_COMPLETED']);
+    expect(agent.heard).toHaveLength(2);
   });
 
   it('is canceled at the agent', async () => {
@@ -174,13 +256,12 @@ describe('a parked task', () => {
   it('is woken by no notification without the token, and none writes anything', async () => {
     const { agent, base, id, row } = await park(unreachable);
     const url = `${parley.url}/agent-notifications/${row.webhook}`;
-    const token = 'x-a2a-notification-token';
     const attempts: [string, RequestInit][] = [
       [url, {}],
-      [url, { headers: { [token]: 'guessed' } }],
-      [url, { headers: { [token]: '' }, body: 'x'.repeat(3_000_000) }],
-      [`${parley.url}/agent-notifications/${'0'.repeat(32)}`, { headers: { [token]: 'guessed' } }],
-      [`${parley.url}/agent-notifications/none`, { headers: { [token]: 'guessed' } }],
+      [url, { headers: { [TOKEN]: 'guessed' } }],
+      [url, { headers: { [TOKEN]: '' }, body: 'x'.repeat(3_000_000) }],
+      [`${parley.url}/agent-notifications/${'0'.repeat(32)}`, { headers: { [TOKEN]: 'guessed' } }],
+      [`${parley.url}/agent-notifications/none`, { headers: { [TOKEN]: 'guessed' } }],
     ];
     for (const [address, init] of attempts)
       expect((await fetch(address, { method: 'POST', ...init })).status).toBe(403);

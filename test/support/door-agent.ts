@@ -11,7 +11,7 @@ import {
   type RequestContext,
 } from '@a2a-js/sdk/server';
 import { jsonRpcHandler, restHandler, UserBuilder } from '@a2a-js/sdk/server/express';
-import express, { type Express } from 'express';
+import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { JsonObject, Message as OwnMessage } from '#libs/protocol';
 import { cardRoute } from './sdk-server.js';
 import { until } from './until.js';
@@ -28,6 +28,14 @@ export interface DoorAgentOptions {
 
 /** Number of Artifacts, and of chunks in all, of the answer to `many`. */
 export const [ARTIFACTS, CHUNKS] = [64, 1_000];
+
+/** Parameters with which a webhook is registered. */
+export interface AgentWebhook {
+  id: string;
+  taskId: string;
+  url: string;
+  token: string;
+}
 
 /**
  * An agent on the official SDK's server that keeps everything in memory, to be put behind a door. It does what the
@@ -46,11 +54,15 @@ export class DoorAgent implements AgentExecutor {
   readonly activated: string[] = [];
   /** Number of requests that have no whole answer yet, such as open streams. */
   open = 0;
+  /** Webhooks that were registered over JSON-RPC, in order. */
+  readonly webhooks: AgentWebhook[] = [];
+  /** Called when a Task is read over JSON-RPC, before the answer is sent; the answer waits for the promise. */
+  onRead: ((taskId: string) => Promise<void>) | undefined;
   /** Number of webhooks that the agent has refused. */
   refused = 0;
   /** Headers of all requests, in order. */
   readonly requests: IncomingHttpHeaders[] = [];
-  private readonly held = new Map<string, (end: 'released' | 'canceled') => void>();
+  private readonly held = new Map<string, (end: 'released' | 'asked' | 'canceled') => void>();
   private server: Server | undefined;
   private app: Express | undefined;
   private port = 0;
@@ -84,13 +96,7 @@ export class DoorAgent implements AgentExecutor {
       if (named !== undefined) this.activated.push(String(named));
       next();
     });
-    this.app.use((request, reply, next) => {
-      const { method, id } = (request.body ?? {}) as { method?: string; id?: number };
-      if (!this.options.refusesPush || method !== 'CreateTaskPushNotificationConfig') return next();
-      this.refused += 1;
-      const error = { code: -32003, message: 'Push Notification is not supported' };
-      reply.json({ jsonrpc: '2.0', id, error });
-    });
+    this.app.use((request, reply, next) => this.interceptCall(request, reply, next));
     this.server = this.app.listen(this.port, '127.0.0.1');
     await once(this.server, 'listening');
     this.port = (this.server.address() as AddressInfo).port;
@@ -122,9 +128,9 @@ export class DoorAgent implements AgentExecutor {
     return until(() => this.holding.at(-1), { what: 'a task of the agent to hold' });
   }
 
-  /** Lets all Tasks that hold complete. */
-  release(): void {
-    for (const end of this.held.values()) end('released');
+  /** Lets all Tasks that hold complete, or wait for input. */
+  release(end: 'released' | 'asked' = 'released'): void {
+    for (const goOn of this.held.values()) goOn(end);
     this.held.clear();
   }
 
@@ -177,19 +183,40 @@ export class DoorAgent implements AgentExecutor {
     if (text === 'many') for (let n = 0; n < CHUNKS; n += 1) bus.publish(chunkOf(context, n));
     else if (text === 'hold') await this.hold(context, bus);
     else bus.publish(artifactOf(context, userMessage.parts));
-    if (text !== 'hold' || !this.canceled.delete(taskId))
+    if (text !== 'hold' || !this.over.delete(taskId))
       bus.publish(statusOf(context, TaskState.TASK_STATE_COMPLETED, 'done'));
   }
 
-  private readonly canceled = new Set<string>();
+  private interceptCall(request: Request, reply: Response, next: NextFunction): void {
+    const { method, id, params } = (request.body ?? {}) as { method?: string; id?: number; params: AgentWebhook };
+    if (method === 'GetTask' && this.onRead) {
+      const { onRead } = this;
+      const send = reply.json.bind(reply);
+      reply.json = (body: unknown) => {
+        void onRead(params.id).then(() => send(body));
+        return reply;
+      };
+    }
+    if (method !== 'CreateTaskPushNotificationConfig') return next();
+    this.webhooks.push(params);
+    if (!this.options.refusesPush) return next();
+    this.refused += 1;
+    reply.json({ jsonrpc: '2.0', id, error: { code: -32003, message: 'Push Notification is not supported' } });
+  }
+
+  /** Tasks that held, and whose turn has ended otherwise than by COMPLETED. */
+  private readonly over = new Set<string>();
 
   private async hold(context: RequestContext, bus: ExecutionEventBus): Promise<void> {
     const { taskId } = context;
     bus.publish(pieceOf(context, 'first ', false));
     const end = await new Promise<string>((resolve) => this.held.set(taskId, resolve));
     if (end === 'canceled') {
-      this.canceled.add(taskId);
+      this.over.add(taskId);
       bus.publish(statusOf(context, TaskState.TASK_STATE_CANCELED, 'stopped'));
+    } else if (end === 'asked') {
+      this.over.add(taskId);
+      bus.publish(statusOf(context, TaskState.TASK_STATE_INPUT_REQUIRED, 'which?'));
     } else bus.publish(pieceOf(context, 'last', true));
   }
 }

@@ -93,6 +93,16 @@ describe('GrpcTransport', () => {
     });
   });
 
+  it('registers a webhook with the tenant of the endpoint', async () => {
+    const { A2AService } = await import('@a2a-js/sdk/server/grpc');
+    const { path, responseSerialize, requestDeserialize } = A2AService.createTaskPushNotificationConfig;
+    const webhook = { id: 'c', taskId: 't', url: 'https://parley.test/hook', token: 'secret' };
+    answers = [responseSerialize({ tenant: '', authentication: undefined, ...webhook })];
+    await transport().createPushConfig(webhook, options);
+    expect(calls[0]?.path).toBe(path);
+    expect(requestDeserialize(Buffer.from(calls[0]!.message))).toMatchObject({ tenant: 't1', ...webhook });
+  });
+
   it('adds the proof of a call, and refuses one that belongs in a query', async () => {
     answers = [await taskBytes(TASK)];
     const auth = { origin: 'https://a.test', headers: { 'x-api-key': 's' }, query: {}, secrets: ['s'] };

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { callerFlagSql } from '#libs/jobs';
-import { BatchLoader, Database, serviceSecret } from '#libs/postgres';
+import { BatchLoader, Database, isDatabaseAway, serviceSecret } from '#libs/postgres';
 import { isActiveState, TASK_STATES } from '#libs/protocol';
-import { AppConfig } from '#libs/service';
+import { AppConfig, Backoff } from '#libs/service';
 import type { TaskClaim } from '#libs/tasks';
 
 /** Webhook of a Task at its agent. */
@@ -41,6 +41,8 @@ const MOST_KEYS = 64;
 const AT_ONCE = 2;
 /** Maximum number of Tasks of one process that are woken at the same time. */
 const WOKEN_AT_ONCE = 4;
+/** Pauses before a notification is tried again while the database is away, and the limit of the last one. */
+const [RETRIES, LONGEST_PAUSE_MS] = [new Backoff(50), 2_000];
 
 /**
  * Webhooks by which agents wake the parked Tasks that stand for theirs.
@@ -109,8 +111,17 @@ export class RelayWebhooks {
     return `${this.config.publicUrl}/${WEBHOOK_ROOT}/${key}`;
   }
 
-  /** Wakes the Task of a webhook if it is parked. Otherwise the Task reads its agent once more before it is parked. */
-  async takeNotification(key: string): Promise<NotificationOutcome> {
+  /**
+   * Wakes the Task of a webhook if it is parked. Otherwise the Task reads its agent once more before it is parked. Waits a
+   * few seconds for an unreachable database.
+   * @throws the error of the database
+   */
+  takeNotification(key: string): Promise<NotificationOutcome> {
+    const isPassing = (error: unknown, pauseMs: number): boolean => pauseMs < LONGEST_PAUSE_MS && isDatabaseAway(error);
+    return RETRIES.retryWhile(() => this.attemptNotification(key), isPassing);
+  }
+
+  private async attemptNotification(key: string): Promise<NotificationOutcome> {
     const webhook = await this.found.get(key);
     if (webhook === undefined) return 'stale';
     const { isActive, isParked, isNotified } = webhook;
