@@ -5,7 +5,7 @@ import { ParleyCommand } from '../support/parley-command.js';
 import { freshDatabase } from '../support/postgres.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
-import { linear, script, unique, type WorkflowNode } from '../support/workflow.js';
+import { linear, script, unique, type Workflow, type WorkflowNode } from '../support/workflow.js';
 
 const stage = useSharedStage();
 let parley: ParleyCommand;
@@ -281,6 +281,14 @@ describe('parley', () => {
     expect((await parley.run('init')).out).toContain('approval');
     expect((await parley.run('init', 'approval')).out).toContain('workflows/approval.json');
     expect(existsSync(join(parley.folder, 'workflows/approval.json'))).toBe(true);
+    await parley.run('init', 'briefing');
+    const { nodes } = JSON.parse(readFileSync(join(parley.folder, 'workflows/briefing.json'), 'utf8')) as Workflow;
+    const starts = nodes.flatMap(({ type, config }) => (type === 'external' ? [String(config?.['description'])] : []));
+    for (const start of starts) {
+      const [, file = ''] = / parley agent --script (\S+) --port \d+$/.exec(start) ?? [];
+      expect([start, existsSync(join(parley.folder, file))]).toEqual([start, true]);
+    }
+    expect(starts).toHaveLength(2);
     expect(await parley.run('init', 'approval')).toMatchObject({
       code: 2,
       err: expect.stringContaining('already there'),

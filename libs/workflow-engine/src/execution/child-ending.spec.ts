@@ -1,5 +1,5 @@
 import { CalledTask } from '#libs/a2a-client';
-import type { Artifact } from '#libs/protocol';
+import type { Artifact, JsonObject } from '#libs/protocol';
 import { readChildEnding } from './child-ending.js';
 
 const artifact = (artifactId: string): Artifact => ({ artifactId, name: artifactId, parts: [{ text: artifactId }] });
@@ -23,5 +23,26 @@ describe('the Artifacts of a node', () => {
 
   it.each(['external', 'script', 'workflow'])('of the type %s are as they were made', (type) => {
     expect(outputs(type, 'log', 'n')).toEqual(['log', 'n']);
+  });
+});
+
+describe('the error of an agent elsewhere', () => {
+  const failure = { kind: 'connect' as const, message: 'no connection (ECONNREFUSED)', retryable: true };
+  const errorOf = (type: string, description: string | undefined, kind: 'connect' | 'timeout' = 'connect'): unknown => {
+    const config: JsonObject = description === undefined ? {} : { description };
+    const outcome = { kind: 'failed' as const, answer: new CalledTask(), failure: { ...failure, kind } };
+    const ending = readChildEnding({ id: 'n', type, config }, 'http://agent', outcome);
+    return ending.kind === 'failed' ? ending.error : ending.kind;
+  };
+
+  it('says what its author wrote about it, if it cannot be reached', () => {
+    const call = 'external agent call to http://agent: no connection (ECONNREFUSED)';
+    expect(errorOf('external', 'Start it: parley agent --port 4001')).toBe(
+      `${call} (Start it: parley agent --port 4001)`,
+    );
+    expect(String(errorOf('external', 'x'.repeat(1_000))).length).toBeLessThan(call.length + 310);
+    expect(errorOf('external', undefined)).toBe(call);
+    expect(errorOf('external', 'Start it', 'timeout')).toBe(call);
+    expect(errorOf('agent', 'Start it')).toBe('no connection (ECONNREFUSED)');
   });
 });

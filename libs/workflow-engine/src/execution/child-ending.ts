@@ -8,6 +8,7 @@ import {
   A2A_ERRORS,
   A2AError,
   type Artifact,
+  briefText,
   dataPart,
   failureNote,
   type FieldViolation,
@@ -168,7 +169,7 @@ export function readChildEnding(node: WorkflowNode, url: string, outcome: CallOu
     ...(state !== undefined && { status: formatState(state) }),
     error:
       state === undefined
-        ? formatCallError(node, url, failure.message)
+        ? formatCallError(node, url, failure)
         : formatEndError(node, url, state, statusTextOf(answer)),
     failure: kind,
     ...(retryAfter !== undefined && { retryAfter }),
@@ -189,11 +190,12 @@ function readFailureReason(
   return { kind: rateLimited ? 'rate-limited' : kind, retryAfter };
 }
 
-/** Formats the error of a node whose call failed before its Task had an end state. */
-function formatCallError(node: WorkflowNode, url: string, cause: string): string {
-  return node.type === 'external'
-    ? `external agent call to ${registeredAgentPath(node.config) ?? redactedUrl(url)}: ${cause}`
-    : cause;
+/** Formats the error of a call without an end state. The node's description may say how to start an unreachable agent. */
+function formatCallError(node: WorkflowNode, url: string, { kind, message }: CallFailure): string {
+  if (node.type !== 'external') return message;
+  const { description } = node.config;
+  const about = kind === 'connect' && typeof description === 'string' ? ` (${briefText(description, 300)})` : '';
+  return `external agent call to ${registeredAgentPath(node.config) ?? redactedUrl(url)}: ${message}${about}`;
 }
 
 function formatEndError(node: WorkflowNode, url: string, state: TaskState, said: string): string {
