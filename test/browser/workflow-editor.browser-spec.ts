@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { inBrowser, seriousFaults, useBrowser } from '../support/browser.js';
 import { writeDocumentedFiles } from '../support/documented-files.js';
+import { openDoor } from '../support/doors.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
 import { external, input, linear, output, unique, type Workflow } from '../support/workflow.js';
@@ -189,6 +190,30 @@ describe('the workflow editor', () => {
     await page.locator('[data-panel="external"]').getByText('missing endpoint_url config').waitFor();
     await page.getByLabel('Endpoint URL').fill('http://127.0.0.1:2');
     await page.getByText('The workflow was not saved:').waitFor({ state: 'detached' });
+  });
+
+  inBrowser('chooses a registered agent for an external node, and media types for the workflow', async () => {
+    const agent = await stage.fake();
+    const { name: agentName } = await openDoor(stage.parley.url, agent.url);
+    const workflow = linear(unique('registered'), input('in'), external('ext', 'http://127.0.0.1:1', { timeout: 30 }));
+    const page = await edit(workflow);
+    await page.locator('[data-node="ext"]').click();
+    await page.getByLabel('Credential').fill('key');
+    await page.getByLabel('Registered agent').selectOption(agentName);
+    await page.getByLabel('Endpoint URL').waitFor({ state: 'detached' });
+    await page.getByLabel('Skill').fill('echo');
+    await page.locator('.react-flow__pane').click({ position: { x: 20, y: 20 } });
+    await page.getByRole('button', { name: 'How it runs' }).click();
+    await page.getByLabel('Media types').fill('text/plain, image/*');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Not saved').waitFor({ state: 'detached' });
+    const { nodes, ...rest } = await saved(workflow.name);
+    expect(nodes[1]?.config).toEqual({ agent: agentName, skill: 'echo' });
+    expect(rest).toMatchObject({ inputModes: ['text/plain', 'image/*'] });
+    await page.locator('[data-node="ext"]').click();
+    await page.getByLabel('Registered agent').selectOption('');
+    await page.getByLabel('Endpoint URL').waitFor();
+    await page.getByLabel('Skill').waitFor({ state: 'detached' });
   });
 
   inBrowser('gives a node no id that another one has, or that no node can have', async () => {

@@ -156,7 +156,7 @@ export const NODE_SENTENCES: Readonly<Record<string, string>> = {
   agent: 'Lets a language model answer its prompt, with tools if it names some.',
   tool: 'Calls one tool with fixed arguments, without a model.',
   output: 'Is a result of the run: what its prompt says, or what the nodes before it answered.',
-  external: 'Calls an A2A agent elsewhere by its URL.',
+  external: 'Calls an A2A agent elsewhere, by its URL or by the name under which it is registered here.',
   script: 'Answers by fixed rules; it is for tests and trials.',
   set: 'Computes values with expressions, without a model.',
   wait: 'Pauses the run for a duration or until a time.',

@@ -1,4 +1,4 @@
-import { NODE_FIELDS, type NodeField, parseNumber } from './node-fields.js';
+import { NODE_FIELDS, type NodeField, parseNumber, shownFields } from './node-fields.js';
 
 const field = (type: string, key: string): NodeField => {
   const found = NODE_FIELDS[type]?.find((it) => it.key === key);
@@ -12,6 +12,16 @@ describe('row G3: what can be set at an external agent', () => {
       label: 'Endpoint URL',
       placeholder: 'https://agent.example.com/a2a',
     });
+  });
+
+  it('a registered agent instead, which has no endpoint, credential and protocol, but a skill', () => {
+    const keysOf = (config: object): string[] =>
+      shownFields(NODE_FIELDS.external ?? [], { ...config }).map((it) => it.key);
+    const rest = ['timeout', 'prompt', 'data'];
+    expect(keysOf({ agent: 'a' }).toSorted()).toEqual(['agent', 'skill', ...rest].toSorted());
+    expect(keysOf({ endpoint_url: '' }).toSorted()).toEqual(
+      ['agent', 'endpoint_url', 'auth', 'protocol', ...rest].toSorted(),
+    );
   });
 
   it('its protocol, which is left out unless it is that from before A2A 1.0', () => {

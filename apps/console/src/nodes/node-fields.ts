@@ -4,7 +4,7 @@ import type { Config } from '../graph/graph.js';
 export interface NodeField {
   key: string;
   label: string;
-  /** Kind of the input. `wait`, `child` and `agent` edit several members of the config together. */
+  /** Kind of the input. `wait`, `child`, `agent` and `registered` edit several members together. */
   kind:
     | 'text'
     | 'long-text'
@@ -19,7 +19,8 @@ export interface NodeField {
     | 'values'
     | 'wait'
     | 'child'
-    | 'agent';
+    | 'agent'
+    | 'registered';
   placeholder?: string;
   hint?: string;
   /** Values of a choice with their labels; the value `''` removes the member. */
@@ -27,6 +28,9 @@ export interface NodeField {
   /** Minimum of a number. `fallback` replaces an invalid number. */
   min?: number;
   fallback?: number;
+  /** Member beside which this field is shown only, or never. */
+  only?: string;
+  never?: string;
 }
 
 const PROMPT: NodeField = {
@@ -78,8 +82,17 @@ export const NODE_FIELDS: Readonly<Record<string, readonly NodeField[]>> = {
     },
   ],
   external: [
+    { key: 'agent', label: 'Registered agent', kind: 'registered' },
+    {
+      key: 'skill',
+      label: 'Skill',
+      kind: 'text',
+      only: 'agent',
+      hint: 'Id of a skill, if the policy of the agent requires one.',
+    },
     {
       key: 'endpoint_url',
+      never: 'agent',
       label: 'Endpoint URL',
       kind: 'text',
       placeholder: 'https://agent.example.com/a2a',
@@ -89,12 +102,14 @@ export const NODE_FIELDS: Readonly<Record<string, readonly NodeField[]>> = {
     PROMPT,
     {
       key: 'auth',
+      never: 'agent',
       label: 'Credential',
       kind: 'text',
       hint: 'Name of a stored credential, if the agent requires one.',
     },
     {
       key: 'protocol',
+      never: 'agent',
       label: 'Protocol',
       kind: 'choice',
       options: { '': 'As declared in the card', founding: 'Older than A2A 1.0' },
@@ -144,6 +159,12 @@ export const NODE_FIELDS: Readonly<Record<string, readonly NodeField[]>> = {
   ],
   workflow: [{ key: 'workflow', label: 'Runs', kind: 'child' }],
 };
+
+/** Returns the fields that are shown for a config. */
+export function shownFields(fields: readonly NodeField[], config: Config): NodeField[] {
+  const isSet = (key: string | undefined): boolean => key !== undefined && config[key] !== undefined;
+  return fields.filter(({ only, never }) => (only === undefined || isSet(only)) && !isSet(never));
+}
 
 /** Initial config of a new node, by type. */
 export const FIRST_CONFIG: Readonly<Record<string, Config>> = {

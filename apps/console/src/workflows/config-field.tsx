@@ -5,6 +5,7 @@ import { SchemaField } from '../schema/schema-field.js';
 import { AgentFields } from './config/agent/agent-fields.js';
 import { ChildFields } from './config/child-fields.js';
 import type { ConfigMember } from './config/config-member.js';
+import { RegisteredAgentField } from './config/registered-agent-field.js';
 import { ValuesField } from './config/values-field.js';
 import { WaitFields } from './config/wait-fields.js';
 import { JsonField } from './json-field.js';
@@ -73,6 +74,8 @@ export function ConfigField({ field, ...member }: ConfigFieldProps) {
       return <ChildFields {...member} />;
     case 'agent':
       return <AgentFields {...member} />;
+    case 'registered':
+      return <RegisteredAgentField {...member} />;
     default:
       return <TextField field={field} value={textOrEmpty(value)} onChange={onChange} />;
   }

@@ -16,7 +16,7 @@ import { FIRST_CONFIG } from '../nodes/node-fields.js';
 /** A node that runs once the run's outcome is known. */
 export type Exit = Written<Schemas['ExitBody'], 'node'>;
 
-type Settings = Pick<Schemas['WorkflowBody'], 'name' | 'onFailure' | 'deadline' | 'parallel'>;
+type Settings = Pick<Schemas['WorkflowBody'], 'name' | 'onFailure' | 'inputModes' | 'deadline' | 'parallel'>;
 
 /** A workflow being edited, with all other members of its definition. Every change creates a new draft. */
 export interface Draft extends Graph, Settings {

@@ -23,7 +23,7 @@ import {
   setDraft,
 } from './draft.js';
 import { controlsOf } from '../nodes/node-controls.js';
-import { NODE_FIELDS } from '../nodes/node-fields.js';
+import { NODE_FIELDS, shownFields } from '../nodes/node-fields.js';
 import { NodeIdField } from './node-id-field.js';
 import { ProblemNotes } from './problem-notes.js';
 import type { DraftEditing } from './use-draft.js';
@@ -77,7 +77,7 @@ export function NodePanel({ draft, plugins, index, problems, change, onSelect, o
           onSelect(id);
         }}
       />
-      {fields.map((field) => (
+      {shownFields(fields, node.config).map((field) => (
         <ConfigField
           key={field.key}
           field={field}
@@ -95,7 +95,9 @@ export function NodePanel({ draft, plugins, index, problems, change, onSelect, o
           The person who starts a run is asked for the input <code>{node.id}</code>.
         </p>
       )}
-      {node.type === 'external' && <CardPreview url={node.config['endpoint_url']} />}
+      {node.type === 'external' && node.config['agent'] === undefined && (
+        <CardPreview url={node.config['endpoint_url']} />
+      )}
       <Parents draft={draft} node={node} change={change} />
       <div className="space-y-2">
         {controlsOf(node.type).map((name) => {

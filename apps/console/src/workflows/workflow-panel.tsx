@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { CheckField, OptionalNumber } from '../components/choice-fields.js';
 import { Disclosure } from '../components/disclosure.js';
 import { Field, Input, Select, TextArea } from '../components/field.js';
@@ -63,6 +64,7 @@ export function WorkflowPanel({ draft, change, isNew }: WorkflowPanelProps) {
           checked={draft.language === 2}
           onChange={(is) => changeDraft({ language: is ? 2 : undefined }, 'language')}
         />
+        <ModesField value={draft.inputModes} onChange={(inputModes) => changeDraft({ inputModes }, 'inputModes')} />
         <DurationField
           label="Deadline of a run"
           placeholder="2h"
@@ -85,9 +87,38 @@ export function WorkflowPanel({ draft, change, isNew }: WorkflowPanelProps) {
   );
 }
 
-function summarizeSettings({ language, deadline, parallel, onExit }: Draft): string | undefined {
+interface ModesFieldProps {
+  value: readonly string[] | undefined;
+  onChange: (value: string[] | undefined) => void;
+}
+
+/** Shows the media types of Messages to the workflow as a list with commas. */
+function ModesField({ value, onChange }: ModesFieldProps) {
+  const [text, setText] = useState(() => (value ?? []).join(', '));
+  const changeModes = (typed: string): void => {
+    setText(typed);
+    const modes = typed.split(/[\s,]+/).filter((mode) => mode !== '');
+    onChange(modes.length > 0 ? modes : undefined);
+  };
+  return (
+    <Field label="Media types" hint="Types of messages to the workflow. Empty: all that its first nodes read.">
+      {(id) => (
+        <Input
+          id={id}
+          value={text}
+          placeholder="text/plain, image/*"
+          spellCheck={false}
+          onChange={({ target }) => changeModes(target.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+function summarizeSettings({ language, inputModes, deadline, parallel, onExit }: Draft): string | undefined {
   const words = [
     ...(language === 2 ? ['expressions'] : []),
+    ...(inputModes === undefined ? [] : [inputModes.join(' ')]),
     ...(deadline === undefined ? [] : [`${deadline} at most`]),
     ...(parallel === undefined ? [] : [`${parallel} at once`]),
     ...(onExit ? [`${onExit.map(({ node }) => node).join(', ')} at the end`] : []),
