@@ -7,6 +7,7 @@ import { HoldingAgent03 } from '../support/holding-sdk-agent-v0-3.js';
 import { freePort, type Parley, startParley } from '../support/parley.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { until } from '../support/until.js';
+import { Api, external, input, linear, output, unique } from '../support/workflow.js';
 
 const HELD = [
   'task TASK_STATE_SUBMITTED',
@@ -170,6 +171,45 @@ it('is not parked if the agent has called the webhook since it was read', async 
     { what: 'the task to end although no poll finds it' },
   );
   expect(task.status.state).toBe('TASK_STATE_COMPLETED');
+});
+
+describe('an agent of another Parley, which signs', () => {
+  it('resumes the task by its notification, which nobody else can sign', async () => {
+    const elsewhere = await freshDatabase();
+    ends.push(() => elsewhere.drop());
+    const other = await startParley({ databaseUrl: elsewhere.url });
+    ends.push(() => other.stop());
+    const agent = await startAgent();
+    const flow = linear(unique('w'), input('in'), external('ask', agent.url, { timeoutMs: 600_000 }), output('out'));
+    const { name } = await new Api(other.url).save(flow);
+    const { base } = await openDoor(parley.url, `${other.url}/a2a/workflows/${name}`, { policy: QUICK });
+    const id = await begin(base, 'hold');
+    const row = await parked(id);
+    const url = `${parley.url}/agent-notifications/${row.webhook}`;
+    const [config] = await elsewhere.query<{ url: string }>('SELECT url FROM push_config');
+    expect(config!.url).toBe(url);
+    agent.release();
+    expect((await endOf(base, id)).status.state).toBe('TASK_STATE_COMPLETED');
+    const ledger = await rest<{ deliveries: { status: string }[] }>(`${other.url}/api`, 'GET', '/deliveries');
+    expect(ledger.body.deliveries.map(({ status }) => status)).toContain('delivered');
+  });
+
+  it('is not taken for the agent if the signature is another one', async () => {
+    const agent = await startAgent();
+    const { base } = await openDoor(unreachable.url, agent.url, { policy: QUICK });
+    const id = await begin(base, 'hold');
+    const row = await parked(id);
+    const [webhook] = agent.webhooks;
+    for (const signature of ['', 'x', 'a..b', `${Buffer.from('{"alg":"none"}').toString('base64url')}..`]) {
+      const headers = { [TOKEN]: webhook!.token, 'x-a2a-notification-signature': signature };
+      const address = `${parley.url}${new URL(webhook!.url).pathname}`;
+      expect((await fetch(address, { method: 'POST', headers, body: '{}' })).status).toBe(403);
+    }
+    expect(await rowOf(id)).toEqual(row);
+    expect(await notify(webhook!, parley)).toBe(204);
+    agent.release();
+    await endOf(base, id);
+  });
 });
 
 describe('a parked task', () => {

@@ -3991,7 +3991,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The token is missing, or is not that of the webhook. */
+            /** @description The token is missing, or is not that of the webhook; or the signature is wrong. */
             403: {
                 headers: {
                     [name: string]: unknown;

@@ -9,6 +9,7 @@ import { AgentNotificationsController } from './api/agent-notifications.controll
 import { RegisteredAgentKind } from './api/registered-agent-kind.js';
 import { RegistrationCheck } from './api/registration-check.js';
 import { RegisteredAgentsController } from './api/registered-agents.controller.js';
+import { NotificationSignatures } from './relay/notification-signatures.js';
 import { RelayLimits } from './relay/relay-limits.js';
 import { RelayPolls } from './relay/relay-polls.js';
 import { RelayTasks } from './relay/relay-tasks.js';
@@ -24,6 +25,8 @@ import { RegisteredAgentSource } from './relay/registered-agent-source.js';
   imports: [TypeOrmModule.forFeature([RegisteredAgentRow]), BuiltInAgentsModule, TasksModule, ConfigurationModule],
   controllers: [RegisteredAgentsController, AgentNotificationsController],
   providers: [
+    NotificationSignatures,
+
     RegisteredAgents,
     RelayLimits,
     RelayPolls,

@@ -4,6 +4,8 @@ import type { FastifyRequest } from 'fastify';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { ApiProblem, drainBody, ProblemError, StreamedBody } from '#libs/http-server';
+import { RegisteredAgents } from '../agents/registered-agents.js';
+import { NotificationSignatures } from '../relay/notification-signatures.js';
 import { RelayWebhooks, WEBHOOK_ROOT } from '../relay/relay-webhooks.js';
 
 /** Maximum bytes of a notification. */
@@ -11,12 +13,20 @@ const MOST_BYTES = 1024 * 1024;
 /** Headers in which agents send the token of a webhook. */
 const TOKEN_HEADERS = ['x-a2a-notification-token', 'a2a-notification-token'];
 const LONGEST_TOKEN = 256;
+const SIGNATURE_HEADER = 'x-a2a-notification-signature';
+const ID_HEADER = 'x-a2a-notification-id';
+/** Path of a registered agent, before its name. */
+const AGENTS_ROOT = 'agents/';
 
 /** Receives the notifications of registered agents about the Tasks that wait for them. */
 @ApiTags('agents')
 @Controller(WEBHOOK_ROOT)
 export class AgentNotificationsController {
-  constructor(private readonly webhooks: RelayWebhooks) {}
+  constructor(
+    private readonly webhooks: RelayWebhooks,
+    private readonly agents: RegisteredAgents,
+    private readonly signatures: NotificationSignatures,
+  ) {}
 
   @Post(':id')
   @HttpCode(204)
@@ -26,7 +36,7 @@ export class AgentNotificationsController {
   })
   @ApiHeader({ name: 'X-A2A-Notification-Token', description: 'Token of the webhook.', required: true })
   @ApiNoContentResponse()
-  @ApiProblem(403, 'The token is missing, or is not that of the webhook.')
+  @ApiProblem(403, 'The token is missing, or is not that of the webhook; or the signature is wrong.')
   @ApiProblem(410, 'The webhook is out of use: the task has a newer one, or was deleted.')
   @ApiProblem(413, `The notification has more than ${MOST_BYTES} bytes.`)
   async receiveAgentNotification(
@@ -36,7 +46,7 @@ export class AgentNotificationsController {
   ): Promise<void> {
     try {
       await this.requireToken(id, raw.headers);
-      await requireShort(body);
+      await this.requireSigned(id, raw.headers, await readBody(body, raw.headers[SIGNATURE_HEADER] !== undefined));
     } catch (error) {
       if (body) await drainBody(body);
       throw error;
@@ -50,16 +60,32 @@ export class AgentNotificationsController {
     const isValid = typeof token === 'string' && token.length <= LONGEST_TOKEN;
     if (!isValid || !(await this.webhooks.isValid(id, token))) throw refused();
   }
+
+  /** Verifies the signature of an agent that signs. @throws ProblemError 403 */
+  private async requireSigned(key: string, headers: IncomingHttpHeaders, body: Buffer): Promise<void> {
+    const signature = headers[SIGNATURE_HEADER];
+    if (signature === undefined) return;
+    const found = await this.webhooks.findAgent(key);
+    const agent = found && (await this.agents.get(found.tenant, found.agent.slice(AGENTS_ROOT.length)));
+    if (!agent) return;
+    const [notificationId] = [headers[ID_HEADER]].flat();
+    const notification = { url: this.webhooks.urlOf(key), body, signature: String(signature), id: notificationId };
+    if (!(await this.signatures.isValid(agent, notification)))
+      throw new ProblemError(403, 'the signature is not that of the agent');
+  }
 }
 
-/** Reads a body to its end, and drops it. @throws ProblemError 413 */
-async function requireShort(body: Readable | undefined): Promise<void> {
+/** Reads a body to its end. @returns its bytes if they are kept, else nothing @throws ProblemError 413 */
+async function readBody(body: Readable | undefined, isKept: boolean): Promise<Buffer> {
+  const pieces: Buffer[] = [];
   let bytes = 0;
   // The stream stays open after a refusal, so that the rest can be drained.
   for await (const chunk of body?.iterator({ destroyOnReturn: false }) ?? []) {
     bytes += (chunk as Buffer).length;
     if (bytes > MOST_BYTES) throw new ProblemError(413, `a notification has at most ${MOST_BYTES} bytes`);
+    if (isKept) pieces.push(chunk as Buffer);
   }
+  return Buffer.concat(pieces);
 }
 
 function refused(): ProblemError {

@@ -130,6 +130,11 @@ export class RelayWebhooks {
     return 'taken';
   }
 
+  /** Returns the tenant and the path of the agent of a webhook; `undefined` if the webhook is out of use. */
+  async findAgent(key: string): Promise<Pick<FoundWebhook, 'tenant' | 'agent'> | undefined> {
+    return this.found.get(key);
+  }
+
   /** Wakes a Task if it is parked. Any replica resumes it. */
   async wakeTask(taskId: string): Promise<void> {
     await this.woken.get(taskId);
@@ -162,6 +167,9 @@ export class RelayWebhooks {
 
 interface FoundWebhook {
   taskId: string;
+  tenant: string;
+  /** Path of the agent. */
+  agent: string;
   /** True while the Task works. */
   isActive: boolean;
   isNotified: boolean;
@@ -208,7 +216,7 @@ const PARK = `
     RETURNING task.task_id, task.tenant, task.owner, task.wake_at)
   SELECT CASE WHEN $7::boolean THEN ${wakeJobSql('run_at => wake_at')} END FROM released`;
 const FIND = `
-  SELECT turn.webhook AS key, turn.task_id AS "taskId", turn.is_notified AS "isNotified",
+  SELECT turn.webhook AS key, turn.task_id AS "taskId", task.tenant, task.agent, turn.is_notified AS "isNotified",
     turn.poll_at IS NOT NULL AS "isParked", task.state IN (${ACTIVE_STATES}) AS "isActive"
   FROM registered_agent_task turn JOIN task ON task.task_id = turn.task_id
   WHERE turn.webhook = ANY($1::text[])`;

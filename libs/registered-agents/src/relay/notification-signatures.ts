@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import {
+  createRemoteJWKSet,
+  customFetch,
+  decodeProtectedHeader,
+  flattenedVerify,
+  type FlattenedVerifyGetKey,
+} from 'jose';
+import { LRUCache } from 'lru-cache';
+import { type OutboundFetch, OutboundHttp } from '#libs/http-client';
+import { JWKS_PATH, SIGNATURE_TYPES } from '#libs/http-server';
+import type { RegisteredAgent } from '../agents/registered-agents.js';
+
+/** Notification as it came, with the headers that its signature covers or is in. */
+export interface SignedNotification {
+  /** URL of the webhook, as the agent knows it. */
+  url: string;
+  body: Buffer;
+  /** JWS with detached content over the body. */
+  signature: string;
+  /** Id of the notification. */
+  id: string | undefined;
+}
+
+/** Milliseconds for fetching a set of keys. */
+const FETCH_MS = 5_000;
+const MOST_BYTES = 256 * 1024;
+/** Maximum number of agents whose sets of keys are kept. */
+const MOST_SETS = 200;
+/** Maximum difference of two clocks, in seconds. */
+const SKEW_S = 60;
+const SECOND_MS = 1_000;
+
+/**
+ * Verifies the notifications of agents that sign them, as Parley does.
+ * - The key must be in the agent's own JWK Set: the one that its card names (`jku`) at its origin, else that of the
+ *   origin. A set is kept for ten minutes, and fetched at most every 30 seconds for unknown keys.
+ * - A signature is for one body, one webhook, one id, and some minutes.
+ */
+@Injectable()
+export class NotificationSignatures {
+  private readonly sets = new LRUCache<string, FlattenedVerifyGetKey>({ max: MOST_SETS });
+  private readonly fetch: OutboundFetch;
+
+  constructor(http: OutboundHttp) {
+    this.fetch = boundedFetch(http.fetch);
+  }
+
+  /** True if the signature is valid. Never rejects. */
+  async isValid(agent: Pick<RegisteredAgent, 'url' | 'card'>, notification: SignedNotification): Promise<boolean> {
+    const { signature, body, url, id } = notification;
+    const [head = '', payload, proof = '', ...more] = signature.split('.');
+    if (payload !== '' || more.length > 0) return false;
+    try {
+      const jws = { protected: head, payload: body.toString('base64url'), signature: proof };
+      const { protectedHeader } = await flattenedVerify(jws, this.keysOf(agent), { algorithms: ['ES256'] });
+      const { typ, aud, jti, exp, iat } = (protectedHeader ?? {}) as Record<string, unknown>;
+      const now = Date.now() / SECOND_MS;
+      const isFresh = typeof exp === 'number' && exp > now - SKEW_S && typeof iat === 'number' && iat < now + SKEW_S;
+      return isFresh && typ === SIGNATURE_TYPES.notification && aud === url && id !== undefined && jti === id;
+    } catch {
+      return false;
+    }
+  }
+
+  private keysOf(agent: Pick<RegisteredAgent, 'url' | 'card'>): FlattenedVerifyGetKey {
+    const url = keySetUrl(agent);
+    const known = this.sets.get(url);
+    if (known) return known;
+    const keys = createRemoteJWKSet(new URL(url), {
+      [customFetch]: this.fetch as typeof globalThis.fetch,
+      timeoutDuration: FETCH_MS,
+    });
+    this.sets.set(url, keys);
+    return keys;
+  }
+}
+
+/** Returns the URL of an agent's JWK Set, which is always at the origin of the agent. */
+function keySetUrl({ url, card }: Pick<RegisteredAgent, 'url' | 'card'>): string {
+  const { origin } = new URL(url);
+  const named = (card.signatures ?? []).map((it) => jkuOf(it.protected));
+  return named.find((it) => it !== undefined && new URL(it).origin === origin) ?? `${origin}${JWKS_PATH}`;
+}
+
+function jkuOf(header: string): string | undefined {
+  try {
+    const { jku } = decodeProtectedHeader({ protected: header });
+    return jku !== undefined && URL.canParse(jku) ? jku : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Wraps a `fetch` to limit the size of a set of keys. */
+function boundedFetch(fetch: OutboundFetch): OutboundFetch {
+  return async (input, init) => {
+    const { status, body } = await fetch(input, init);
+    const pieces: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
+      bytes += piece.byteLength;
+      if (bytes > MOST_BYTES) throw new Error(`A set of keys is longer than ${MOST_BYTES} bytes`);
+      pieces.push(piece);
+    }
+    return new Response(status === 200 ? Buffer.concat(pieces) : null, { status });
+  };
+}
