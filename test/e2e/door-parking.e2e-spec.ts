@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { isTerminalState, type JsonObject, type Task } from '#libs/protocol';
 import { getTask, outline, rest, rpc, sendTask, stream } from '../support/a2a.js';
 import { type AgentWebhook, DoorAgent, type DoorAgentOptions } from '../support/door-agent.js';
@@ -136,10 +135,12 @@ it('answers a blocking call whose task is parked meanwhile', async () => {
   const answer = sendTask(base, 'hold');
   const held = await agent.untilHolding();
   const sql = 'SELECT task_id FROM registered_agent_task WHERE remote_task_id = $1';
-  const [row] = await until(async () => database.query<{ task_id: string }>(sql, [held]), { what: 'the task' });
-  await parked(row!.task_id);
+  const row = await until(async () => (await database.query<{ task_id: string }>(sql, [held]))[0], {
+    what: 'the task',
+  });
+  await parked(row.task_id);
   agent.release();
-  expect([(await answer).id, (await answer).status.state]).toEqual([row!.task_id, 'TASK_STATE_COMPLETED']);
+  expect([(await answer).id, (await answer).status.state]).toEqual([row.task_id, 'TASK_STATE_COMPLETED']);
 });
 
 const TOKEN = 'x-a2a-notification-token';
@@ -229,8 +230,12 @@ describe('a parked task', () => {
     await poll(id);
     expect(await isExecuted(id)).toBe(false);
     agent.release();
-    await delay(0);
-    await poll(id);
+    // The agent completes the Task a moment later.
+    const found = async (): Promise<boolean> => {
+      await poll(id);
+      return (await isExecuted(id)) || (await getTask(base, id)).status.state === 'TASK_STATE_COMPLETED';
+    };
+    await until(found, { what: 'a poll to find the news' });
     expect([(await endOf(base, id)).status.state, agent.heard.length]).toEqual(['TASK_STATE_COMPLETED', 1]);
   });
 
@@ -288,9 +293,9 @@ describe('a parked task', () => {
   });
 
   it('ends at the time limit of the policy', async () => {
-    const { base, id } = await park(parley, { limit: 3 });
+    const { base, id } = await park(parley, { limit: 6 });
     const task = await endOf(base, id);
-    expect([task.status.state, textOf(task)]).toEqual(['TASK_STATE_FAILED', expect.stringContaining('3 s')]);
+    expect([task.status.state, textOf(task)]).toEqual(['TASK_STATE_FAILED', expect.stringContaining('6 s')]);
   });
 
   it('is woken by no notification without the token, and none writes anything', async () => {
@@ -307,7 +312,7 @@ describe('a parked task', () => {
       expect((await fetch(address, { method: 'POST', ...init })).status).toBe(403);
     expect(await rowOf(id)).toEqual(row);
     agent.release();
-    await poll(id);
+    expect(await notify(agent.webhooks[0]!, parley)).toBe(204);
     await endOf(base, id);
   });
 });
