@@ -61,6 +61,8 @@ interface OptionalNumberProps {
   min?: number;
   max?: number;
   step?: number | 'any';
+  /** Problem that the service has with the value. */
+  error?: string | undefined;
   onChange: (value: number | undefined) => void;
 }
 
@@ -68,7 +70,7 @@ interface OptionalNumberProps {
  * Shows an input for an optional number; a text that is not a number counts as none. `step` is that of the input
  * element.
  */
-export function OptionalNumber({ label, hint, value, onChange, step = 1, ...rest }: OptionalNumberProps) {
+export function OptionalNumber({ label, hint, value, error, onChange, step = 1, ...rest }: OptionalNumberProps) {
   const [text, setText] = useState(() => (value === undefined ? '' : String(value)));
   const changeNumber = (typed: string): void => {
     setText(typed);
@@ -76,13 +78,14 @@ export function OptionalNumber({ label, hint, value, onChange, step = 1, ...rest
     onChange(typed.trim() === '' || !Number.isFinite(number) ? undefined : number);
   };
   return (
-    <Field label={label} hint={hint}>
+    <Field label={label} hint={hint} error={error}>
       {(id) => (
         <Input
           id={id}
           type="number"
           step={step}
           value={text}
+          aria-invalid={error !== undefined}
           onChange={({ target }) => changeNumber(target.value)}
           {...rest}
         />

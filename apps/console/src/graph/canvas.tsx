@@ -1,7 +1,8 @@
-import { Background, Controls, MiniMap, ReactFlow, ReactFlowProvider, useReactFlow } from '@xyflow/react';
+import { Background, Controls, ReactFlow, ReactFlowProvider, useReactFlow, useStore } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
-import { type DragEvent, type ReactNode, useRef, useState } from 'react';
+import { type DragEvent, type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from 'react';
 import { Loading } from '../components/loading.js';
+import { useWideWindow } from '../components/use-wide-window.js';
 import { useTheme } from '../shell/theme.js';
 import { chosenEdge } from './chosen-edge.js';
 import { type CanvasEdge, FlowEdge } from './flow-edge.js';
@@ -9,6 +10,7 @@ import { type EdgeReport, flowEdges, flowNodes } from './flow-elements.js';
 import { DRAGGED_TYPE, type Graph, type DefinitionEdge, NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
 import { LoopFrames } from './loop-frames.js';
 import { FindNode } from './find-node.js';
+import { GraphMap, paddingFor } from './graph-map.js';
 import type { GraphLoop } from './loops.js';
 import type { CardData } from './card-data.js';
 import { type CardNode, NodeCard } from './node-card.js';
@@ -30,6 +32,8 @@ export interface CanvasProps {
   edgeOf?: (index: number) => EdgeReport;
   /** Returns the head of a loop's frame. */
   loopHead?: (loop: GraphLoop) => ReactNode;
+  /** Number that the caller raises to have the whole graph shown. */
+  fits?: number;
   /** Callbacks for changes; without them the graph is read-only. */
   edit?: CanvasEdit;
 }
@@ -48,7 +52,6 @@ const EDGE_TYPES = { flow: FlowEdge };
 const MANY = 100;
 /** Number of nodes from which a map and a search field are shown. */
 const LARGE = 25;
-const VIEW_OPTIONS = { maxZoom: 1, padding: 0.15 };
 
 /** Shows a workflow as a graph. */
 export function Canvas(props: CanvasProps) {
@@ -73,9 +76,13 @@ function Flow(props: FlowProps) {
   // Keep the view if the graph starts empty: the first dropped node stays where it was dropped.
   const [fitView] = useState(() => graph.nodes.length > 0);
   const { dragged, take } = useNodeChanges(onSelect, edit?.move);
-  const drop = useDrop(edit?.drop);
+  const droppedRef = useRef(false);
+  const drop = useDrop(edit?.drop, droppedRef);
   const editable = edit !== undefined;
-  useInSight(box, selected, places);
+  const canHaveMap = useWideWindow() && graph.nodes.length >= LARGE;
+  const [mapShown, setMapShown] = useState(true);
+  const padding = paddingFor(canHaveMap && mapShown);
+  useInSight({ box, places, selected, padding, fits: props.fits ?? 0, droppedRef });
   const shown = new Map([...places, ...dragged]);
   return (
     <ReactFlow<CardNode, CanvasEdge>
@@ -100,29 +107,37 @@ function Flow(props: FlowProps) {
       onlyRenderVisibleElements={graph.nodes.length > MANY}
       minZoom={0.05}
       fitView={fitView}
-      fitViewOptions={VIEW_OPTIONS}
+      fitViewOptions={{ maxZoom: 1, padding }}
     >
+      <LabelScale box={box} />
       <Background />
       <LoopFrames graph={graph} places={shown} headOf={loopHead} />
       <Controls showInteractive={false} className="max-md:hidden!" />
-      {graph.nodes.length >= LARGE && (
-        <>
-          <MiniMap pannable zoomable ariaLabel="Map of the workflow" className="max-md:hidden!" />
-          <FindNode ids={graph.nodes.map(({ id }) => id)} onFind={onSelect} />
-        </>
-      )}
+      {canHaveMap && <GraphMap open={mapShown} onToggle={() => setMapShown(!mapShown)} />}
+      {graph.nodes.length >= LARGE && <FindNode ids={graph.nodes.map(({ id }) => id)} onFind={onSelect} />}
     </ReactFlow>
   );
 }
 
-/** Returns a handler for types dropped from the palette; the node is centered at the pointer. */
-function useDrop(onDrop: CanvasEdit['drop'] | undefined): (event: DragEvent) => void {
+/** Sets `--zoom` on the canvas, by which labels keep a readable size; shows nothing. */
+function LabelScale({ box }: { box: RefObject<HTMLDivElement | null> }) {
+  const zoom = useStore(({ transform }) => transform[2]);
+  useLayoutEffect(() => box.current?.style.setProperty('--zoom', String(zoom)), [box, zoom]);
+  return null;
+}
+
+/**
+ * Returns a handler for types dropped from the palette; the node is centered at the pointer.
+ * @param droppedRef set to true when a node is added by a drop
+ */
+function useDrop(onDrop: CanvasEdit['drop'] | undefined, droppedRef: RefObject<boolean>): (event: DragEvent) => void {
   const flow = useReactFlow();
   return (event) => {
     const type = event.dataTransfer.getData(DRAGGED_TYPE);
     if (type === '' || !onDrop) return;
     event.preventDefault();
     const { x, y } = flow.screenToFlowPosition({ x: event.clientX, y: event.clientY });
+    droppedRef.current = true;
     onDrop(type, { x: Math.round(x - NODE_WIDTH / 2), y: Math.round(y - NODE_HEIGHT / 2) });
   };
 }

@@ -13,6 +13,10 @@ const RINGS: Readonly<Record<string, string>> = {
   failed: 'ring-2 ring-destructive',
 };
 
+/** Sizes of a card's labels. They grow when the canvas is zoomed out, to stay at 11 pixels as long as they fit. */
+const ID_SIZE = 'clamp(0.875rem, calc(11px / var(--zoom, 1)), 1.75rem)';
+const TEXT_SIZE = 'clamp(0.75rem, calc(11px / var(--zoom, 1)), 1rem)';
+
 export function NodeCard({ data, selected }: NodeProps<CardNode>) {
   const {
     id,
@@ -45,8 +49,10 @@ export function NodeCard({ data, selected }: NodeProps<CardNode>) {
         <Icon className="size-4.5" aria-hidden />
       </span>
       <span className="min-w-0 grow">
-        <span className="block truncate text-sm leading-tight font-medium">{id}</span>
-        <span className="block truncate text-xs text-foreground/80">
+        <span className="block truncate leading-tight font-medium" style={{ fontSize: ID_SIZE }}>
+          {id}
+        </span>
+        <span className="block truncate leading-snug text-foreground/80" style={{ fontSize: TEXT_SIZE }}>
           {status === undefined ? label : <CardStatus {...data} status={status} />}
         </span>
       </span>

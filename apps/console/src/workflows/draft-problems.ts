@@ -1,22 +1,29 @@
 import type { ProblemDetail } from '../api/problem.js';
 import { edgeIds, type Graph } from '../graph/graph.js';
 
-/** Problems of a draft, by the node or edge that has them. */
+/** Settings of a workflow as a whole that can have problems of their own. */
+export const WORKFLOW_FIELDS = ['name', 'description', 'inputModes', 'deadline', 'parallel', 'onExit'] as const;
+export type WorkflowField = (typeof WORKFLOW_FIELDS)[number];
+
+/** Problems of a draft, by the node, edge or setting that has them. */
 export interface DraftProblems {
   /** Problems of nodes, by the node's index. */
   nodes: ReadonlyMap<number, readonly string[]>;
   /** Problems of edges, by the edge's id. */
   edges: ReadonlyMap<string, readonly string[]>;
-  /** Problems of the name and of the workflow as a whole. */
+  /** Problems of the workflow's settings. */
+  fields: ReadonlyMap<WorkflowField, readonly string[]>;
+  /** All other problems. */
   rest: readonly string[];
 }
 
-export const NO_PROBLEMS: DraftProblems = { nodes: new Map(), edges: new Map(), rest: [] };
+export const NO_PROBLEMS: DraftProblems = { nodes: new Map(), edges: new Map(), fields: new Map(), rest: [] };
 
 /** Sorts problems by their `node` or `edge`, or by their paths: `nodes[2].id`, `edges[0].from`, `name`. */
 export function draftProblems(errors: readonly ProblemDetail[], draft: Graph): DraftProblems {
   const nodes = new Map<number, string[]>();
   const edges = new Map<string, string[]>();
+  const fields = new Map<WorkflowField, string[]>();
   const rest: string[] = [];
   const ids = edgeIds(draft.edges);
   for (const problem of errors) {
@@ -24,19 +31,28 @@ export function draftProblems(errors: readonly ProblemDetail[], draft: Graph): D
     const [, kind, place, member] = /^(nodes|edges)\[(\d+)\](?:\.(.+))?$/.exec(path) ?? [];
     const index = place === undefined ? undefined : Number(place);
     const node = kind === 'nodes' ? index : kind === undefined ? findNodeIndex(problem.node, draft) : undefined;
+    const [head = ''] = /^\w+/.exec(path) ?? [];
     const edge = ids[(kind === 'edges' ? index : problem.edge) ?? -1];
     const said = saysWhat(detail) ? detail : `${member ?? path} ${detail}`;
     const sentence = offset === undefined ? said : `${said} (${member ?? path}, character ${offset + 1})`;
     if (edge !== undefined) addProblem(edges, edge, sentence);
     else if (node !== undefined) addProblem(nodes, node, sentence);
+    else if (isField(head)) addProblem(fields, head, sentence);
     else rest.push(sentence);
   }
-  return { nodes, edges, rest };
+  return { nodes, edges, fields, rest };
 }
 
 /** Counts the problems. */
-export function countProblems({ nodes, edges, rest }: DraftProblems): number {
-  return [...nodes.values(), ...edges.values(), rest].reduce((sum, sentences) => sum + sentences.length, 0);
+export function countProblems({ nodes, edges, fields, rest }: DraftProblems): number {
+  return [...nodes.values(), ...edges.values(), ...fields.values(), rest].reduce(
+    (sum, sentences) => sum + sentences.length,
+    0,
+  );
+}
+
+function isField(name: string): name is WorkflowField {
+  return (WORKFLOW_FIELDS as readonly string[]).includes(name);
 }
 
 function findNodeIndex(id: string | undefined, { nodes }: Graph): number | undefined {

@@ -12,15 +12,18 @@ interface EditorActionsProps {
   editing: DraftEditing;
   saving: Saving;
   isNew: boolean;
+  /** Called after the nodes have been laid out. */
+  onTidied: () => void;
 }
 
 /** Shows the actions for the workflow as a whole. */
-export function EditorActions({ editing, saving, isNew }: EditorActionsProps) {
+export function EditorActions({ editing, saving, isNew, onTidied }: EditorActionsProps) {
   const { draft, change, undo, redo, canUndo, canRedo, dirty } = editing;
   const tidyUp = async (): Promise<void> => {
     const { layoutAside } = await import('../graph/layout-aside.js');
     const places = await layoutAside(draft);
     change((last) => moveNodes(last, places));
+    onTidied();
   };
   return (
     <>

@@ -8,6 +8,7 @@ import { addLoop, addNode, connectNodes, type Draft, leadsBack, moveNodes, remov
 import { CheckedDraft } from './checked-draft.js';
 import { EdgePanel } from './edge-panel.js';
 import { EditorActions } from './editor-actions.js';
+import { NO_PROBLEMS } from './draft-problems.js';
 import { draftView } from './draft-view.js';
 import { LoopDialog } from './loop-dialog.js';
 import { LoopHead } from './loop-head.js';
@@ -34,10 +35,11 @@ export function Editor({ initial, revision, isNew }: EditorProps) {
   const editing = useDraft(initial);
   const { draft, change } = editing;
   const selection = useSelection();
-  const saving = useSaving(editing, revision);
+  const saving = useSaving(editing, { opened: revision, onRejected: selection.selectField });
   const checked = useChecking(draft);
   const plugins = usePluginTypes();
   const [back, setBack] = useState<DefinitionEdge>();
+  const [fits, setFits] = useState(0);
   useEffect(preloadCodeEditor, []);
   const found = useMemo(
     () => ({ errors: checked?.errors ?? saving.problems, warnings: checked?.warnings ?? saving.warnings }),
@@ -56,7 +58,9 @@ export function Editor({ initial, revision, isNew }: EditorProps) {
         tab={[editing.dirty ? 'Not saved' : undefined, draft.name || 'New workflow']}
         up={{ label: 'Workflows', href: '~/workflows' }}
         aside={editing.dirty && <span className="text-xs text-muted-foreground">Not saved</span>}
-        actions={<EditorActions editing={editing} saving={saving} isNew={isNew} />}
+        actions={
+          <EditorActions editing={editing} saving={saving} isNew={isNew} onTidied={() => setFits((last) => last + 1)} />
+        }
       />
       <SaveFault saving={saving} draft={draft} selection={selection} />
       <div className="flex min-h-0 grow flex-col md:flex-row">
@@ -65,6 +69,7 @@ export function Editor({ initial, revision, isNew }: EditorProps) {
           <LazyCanvas
             label="Workflow"
             graph={draft}
+            fits={fits}
             selected={selection.node}
             onSelect={selection.selectNode}
             selectedEdge={selection.edge}
@@ -120,7 +125,7 @@ interface PanelProps {
 }
 
 /** Shows the panel of the selected node or edge, or of the workflow. */
-function Panel({ editing: { draft, change }, plugins, selection, isNew, found }: PanelProps) {
+function Panel({ editing: { draft, change }, plugins, saving, selection, isNew, found }: PanelProps) {
   const node = draft.nodes.findIndex(({ id }) => id === selection.node);
   const edge = selection.edge === undefined ? -1 : edgeIds(draft.edges).indexOf(selection.edge);
   return (
@@ -149,7 +154,13 @@ function Panel({ editing: { draft, change }, plugins, selection, isNew, found }:
           onSelect={selection.selectNode}
         />
       ) : (
-        <WorkflowPanel draft={draft} change={change} isNew={isNew} />
+        <WorkflowPanel
+          draft={draft}
+          change={change}
+          isNew={isNew}
+          problems={saving.error === undefined ? NO_PROBLEMS.fields : saving.problems.fields}
+          focus={selection.focus}
+        />
       )}
     </aside>
   );

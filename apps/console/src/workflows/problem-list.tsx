@@ -62,6 +62,15 @@ export function Problems({ problems, draft, selection }: ProblemsProps) {
       {problems.rest.map((sentence) => (
         <li key={sentence}>{sentence}</li>
       ))}
+      {[...problems.fields].flatMap(([field, sentences]) =>
+        sentences.map((sentence) => (
+          <li key={`${field} ${sentence}`}>
+            <button type="button" className="text-left underline" onClick={() => selection.selectField(field)}>
+              {sentence}
+            </button>
+          </li>
+        )),
+      )}
       {ofEdges.map(({ id, sentence }) => (
         <li key={`${id} ${sentence}`}>
           <button type="button" className="text-left underline" onClick={() => selection.selectEdge(id)}>

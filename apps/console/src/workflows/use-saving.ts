@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { ApiProblem } from '../api/problem.js';
 import type { Draft } from './draft.js';
-import { draftProblems, type DraftProblems, NO_PROBLEMS } from './draft-problems.js';
+import { draftProblems, type DraftProblems, NO_PROBLEMS, type WorkflowField } from './draft-problems.js';
 import type { DraftEditing } from './use-draft.js';
 import { saveWorkflow } from './workflow-api.js';
 
@@ -31,11 +31,15 @@ interface Fault extends Finding {
   error: unknown;
 }
 
-/**
- * Saves a draft and tracks the outcome of the save.
- * @param opened the revision being edited; `undefined` for a new workflow
- */
-export function useSaving({ draft, markSaved }: DraftEditing, opened: string | undefined): Saving {
+interface SavingOptions {
+  /** Revision being edited; `undefined` for a new workflow. */
+  opened: string | undefined;
+  /** Called with the first setting of the workflow that has a problem, when a save is rejected. */
+  onRejected: (field: WorkflowField) => void;
+}
+
+/** Saves a draft and tracks the outcome of the save. */
+export function useSaving({ draft, markSaved }: DraftEditing, { opened, onRejected }: SavingOptions): Saving {
   const [, navigate] = useLocation();
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState<Fault>();
@@ -52,9 +56,11 @@ export function useSaving({ draft, markSaved }: DraftEditing, opened: string | u
       if (over === undefined) navigate(`/edit/${encodeURIComponent(draft.name)}`, { replace: true });
       return true;
     } catch (error) {
-      const errors = error instanceof ApiProblem ? error.errors : [];
-      setFault({ error, problems: draftProblems(errors, draft), draft });
+      const problems = rejectionProblems(error, draft);
+      setFault({ error, problems, draft });
       setNotes(undefined);
+      const [field] = problems.fields.keys();
+      if (field !== undefined) onRejected(field);
       return false;
     } finally {
       setBusy(false);
@@ -71,6 +77,14 @@ export function useSaving({ draft, markSaved }: DraftEditing, opened: string | u
     problems: problems ?? NO_PROBLEMS,
     warnings: warnings ?? NO_PROBLEMS,
   };
+}
+
+/** Returns the problems that a rejected save names. */
+function rejectionProblems(error: unknown, draft: Draft): DraftProblems {
+  if (!(error instanceof ApiProblem)) return NO_PROBLEMS;
+  // Another workflow has the name.
+  if (error.status === 409) return draftProblems([{ path: 'name', detail: error.message }], draft);
+  return draftProblems(error.errors, draft);
 }
 
 function isOf(finding: Finding, draft: Draft): boolean {

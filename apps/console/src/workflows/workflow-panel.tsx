@@ -1,46 +1,63 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import { Button } from '../components/button.js';
 import { CheckField, OptionalNumber } from '../components/choice-fields.js';
 import { Disclosure } from '../components/disclosure.js';
-import { Field, Input, Select, TextArea } from '../components/field.js';
+import { Field, FieldError, Input, Select, TextArea } from '../components/field.js';
 import { type Draft, setDraft } from './draft.js';
+import type { DraftProblems, WorkflowField } from './draft-problems.js';
 import { DurationField } from './duration-field.js';
 import { ExitFields } from './exit-fields.js';
 import type { DraftEditing } from './use-draft.js';
+import type { FieldFocus } from './use-selection.js';
+import { proposeName } from './workflow-name.js';
 
 interface WorkflowPanelProps {
   draft: Draft;
   change: DraftEditing['change'];
   isNew: boolean;
+  /** Problems of the last save, until the draft changes. */
+  problems: DraftProblems['fields'];
+  /** Setting that is to get the focus. */
+  focus: FieldFocus | undefined;
 }
 
+/** Settings that are shown in the section that can be closed. */
+const IN_SECTION: ReadonlySet<WorkflowField> = new Set(['inputModes', 'deadline', 'parallel', 'onExit']);
+
 /** Shows the settings of the workflow as a whole. */
-export function WorkflowPanel({ draft, change, isNew }: WorkflowPanelProps) {
+export function WorkflowPanel({ draft, change, isNew, problems, focus }: WorkflowPanelProps) {
+  const panel = useRef<HTMLDivElement>(null);
   const changeDraft = (members: Partial<Draft>, about: string): void =>
     change((last) => setDraft(last, members), about);
+  const errorOf = (field: WorkflowField): string | undefined => problems.get(field)?.join(' ');
+  const isInSection = focus !== undefined && IN_SECTION.has(focus.field);
+  useEffect(() => {
+    if (focus) panel.current?.querySelector<HTMLElement>(`[data-field="${focus.field}"] :is(${CONTROLS})`)?.focus();
+  }, [focus]);
   return (
-    <div className="space-y-4">
+    <div ref={panel} className="space-y-4">
       <h2 className="font-semibold">Workflow</h2>
-      <Field label="Name" hint={isNew ? 'Letters, digits, _ and -. It becomes part of its address.' : 'A name stays.'}>
-        {(id) => (
-          <Input
-            id={id}
-            value={draft.name}
-            disabled={!isNew}
-            required
-            onChange={(event) => changeDraft({ name: event.target.value }, 'name')}
-          />
-        )}
-      </Field>
-      <Field label="Description" hint="Shown in the directory of agents.">
-        {(id) => (
-          <TextArea
-            id={id}
-            rows={3}
-            value={draft.description}
-            onChange={(event) => changeDraft({ description: event.target.value }, 'description')}
-          />
-        )}
-      </Field>
+      <div data-field="name">
+        <NameField
+          value={draft.name}
+          isNew={isNew}
+          error={errorOf('name')}
+          onChange={(name) => changeDraft({ name }, 'name')}
+        />
+      </div>
+      <div data-field="description">
+        <Field label="Description" hint="Shown in the directory of agents." error={errorOf('description')}>
+          {(id) => (
+            <TextArea
+              id={id}
+              rows={3}
+              aria-invalid={errorOf('description') !== undefined}
+              value={draft.description}
+              onChange={(event) => changeDraft({ description: event.target.value }, 'description')}
+            />
+          )}
+        </Field>
+      </div>
       <Field label="When a node fails">
         {(id) => (
           <Select
@@ -53,7 +70,12 @@ export function WorkflowPanel({ draft, change, isNew }: WorkflowPanelProps) {
           </Select>
         )}
       </Field>
-      <Disclosure title="How it runs" summary={summarizeSettings(draft)}>
+      <Disclosure
+        key={isInSection ? focus.field : ''}
+        title="How it runs"
+        open={isInSection}
+        summary={summarizeSettings(draft)}
+      >
         <CheckField
           label="Expressions in texts"
           hint={
@@ -64,21 +86,32 @@ export function WorkflowPanel({ draft, change, isNew }: WorkflowPanelProps) {
           checked={draft.language === 2}
           onChange={(is) => changeDraft({ language: is ? 2 : undefined }, 'language')}
         />
-        <ModesField value={draft.inputModes} onChange={(inputModes) => changeDraft({ inputModes }, 'inputModes')} />
-        <DurationField
-          label="Deadline of a run"
-          placeholder="2h"
-          value={draft.deadline}
-          onChange={(deadline) => changeDraft({ deadline }, 'deadline')}
-        />
-        <OptionalNumber
-          label="Nodes at once"
-          hint="Counts entries of lists. Empty: no limit."
-          min={1}
-          value={draft.parallel}
-          onChange={(parallel) => changeDraft({ parallel }, 'parallel')}
-        />
-        <ExitFields draft={draft} change={change} />
+        <div data-field="inputModes">
+          <ModesField value={draft.inputModes} onChange={(inputModes) => changeDraft({ inputModes }, 'inputModes')} />
+        </div>
+        <div data-field="deadline">
+          <DurationField
+            label="Deadline of a run"
+            placeholder="2h"
+            error={errorOf('deadline')}
+            value={draft.deadline}
+            onChange={(deadline) => changeDraft({ deadline }, 'deadline')}
+          />
+        </div>
+        <div data-field="parallel">
+          <OptionalNumber
+            label="Nodes at once"
+            hint="Counts entries of lists. Empty: no limit."
+            min={1}
+            error={errorOf('parallel')}
+            value={draft.parallel}
+            onChange={(parallel) => changeDraft({ parallel }, 'parallel')}
+          />
+        </div>
+        <div data-field="onExit">
+          <ExitFields draft={draft} change={change} />
+          <FieldError error={errorOf('onExit')} />
+        </div>
       </Disclosure>
       {draft.nodes.length === 0 && (
         <p className="text-sm text-muted-foreground">Add a node from the list of types, then select it to set it up.</p>
@@ -110,6 +143,46 @@ function ModesField({ value, onChange }: ModesFieldProps) {
           spellCheck={false}
           onChange={({ target }) => changeModes(target.value)}
         />
+      )}
+    </Field>
+  );
+}
+
+const CONTROLS = 'input, textarea, select, button';
+
+interface NameFieldProps {
+  value: string;
+  isNew: boolean;
+  error: string | undefined;
+  onChange: (name: string) => void;
+}
+
+/** Shows the input for the name. If the name was rejected, Enter takes the proposed one. */
+function NameField({ value, isNew, error, onChange }: NameFieldProps) {
+  const proposal = error === undefined ? undefined : proposeName(value);
+  return (
+    <Field
+      label="Name"
+      hint={isNew ? 'Letters, digits, _ and -. It becomes part of its address.' : 'The name cannot change.'}
+      error={error}
+    >
+      {(id) => (
+        <>
+          <Input
+            id={id}
+            value={value}
+            disabled={!isNew}
+            required
+            aria-invalid={error !== undefined}
+            onChange={(event) => onChange(event.target.value)}
+            onKeyDown={({ key }) => key === 'Enter' && proposal !== undefined && onChange(proposal)}
+          />
+          {proposal !== undefined && isNew && (
+            <Button kind="quiet" className="px-1! wrap-anywhere whitespace-normal!" onClick={() => onChange(proposal)}>
+              Use {proposal} (Enter)
+            </Button>
+          )}
+        </>
       )}
     </Field>
   );
