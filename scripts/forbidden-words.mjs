@@ -35,6 +35,9 @@ export const FORBIDDEN_WORDS = [
   { phrase: 'answer room', in: 'names', instead: 'ResponseBudget' },
 ];
 
+/** Sources of the console's views. */
+const CONSOLE = /\bapps\/console\/src\/(?!.*\.spec\.ts$)/;
+
 /** A comment says the rule, and cites no table that its reader does not have; the package is called by its own name. */
 export const FORBIDDEN_PATTERNS = [
   {
@@ -48,6 +51,18 @@ export const FORBIDDEN_PATTERNS = [
     instead: 'npx --no parley-a2a',
   },
   ...unpublishedPackages(),
+  ...[
+    [/\b(?:Took|Taken|taken) over\b/, 'Reused'],
+    [/\bAsk again\b/, 'Refresh'],
+    [/\bMade of an\b/, 'Rerun of'],
+    [/\bIts answer\b/, 'Output'],
+    [/\bWhat it must give\b/, 'Output schema'],
+    [/\bA name stays\b/, 'The name cannot change'],
+    [/\btitle: 'Do'/, 'Actions'],
+    [/\bLast word\b/, 'Last message'],
+    [/\bTakes beside text\b/, 'Also accepts'],
+    [/\bdestroys\b/, 'destructive'],
+  ].map(([pattern, instead]) => ({ pattern, what: 'no label of the console', instead, files: CONSOLE })),
 ];
 
 /** Until our packages are on the registry, somebody else may register their names: no line may install them from there. */

@@ -64,12 +64,13 @@ function textBreaches(file) {
   // What a test says of itself and for itself is its own.
   const sentences = (path.endsWith('.spec.ts') ? blanked(text, QUOTED) : text).split('\n');
   return sentences.flatMap((line, index) =>
-    breachesOf(line, names[index] ?? '').map((what) => `${path}:${index + 1}: ${what}`),
+    breachesOf(line, names[index] ?? '', path).map((what) => `${path}:${index + 1}: ${what}`),
   );
 }
 
-function breachesOf(sentence, name) {
-  const patterns = FORBIDDEN_PATTERNS.filter(({ pattern }) => pattern.test(sentence));
+function breachesOf(sentence, name, path) {
+  const isMeant = ({ pattern, files }) => (files?.test(path) ?? true) && pattern.test(sentence);
+  const patterns = FORBIDDEN_PATTERNS.filter(isMeant);
   const phrases = new Set([...phrasesIn(wordsOf(sentence), 'sentence'), ...phrasesIn(wordsOf(name), 'name')]);
   return [
     ...patterns.map(({ what, instead }) => `${what}; say ${instead}`),

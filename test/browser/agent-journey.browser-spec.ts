@@ -199,7 +199,7 @@ describe('agents with tools in the console', () => {
     await open('Tools');
     // The servers move what is below them, also from under the pointer.
     await panel.getByRole('button', { name: `Tools of ${server}` }).waitFor();
-    for (const section of ['Other models', 'Its answer', 'Memory', 'Limits']) await open(section);
+    for (const section of ['Other models', 'Output', 'Memory', 'Limits']) await open(section);
     expect(await panel.locator('button[aria-expanded="true"]').count()).toBe(5);
     await page.getByRole('button', { name: 'Built-in tools' }).click();
     await page.getByRole('checkbox', { name: 'calculator' }).check();

@@ -123,7 +123,10 @@ describe('a console whose service wants an API key', () => {
     await page.getByRole('heading', { name: 'No model yet' }).waitFor();
 
     await page.getByRole('link', { name: 'Keys' }).click();
-    await page.getByLabel('Caller').fill('bob');
+    const [label, caller] = [page.getByText('Caller', { exact: true }).first(), page.getByLabel('Caller')];
+    const [above, below] = await Promise.all([label.boundingBox(), caller.boundingBox()]);
+    expect(above!.y + above!.height).toBeLessThanOrEqual(below!.y);
+    await caller.fill('bob');
     await page.getByRole('button', { name: 'Make a key' }).click();
     await page.getByRole('status').getByText('The key of bob').waitFor();
     await page.getByRole('row', { name: 'bob' }).getByRole('button', { name: 'Revoke' }).click();

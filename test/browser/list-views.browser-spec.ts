@@ -57,6 +57,19 @@ describe('the lists of the console', () => {
     expect(await isScrolledSideways(page)).toBe(false);
   });
 
+  inBrowser('say how API keys are switched on where there are none, and show an error as an error', async () => {
+    const page = await browser.open(`${stage.parley.url}/settings/keys`);
+    await page.getByRole('heading', { name: 'This service uses no API keys' }).waitFor();
+    await page.getByText('AUTH_MODE=api-key').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    for (const status of [500, 403]) {
+      await page.route('**/api/keys', (route) => route.fulfill({ status, json: { detail: `refused ${status}` } }));
+      await page.reload();
+      await page.getByRole('alert').getByText(`refused ${status}`).waitFor();
+      await page.unroute('**/api/keys');
+    }
+  });
+
   inBrowser('have a title for the tab that names the page and follows its state', async () => {
     const { name } = await stage.api.save(
       linear(unique('ask'), { id: 'gate', type: 'human', config: { prompt: '?' } }),

@@ -69,7 +69,7 @@ describe('the MCP servers of the settings', () => {
     const badge = (status: string) => page.locator(`header [data-status="${status}"]`);
     await badge('ok').waitFor();
     mcp.tools = [{ name: 'search', description: 'Searches everything' }, ...mcp.tools.slice(1), { name: 'more' }];
-    await page.getByRole('button', { name: 'Ask again' }).click();
+    await page.getByRole('button', { name: 'Refresh' }).click();
     await badge('changed').waitFor();
     const change = page.locator('[data-change="search"]');
     expect(await change.locator('del').allInnerTexts()).toContain('- Searches');
@@ -81,7 +81,7 @@ describe('the MCP servers of the settings', () => {
     await change.waitFor({ state: 'detached' });
 
     await mcp.stop();
-    await page.getByRole('button', { name: 'Ask again' }).click();
+    await page.getByRole('button', { name: 'Refresh' }).click();
     await badge('unreachable').waitFor();
     await page.getByRole('alert').getByText('It cannot be reached').waitFor();
     await page.locator(`[data-tool="${name}/search"]`).waitFor();

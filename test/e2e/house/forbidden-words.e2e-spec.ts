@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 const CHECK = resolve(import.meta.dirname, '../../../scripts/words-check.mjs');
 
@@ -14,6 +14,7 @@ describe('the check of forbidden words', () => {
 
   function check(name: string, text: string): { status: number | null; output: string } {
     const file = join(folder, name);
+    mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
     const { status, stdout, stderr } = spawnSync(process.execPath, [CHECK, file], { encoding: 'utf8' });
     return { status, output: stdout + stderr };
@@ -34,6 +35,13 @@ describe('the check of forbidden words', () => {
     const { status, output } = check(name, text);
     expect(output).toContain(breach);
     expect(status).toBe(1);
+  });
+
+  it('fails on a label that the console does not use, in its views alone', () => {
+    const label = "const note = 'Taken over from an earlier run';\n";
+    expect(check('apps/console/src/runs/note.tsx', label)).toMatchObject({ status: 1 });
+    expect(check('apps/console/src/runs/note.spec.ts', label).status).toBe(0);
+    expect(check('libs/notes/src/note.ts', label).status).toBe(0);
   });
 
   it('fails on a word in the name of a file', () => {

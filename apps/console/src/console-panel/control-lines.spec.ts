@@ -6,7 +6,7 @@ const failure = { kind: 'timeout', message: 'too slow' };
 describe('controlLine', () => {
   it.each([
     ['node.skipped', { instances: ['b', 'c'], because: 'off' }, 'b, c: off'],
-    ['node.reused', { origin: 'r1' }, 'taken over from run r1'],
+    ['node.reused', { origin: 'r1' }, 'reused from run r1'],
     ['node.progress', { text: 'reading' }, 'reading'],
     ['node.progress', { artifact: { parts: [{ text: 'one ' }, { text: 'two' }] } }, 'one two'],
     ['edge.error', { edge: 2, failure }, 'edge 2: too slow'],

@@ -18,7 +18,7 @@ const LINES: Readonly<Record<string, (payload: EventPayload) => string>> = {
     `attempt ${toWord(attempt)} failed, the next one at ${formatTime(retryAt)}: ${getFailureMessage(failure)}`,
   'node.waiting': ({ until }) => `waits until ${formatTime(until)}`,
   'node.resumed': () => 'continues without an answer from the run',
-  'node.reused': ({ origin }) => `taken over from run ${toWord(origin)}`,
+  'node.reused': ({ origin }) => `reused from run ${toWord(origin)}`,
   'node.progress': ({ tool, text, artifact }) =>
     `${tool === undefined ? '' : `${toWord(tool)}: `}${toWord(text) || joinArtifactText(artifact)}`,
   'tool.called': ({ tool, taskId }) => `${toWord(tool)} works on task ${toWord(taskId)}`,

@@ -120,7 +120,7 @@ function itemOf({ nodes, instances }: RunPicture, whole: string, index: number):
 function Origin({ node, origin }: { node: NodePicture; origin: string }) {
   return (
     <p className="text-sm">
-      Taken over from{' '}
+      Reused from{' '}
       <Link
         href={`~/runs/${encodeURIComponent(origin)}/nodes/${encodeURIComponent(getInstanceName(node))}`}
         className="underline"

@@ -17,7 +17,7 @@ export function RerunFrom({ runId, name }: { runId: string; name: string }) {
   };
   return (
     <div className="space-y-1">
-      <CommandButton action={action} work={startRerun} title="A new run; what came before is taken over">
+      <CommandButton action={action} work={startRerun} title="A new run that reuses the results before this node">
         <RotateCcw className="size-4" aria-hidden /> Run again from {name}
       </CommandButton>
       <FieldError error={action.error} />

@@ -62,8 +62,8 @@ export function RerunMenu({ run, graph, hasFailed }: RerunMenuProps) {
             <div>
               <Dialog.Title className="font-semibold">Run {run.workflow} again</Dialog.Title>
               <Dialog.Description className="mt-1 text-sm text-muted-foreground">
-                With other inputs or another revision, what would be the same is taken over and the rest is run anew.
-                With neither, all of it is run anew.
+                With other inputs or another revision, equal results are reused and the other nodes run again. With
+                neither, all nodes run again.
               </Dialog.Description>
             </div>
             <Choices run={run} graph={graph} error={action} onStart={startRerun} />

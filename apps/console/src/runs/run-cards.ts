@@ -43,7 +43,7 @@ function noteOf(node: NodePicture): string | undefined {
   if (list) return listNote(list);
   if (status === 'input-required' && asks?.deadline !== undefined)
     return `Asks until ${localTime(asks.deadline, Date.now())}`;
-  if (status === 'completed') return origin === undefined ? undefined : 'Taken over';
+  if (status === 'completed') return origin === undefined ? undefined : 'Reused';
   if (status !== 'running') return undefined;
   if (retryAt !== undefined) return 'Retry';
   if (until !== undefined) return `Waits until ${localTime(until, Date.now())}`;
@@ -54,7 +54,7 @@ function noteOf(node: NodePicture): string | undefined {
 function endBadges({ fallback, origin }: NodePicture): CardBadge[] {
   return [
     ...(fallback ? [buildNoteBadge('✓ fallback', 'No attempt succeeded: its fallback is its result', 'warning')] : []),
-    ...(origin === undefined ? [] : [buildNoteBadge('reused', 'Taken over from an earlier run')]),
+    ...(origin === undefined ? [] : [buildNoteBadge('reused', 'Reused from an earlier run')]),
   ];
 }
 

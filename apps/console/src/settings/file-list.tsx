@@ -85,7 +85,7 @@ function createFileColumns(action: Action, remove: (file: FileEntry) => Promise<
       wideOnly: true,
     },
     {
-      title: 'Do',
+      title: 'Actions',
       className: 'w-52',
       cell: (file) => (
         <span className="flex gap-2">

@@ -1,11 +1,13 @@
 import type { Schemas } from '#libs/client';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { callApi } from '../api/http.js';
+import { ApiProblem } from '../api/problem.js';
 import { type Action, useAction } from '../api/use-action.js';
 import { Button } from '../components/button.js';
 import { CommandButton } from '../components/command-button.js';
 import { type Column, DataTable } from '../components/data-table.js';
+import { EmptyState } from '../components/empty-state.js';
 import { Field, Input } from '../components/field.js';
 import { readText } from '../components/form-page.js';
 import { ResourceView } from '../components/resource-view.js';
@@ -31,7 +33,7 @@ export function KeyList() {
   };
   return (
     <SettingsPage>
-      <ResourceView resource={keys}>
+      <KeysOrState resource={keys}>
         {(rows) => (
           <>
             <MakeKey action={action} onMake={(body) => void action.run(() => createKey('/api/keys', body))} />
@@ -59,8 +61,26 @@ export function KeyList() {
             />
           </>
         )}
-      </ResourceView>
+      </KeysOrState>
     </SettingsPage>
+  );
+}
+
+interface KeysOrStateProps {
+  resource: { data: Key[] | undefined; failureReason: Error | null };
+  children: (keys: Key[]) => ReactNode;
+}
+
+/** Shows the keys, or how to switch keys on if the service uses none. */
+function KeysOrState({ resource, children }: KeysOrStateProps) {
+  const { failureReason } = resource;
+  if (!(failureReason instanceof ApiProblem) || failureReason.status !== 409)
+    return <ResourceView resource={resource}>{children}</ResourceView>;
+  return (
+    <EmptyState title="This service uses no API keys">
+      Callers are known in another way, or not at all. To use API keys, start the service with{' '}
+      <code>AUTH_MODE=api-key</code> and a first key in <code>AUTH_API_KEYS</code>.
+    </EmptyState>
   );
 }
 
@@ -76,7 +96,7 @@ function MakeKey({ action, onMake }: { action: Action; onMake: (body: object) =>
       }}
     >
       <Field label="Caller" error={action.errorAt('name')}>
-        {(id) => <Input id={id} name="name" required className="w-48!" />}
+        {(id) => <Input id={id} name="name" required className="block w-48!" />}
       </Field>
       <fieldset className="flex gap-3 py-1.5">
         <legend className="sr-only">Scopes</legend>
@@ -107,7 +127,7 @@ function createKeyColumns(action: Action, { rotate, revoke }: KeyCommands): read
     { title: 'By', cell: ({ createdBy }) => createdBy ?? 'the environment', wideOnly: true },
     { title: 'Ends', cell: ({ endsAt }) => endsAt !== undefined && <Time at={endsAt} />, wideOnly: true },
     {
-      title: 'Do',
+      title: 'Actions',
       cell: (key) =>
         key.endsAt === undefined && (
           <span className="flex gap-2">

@@ -39,7 +39,7 @@ export function McpServerPage({ name }: { name: string }) {
           data && (
             <>
               <Button disabled={server.isFetching} onClick={() => void server.refetch()}>
-                <RefreshCw className="size-4" aria-hidden /> {server.isFetching ? 'Asking …' : 'Ask again'}
+                <RefreshCw className="size-4" aria-hidden /> {server.isFetching ? 'Refreshing …' : 'Refresh'}
               </Button>
               {data.source === 'api' && (
                 <>

@@ -45,7 +45,7 @@ function marksOf({ blocked, allowed, needsApproval, annotations }: ListedMcpTool
     [needsApproval, 'needs approval', WAITS],
     [readOnlyHint, 'only reads', QUIET],
     [idempotentHint && !readOnlyHint, 'may be repeated', QUIET],
-    [destructiveHint && !readOnlyHint, 'destroys', QUIET],
+    [destructiveHint && !readOnlyHint, 'destructive', QUIET],
   ];
   return marks.flatMap(([is, mark, tone]) => (is ? [[mark, tone] as [string, string]] : []));
 }

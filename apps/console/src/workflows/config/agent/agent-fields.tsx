@@ -31,7 +31,7 @@ export function AgentFields(member: ConfigMember) {
         <Disclosure title="Other models" summary={fallbacksSummary(config)}>
           <OtherModels {...member} />
         </Disclosure>
-        <Disclosure title="Its answer" summary={answerSummary(config)}>
+        <Disclosure title="Output" summary={answerSummary(config)}>
           <Answer {...member} />
         </Disclosure>
         <Disclosure title="Memory" summary={memorySummary(config)}>
