@@ -118,6 +118,7 @@ describe('the canvas and the name of an edited workflow', () => {
     await save(page);
     await page.waitForURL(`**/workflows/edit/${taken}-2`);
     await page.getByText('The name cannot change.').waitFor();
+    await page.getByRole('status').getByText('Saved', { exact: true }).waitFor();
   });
 });
 

@@ -99,7 +99,7 @@ describe('runs of the language', () => {
     );
     const page = await watch(await run(workflow, { ticket: 'a typo' }));
     await nodeReaches(page, 'out', 'completed');
-    await nodeOf(page, 'page').getByText('Skipped: not chosen').waitFor();
+    await nodeOf(page, 'page').getByText('Not chosen').waitFor();
     for (const [id, how] of [
       ['ticket->page', ', not taken'],
       ['ticket->queue', ', taken'],

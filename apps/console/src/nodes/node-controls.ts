@@ -6,6 +6,7 @@ const CONTROLS: Readonly<Record<string, readonly Control[]>> = {
   input: ['follow'],
   set: ['join', 'follow', 'each', 'failure'],
   wait: ['join', 'follow', 'failure'],
+  output: ['join', 'follow', 'failure', 'result'],
   human: ['wait', 'join', 'follow', 'each', 'failure'],
 };
 

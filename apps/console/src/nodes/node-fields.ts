@@ -73,7 +73,7 @@ export const NODE_FIELDS: Readonly<Record<string, readonly NodeField[]>> = {
     { key: 'args', label: 'Arguments', kind: 'json', hint: 'An object. Its texts may have {{templates}}.' },
   ],
   output: [
-    PROMPT,
+    { ...PROMPT, placeholder: 'Answer to {{input1}}: {{agent1}}' },
     {
       key: 'schema',
       label: 'Output schema',

@@ -31,7 +31,7 @@ function Node({ node, onSelect }: { node: NodePicture; onSelect: (name: string) 
   return (
     <div className="space-y-1">
       <p className="flex flex-wrap gap-x-2 text-sm">
-        <button type="button" className="underline" onClick={() => onSelect(name)}>
+        <button type="button" className="min-w-0 text-left wrap-anywhere underline" onClick={() => onSelect(name)}>
           {name}
         </button>
         {doing !== undefined && <span className="min-w-0 break-words text-muted-foreground">{doing}</span>}

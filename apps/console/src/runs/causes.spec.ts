@@ -1,4 +1,4 @@
-import { nodeCause, runCause } from './causes.js';
+import { findFailedInstance, nodeCause, runCause } from './causes.js';
 import type { NodePicture } from './node-picture.js';
 import { pictureOf, type RunPicture } from './run-picture.js';
 
@@ -67,5 +67,29 @@ describe('runCause', () => {
     const failed = { attempt: 1, startedAt: '2026-01-01T00:00:00Z', status: 'failed', error: 'too slow' };
     const retrying = node({ status: 'running', retryAt: '2026-01-01T00:00:09Z', attempts: [failed] });
     expect(nodeCause(retrying, run())).toMatch(/^Attempt 1 failed: too slow\. The next one is at /);
+  });
+});
+
+describe('findFailedInstance', () => {
+  const failed = (instance?: string, members: Partial<NodePicture> = {}): NodePicture =>
+    node({ id: 'a', status: 'failed', ...(instance !== undefined && { instance }), ...members });
+  const found = (members: Partial<RunPicture>): string | undefined => findFailedInstance(run(members));
+
+  it('names the node, its iteration or its list entry that failed the run', () => {
+    const error = { node: 'a', message: 'broken' };
+    expect(found({ error, nodes: new Map([['a', failed()]]) })).toBe('a');
+    const iterations = new Map([
+      ['a@1', node({ id: 'a', instance: 'a@1', status: 'completed' })],
+      ['a@2', failed('a@2')],
+    ]);
+    expect(found({ error, nodes: new Map([['a', failed('a@2')]]), instances: iterations })).toBe('a@2');
+    const list = { list: { items: ['x'], counts: {} } } as unknown as Partial<NodePicture>;
+    const entries = new Map([['a[1]', failed('a[1]')]]);
+    expect(found({ error, nodes: new Map([['a', failed(undefined, list)]]), instances: entries })).toBe('a[1]');
+  });
+
+  it('names none where a deadline failed the run', () => {
+    expect(found({ error: { message: 'The deadline has passed' } })).toBeUndefined();
+    expect(found({})).toBeUndefined();
   });
 });

@@ -1,4 +1,5 @@
 import { localTime } from '../components/local-time.js';
+import { parseInstanceName } from './instance-name.js';
 import type { NodePicture, NodeSkipReason } from './node-picture.js';
 import type { RunPicture } from './run-picture.js';
 
@@ -24,6 +25,18 @@ export function runCause({ status, error, nodes, instances, parked }: RunPicture
   if (status === 'failed') return error?.message ?? 'The run failed.';
   if (status === 'running' && parked?.until !== undefined) return `Idle until ${localTime(parked.until, Date.now())}.`;
   return status === 'canceled' ? 'This run was canceled.' : undefined;
+}
+
+/**
+ * Returns the name of the node that failed a run: of the iteration or the list entry that failed, if the node has any.
+ * `undefined` if no node failed the run, but a deadline did.
+ */
+export function findFailedInstance({ error, nodes, instances }: RunPicture): string | undefined {
+  if (error?.node === undefined) return undefined;
+  const { node: id } = parseInstanceName(error.node);
+  const failed = [...instances.values()].filter((it) => it.id === id && it.status === 'failed');
+  const found = failed.findLast(({ list }) => list === undefined) ?? nodes.get(id);
+  return found && getInstanceName(found);
 }
 
 /** Returns every node or instance with a pending question; nodes without instances come first. */
@@ -59,13 +72,13 @@ export function nodeCause(node: NodePicture, run: RunPicture): string | undefine
   }
 }
 
-/** Words that the console shows for each reason to skip a node. */
+/** Note on the card of a skipped node, by the reason. It fits on the card. */
 export const SKIPPED: Readonly<Record<NodeSkipReason, string>> = {
-  off: 'not chosen',
-  broken: 'needs a node that failed',
-  'out-of-reach': 'out of reach',
-  failure: 'the run failed',
-  canceled: 'not needed',
+  off: 'Not chosen',
+  broken: 'Needs a failed node',
+  'out-of-reach': 'Out of reach',
+  failure: 'The run failed',
+  canceled: 'Not needed',
 };
 
 function skippedCause({ id, because }: NodePicture, { error, graph, nodes }: RunPicture): string {

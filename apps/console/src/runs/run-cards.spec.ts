@@ -31,7 +31,7 @@ describe('the card of a node in a run', () => {
   });
 
   it('says why it never ran, and what stands for its result', () => {
-    expect(card({ status: 'skipped', because: 'off' }).note).toBe('Skipped: not chosen');
+    expect(card({ status: 'skipped', because: 'off' }).note).toBe('Not chosen');
     expect(card({ status: 'skipped' }).note).toBeUndefined();
     const texts = (members: Partial<NodePicture>) => card(members).badges?.map(({ text }) => text);
     expect(texts({ status: 'completed', fallback: true })).toEqual(['any', '✓ fallback']);

@@ -39,7 +39,7 @@ export function runCard(picture: RunPicture, id: string, shown: Shown): Partial<
 /** Returns the text that a card shows in place of the elapsed time. */
 function noteOf(node: NodePicture): string | undefined {
   const { status, list, retryAt, until, progress, work, because, origin, asks } = node;
-  if (status === 'skipped') return because && `Skipped: ${SKIPPED[because]}`;
+  if (status === 'skipped') return because && SKIPPED[because];
   if (list) return listNote(list);
   if (status === 'input-required' && asks?.deadline !== undefined)
     return `Asks until ${localTime(asks.deadline, Date.now())}`;

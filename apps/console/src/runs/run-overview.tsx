@@ -10,6 +10,7 @@ import { AtWork } from './at-work.js';
 import { getInstanceName, runCause, waitingNodes } from './causes.js';
 import { questionOf } from './questions.js';
 import { type CanceledTask, getRun, listForks, type Run } from './run-api.js';
+import { RunFailure } from './run-failure.js';
 import { type RunPicture, UNREAD } from './run-picture.js';
 
 interface RunOverviewProps {
@@ -39,6 +40,9 @@ export function RunOverview({ run, picture, onSelect }: RunOverviewProps) {
     <div className="space-y-4">
       <h2 className="font-semibold wrap-anywhere">{run.workflow}</h2>
       {cause !== undefined && <Cause status={status}>{cause}</Cause>}
+      {cause !== undefined && status === 'failed' && (
+        <RunFailure runId={run.runId} picture={picture} cause={cause} onSelect={onSelect} />
+      )}
       {data?.result && <ArtifactsView title="Result" artifacts={data.result} file={run.workflow} tall />}
       {status === 'completed' && data?.status === 'completed' && !data.result && (
         <p className="text-sm text-muted-foreground">The run completed without a result.</p>

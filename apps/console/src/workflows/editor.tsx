@@ -57,7 +57,11 @@ export function Editor({ initial, revision, isNew }: EditorProps) {
         title={isNew ? draft.name || 'New workflow' : draft.name}
         tab={[editing.dirty ? 'Not saved' : undefined, draft.name || 'New workflow']}
         up={{ label: 'Workflows', href: '~/workflows' }}
-        aside={editing.dirty && <span className="text-xs text-muted-foreground">Not saved</span>}
+        aside={
+          <span role="status" className="text-xs text-muted-foreground">
+            {editing.dirty ? 'Not saved' : saving.hasSaved && 'Saved'}
+          </span>
+        }
         actions={
           <EditorActions editing={editing} saving={saving} isNew={isNew} onTidied={() => setFits((last) => last + 1)} />
         }

@@ -12,6 +12,8 @@ export interface Saving {
   /** Saves the draft even if the workflow was saved or deleted elsewhere. */
   saveOver: () => Promise<boolean>;
   busy: boolean;
+  /** True once a save was accepted. */
+  hasSaved: boolean;
   /** True if the save was rejected because the workflow was saved or deleted elsewhere since it was opened. */
   conflict: boolean;
   /** Error of the last save, until the draft changes. */
@@ -72,6 +74,7 @@ export function useSaving({ draft, markSaved }: DraftEditing, { opened, onReject
     save: () => saveOver(revision),
     saveOver: () => saveOver('*'),
     busy,
+    hasSaved: notes !== undefined,
     conflict: error instanceof ApiProblem && error.status === 412,
     error,
     problems: problems ?? NO_PROBLEMS,
