@@ -10,10 +10,14 @@ import type { RelayWebhooks } from './relay-webhooks.js';
 const CARD = { name: 'Echo', description: '', version: '1', skills: [], capabilities: {} } as unknown as AgentCard;
 
 /** A source of one agent, whose definition was saved at the times in `saves`, one after the other. */
-function sourceOf(saves: (string | undefined)[]): RegisteredAgentSource {
+function sourceOf(saves: (string | undefined)[], reads: string[] = []): RegisteredAgentSource {
   const agent = { tenant: 'acme', name: 'echo', url: 'http://127.0.0.1:1', policy: {}, card: CARD } as RegisteredAgent;
-  const agents = { findTimeOfSave: async () => saves.shift(), get: async () => agent };
-  const directory = { pinnedCard: async () => undefined };
+  const get = async (): Promise<RegisteredAgent> => {
+    reads.push('agent');
+    return agent;
+  };
+  const pinnedCard = async (): Promise<undefined> => void reads.push('card');
+  const [agents, directory] = [{ findTimeOfSave: async () => saves.shift(), get }, { pinnedCard }];
   return new RegisteredAgentSource(
     agents as unknown as RegisteredAgents,
     {} as RelayTasks,
@@ -34,4 +38,13 @@ it('finds an agent that was just seen without a query, under the precondition of
   expect(source.findCachedAgent('other', 'echo')).toBeUndefined();
   await source.findAgent('acme', 'echo');
   expect(source.findCachedAgent('acme', 'echo')?.premise?.version).toBe('agent/18');
+});
+
+it('reads an agent once for all that ask for it at once, and again after a save', async () => {
+  const reads: string[] = [];
+  const source = sourceOf(['17', '17', '17', '18'], reads);
+  const asked = Array.from({ length: 4 }, () => source.findAgent('acme', 'echo'));
+  const [one, two, three] = await Promise.all(asked);
+  expect([two, three]).toEqual([one, one]);
+  expect(reads.toSorted()).toEqual(['agent', 'agent', 'card', 'card']);
 });

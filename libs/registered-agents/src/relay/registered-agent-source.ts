@@ -44,6 +44,9 @@ export class RegisteredAgentSource implements AgentSource {
     sizeCalculation: ({ length }) => length,
   });
 
+  /** Readings under way, by the definition that they read. */
+  private readonly readings = new Map<string, Promise<ServedAgent | undefined>>();
+
   constructor(
     private readonly agents: RegisteredAgents,
     private readonly tasks: RelayTasks,
@@ -60,14 +63,30 @@ export class RegisteredAgentSource implements AgentSource {
     if (savedAt === undefined) return undefined;
     const key = JSON.stringify([tenant, name]);
     const known = this.kept.get(key);
-    const isSame = known?.savedAt === savedAt;
-    if (isSame && performance.now() < known.freshUntil) return known.served;
+    if (known?.savedAt === savedAt && performance.now() < known.freshUntil) return known.served;
+    return this.readAgent(tenant, name, savedAt);
+  }
+
+  /** Reads an agent and its card. Callers that need the same definition meanwhile share one reading. */
+  private readAgent(tenant: string, name: string, savedAt: string): Promise<ServedAgent | undefined> {
+    const key = JSON.stringify([tenant, name, savedAt]);
+    let reading = this.readings.get(key);
+    if (!reading) {
+      reading = this.readAndKeep(tenant, name, savedAt).finally(() => this.readings.delete(key));
+      this.readings.set(key, reading);
+    }
+    return reading;
+  }
+
+  private async readAndKeep(tenant: string, name: string, savedAt: string): Promise<ServedAgent | undefined> {
     const agent = await this.agents.get(tenant, name);
     if (!agent) return undefined;
+    const key = JSON.stringify([tenant, name]);
+    const known = this.kept.get(key);
     const card = await this.readCard(agent);
     const cardDigest = jsonDigest(card as unknown as JsonObject);
     const freshUntil = performance.now() + FRESH_MS;
-    if (isSame && known.cardDigest === cardDigest) {
+    if (known?.savedAt === savedAt && known.cardDigest === cardDigest) {
       known.freshUntil = freshUntil;
       return known.served;
     }
