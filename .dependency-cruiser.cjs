@@ -46,6 +46,7 @@ const LAYERS = {
       'a2a-client',
     ],
     credentials: [
+      'configuration',
       'protocol',
       'service',
       'postgres',
@@ -56,7 +57,17 @@ const LAYERS = {
       'access',
       'a2a-client',
     ],
-    'mcp-client': ['faults', 'protocol', 'service', 'postgres', 'http-client', 'http-server', 'access', 'a2a-client'],
+    'mcp-client': [
+      'configuration',
+      'faults',
+      'protocol',
+      'service',
+      'postgres',
+      'http-client',
+      'http-server',
+      'access',
+      'a2a-client',
+    ],
     files: [
       'protocol',
       'service',
@@ -70,6 +81,7 @@ const LAYERS = {
       'a2a-client',
     ],
     models: [
+      'configuration',
       'faults',
       'protocol',
       'expressions',

@@ -21,8 +21,8 @@ import { ModelNamers, ModelsModule } from '#libs/models';
 import { type NodeType, NodesModule, OTHER_NODE_TYPES } from '#libs/nodes';
 import { RemoteAgentsModule } from '#libs/remote-agents';
 import { AppConfig, Metrics, ReceivedAnswers } from '#libs/service';
-import { ChildRunNode, RunAgentsModule, ToolServers, WorkflowAgentsModule } from '#libs/workflows';
-import { NamedModels, RegisteredServers, WorkflowCredentialNamers } from './references-in-definitions.js';
+import { ChildRunNode, ObjectReferences, RunAgentsModule, ToolServers, WorkflowAgentsModule } from '#libs/workflows';
+import { NamedModels, NamedObjects, RegisteredServers, WorkflowCredentialNamers } from './references-in-definitions.js';
 
 /**
  * Holder of the request handler for calls to local agents. The handler is set after all providers are constructed,
@@ -97,7 +97,7 @@ function ownCredentials(
  * - AgentDirectory: calls to agents, of this service and elsewhere.
  * - AgentCatalog, NodeTypes and the node types of other libraries.
  * - RequestSigners, OutgoingFiles, PartKeeper and RevisionClaims.
- * - ToolServers, CredentialNamers and ModelNamers: lookups of names in definitions.
+ * - ToolServers, CredentialNamers, ModelNamers and ObjectReferences: lookups of names in definitions.
  */
 @Global()
 @Module({
@@ -140,6 +140,7 @@ function ownCredentials(
     { provide: ToolServers, useClass: RegisteredServers },
     { provide: CredentialNamers, useClass: WorkflowCredentialNamers },
     { provide: ModelNamers, useClass: NamedModels },
+    { provide: ObjectReferences, useClass: NamedObjects },
   ],
   exports: [
     AgentDirectory,
@@ -148,6 +149,7 @@ function ownCredentials(
     ToolServers,
     CredentialNamers,
     ModelNamers,
+    ObjectReferences,
     CredentialsModule,
     FilesModule,
     RevisionClaimModule,

@@ -5,7 +5,7 @@ import { ModelNamers, ModelStore } from '#libs/models';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { RegisteredAgents } from '#libs/registered-agents';
 import type { WorkflowNode } from '#libs/workflow-definition';
-import { ToolServers, WorkflowStore } from '#libs/workflows';
+import { ObjectReferences, ToolServers, WorkflowStore } from '#libs/workflows';
 
 /** Looks up the MCP servers of workflows among those that the tenant may call. */
 @Injectable()
@@ -59,6 +59,15 @@ export class NamedModels extends ModelNamers {
 
   findNamingWorkflows(tenant: string, model: string): Promise<string[]> {
     return findNamingWorkflows(this.store.inTenant(tenant), (config) => namesModel(config, model));
+  }
+}
+
+/** Finds the workflows that name a credential or a model, in the store of a transaction. */
+@Injectable()
+export class NamedObjects extends ObjectReferences {
+  override async findNamingWorkflows(store: WorkflowStore, kind: string, name: string): Promise<string[]> {
+    const names = { credential: namesCredential, model: namesModel }[kind];
+    return names ? findNamingWorkflows(store, (config) => names(config, name)) : [];
   }
 }
 

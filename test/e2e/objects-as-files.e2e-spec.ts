@@ -153,6 +153,114 @@ describe('registered agents in files', () => {
   });
 });
 
+describe('objects of all kinds in files', () => {
+  const lists = ['credentials', 'models', 'mcp-servers', 'agents', 'workflows'];
+
+  /** Returns the lists of a service without times and revisions. */
+  async function listed(): Promise<string> {
+    const answers = await Promise.all(lists.map(async (list) => (await stage.api.call('GET', `/${list}`)).body));
+    const varies = new Set(['createdAt', 'updatedAt', 'revision', 'lastUsedAt', 'card']);
+    return JSON.stringify(answers, (name, value: unknown) => (varies.has(name) ? undefined : value), 1);
+  }
+
+  it('applies them in order and atomically, exports them, and applies the export to an empty service', async () => {
+    const agent = await startAgent();
+    for (const list of lists.toReversed()) await deleteAll(list);
+    writeAllKinds(agent.url);
+    expect((await parley.run('check', '--env', 'staging')).out).toContain(
+      '1 workflow and 4 objects checked, no problems',
+    );
+    expect((await parley.run('check')).out).toContain('the environment variable MODEL_URL is not set');
+    const applied = await parley.run('apply', '--env', 'staging');
+    expect(applied).toMatchObject({
+      code: 0,
+      out: [
+        ...['agent desk', 'credential partner', 'mcp-server docs', 'model large', 'flow'].map((it) => `${it} created`),
+        '',
+      ].join('\n'),
+    });
+    expect((await parley.run('apply', '--env', 'staging')).out.match(/ unchanged$/gm)).toHaveLength(5);
+    expect(await parley.run('diff', '--env', 'staging')).toMatchObject({ code: 0 });
+    const before = await listed();
+    expect(before).toContain('"baseUrl": "https://models.example.com/staging"');
+
+    const exported = new ParleyCommand({ PARLEY_URL: stage.parley.url, PARTNER_TOKEN: SECRET });
+    stage.defer(async () => exported.end());
+    const written = await exported.run('export');
+    expect(readFileSync(join(exported.folder, 'workflows/credentials/partner.yaml'), 'utf8')).toBe(
+      'kind: credential\nname: partner\ntype: bearer\nhosts:\n  - https://api.example.com\ntoken: ${env:PARTNER_TOKEN}\n',
+    );
+    for (const list of lists.toReversed()) await deleteAll(list);
+    const again = await exported.run('apply', '--force');
+    expect([again.code, again.out.match(/ created$/gm)?.length]).toEqual([0, 5]);
+    expect(await listed()).toBe(before);
+    expect([applied, written, again, before].some((it) => JSON.stringify(it).includes(SECRET))).toBe(false);
+  });
+
+  it('updates a secret that has changed, and shows it nowhere', async () => {
+    const name = unique('secret');
+    write(
+      'secret.yaml',
+      `kind: credential\nname: ${name}\ntype: basic\nusername: ann\npassword: "\${env:AGENT_KEY}"\n`,
+    );
+    await parley.run('apply');
+    const other = `another-${SECRET}`;
+    const later = new ParleyCommand({ PARLEY_URL: stage.parley.url, AGENT_KEY: other }, undefined);
+    stage.defer(async () => later.end());
+    const folder = join(parley.folder, 'workflows');
+    const [differs, applied] = [await later.run('diff', '-f', folder), await later.run('apply', '-f', folder)];
+    expect(differs).toMatchObject({ code: 2, out: `credential ${name} differs\n  password\n` });
+    expect(applied.out).toBe(`credential ${name} updated\n`);
+    expect(JSON.stringify([differs, applied])).not.toContain(SECRET);
+    write('secret.yaml', `kind: credential\nname: ${name}\ntype: nonsense\n`);
+    expect((await parley.run('check')).out).toContain('workflows/secret.yaml:3 type: must be one of api-key');
+    expect((await parley.run('apply')).err).toContain('workflows/secret.yaml:3 type: must be one of api-key');
+  });
+
+  it('prunes nothing that is still named, and warns of a missing credential', async () => {
+    const [credential, model] = [unique('cred'), unique('model')];
+    write('credential.yaml', `kind: credential\nname: ${credential}\ntype: bearer\ntoken: x-y-z\n`);
+    await parley.run('apply');
+    const fields = { name: model, provider: 'openai', model: 'gpt', auth: credential };
+    expect((await stage.api.call('POST', '/models', fields)).status).toBe(201);
+    rmSync(join(parley.folder, 'workflows/credential.yaml'));
+    expect(await parley.run('apply', '--prune')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(
+        `the credential "${credential}" cannot be deleted: it is named by model "${model}"`,
+      ) as string,
+    });
+    await stage.api.call('DELETE', `/models/${model}`);
+    expect((await parley.run('apply', '--prune')).out).toBe(`credential ${credential} deleted\n`);
+    write('model.yaml', `kind: model\nname: ${model}\nprovider: openai\nmodel: gpt\nauth: ${credential}\n`);
+    expect((await parley.run('apply')).out).toBe(
+      `model ${model} created\n  auth: the credential "${credential}" does not exist\n`,
+    );
+  });
+});
+
+async function deleteAll(list: string): Promise<void> {
+  const { body } = await stage.api.call<Record<string, { name: string }[]> | { name: string }[]>('GET', `/${list}`);
+  const rows = Array.isArray(body) ? body : (Object.values(body).find((it) => Array.isArray(it)) ?? []);
+  for (const { name } of rows) await stage.api.call('DELETE', `/${list}/${name}`);
+}
+
+/** Writes a folder with an object of each kind, in an order that is not that in which they are saved. */
+function writeAllKinds(agentUrl: string): void {
+  write('a.yaml', 'name: flow\nnodes: [{ id: a, type: agent, config: { model: large, tools: [docs/search] } }]\n');
+  write('b.yaml', `kind: agent\nname: desk\nurl: ${agentUrl}\nauth: partner\npolicy: { wait: 5 }\n`);
+  write('c.yaml', 'kind: mcp-server\nname: docs\nurl: https://mcp.example.com/v1\nauth: partner\nallow: [search*]\n');
+  write(
+    'd.yaml',
+    'kind: model\nname: large\nprovider: openai-compatible\nmodel: gpt\nbaseUrl: "${env:MODEL_URL}"\nauth: partner\n',
+  );
+  write(
+    'e.yaml',
+    'kind: credential\nname: partner\ntype: bearer\ntoken: "${env:AGENT_KEY}"\nhosts: [api.example.com]\n',
+  );
+  write('environments/staging.json', '{ "MODEL_URL": "https://models.example.com/staging" }');
+}
+
 interface Times {
   createdAt: string;
   updatedAt: string;

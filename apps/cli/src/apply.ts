@@ -1,7 +1,7 @@
 import { ParleyError, type Schemas } from '#libs/client';
 import { CommandError, EXIT } from './exit-code.js';
 import type { Session } from './session.js';
-import { objectKey } from './object-kinds.js';
+import { memberInFile, objectKey, objectKind } from './object-kinds.js';
 import { type DefinitionFile, type FolderContent, shownPlace } from './workflow-files.js';
 
 export type Applied = Schemas['AppliedView'];
@@ -89,7 +89,7 @@ export async function applyFiles(
   const workflows = content.workflows.map(({ definition }) => ({ definition, ...revisionOf(definition.name) }));
   const objects = content.objects.map(({ kind, definition }) => ({
     kind,
-    definition,
+    definition: objectKind(kind)?.toRequest?.(definition) ?? definition,
     ...revisionOf(objectKey(kind, definition.name)),
   }));
   const keepsOthers = adopt === false && !force;
@@ -124,9 +124,10 @@ function toCommandError({ status, reason, errors }: ParleyError, content: Folder
 
 /** Maps a path of the apply request, such as `workflows[2].definition.nodes[0].id`, to the file and the path in it. */
 function findSentPlace(content: FolderContent, path: string): { shown: string; path: string; file?: string } {
-  const [, list, index, member = ''] = /^(workflows|objects)\[(\d+)\](?:\.definition\.?)?(.*)$/.exec(path) ?? [];
-  const files: readonly DefinitionFile[] = list === 'objects' ? content.objects : content.workflows;
-  const file = files[Number(index)];
+  const [, list, index, sent = ''] = /^(workflows|objects)\[(\d+)\](?:\.definition\.?)?(.*)$/.exec(path) ?? [];
+  const object = list === 'objects' ? content.objects[Number(index)] : undefined;
+  const file: DefinitionFile | undefined = list === 'workflows' ? content.workflows[Number(index)] : object;
   if (!file) return { shown: path, path };
+  const member = object ? memberInFile(object.kind, sent) : sent;
   return { shown: shownPlace(file, member), file: file.path, ...file.locateMember(member), path: member };
 }

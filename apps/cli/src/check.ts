@@ -2,12 +2,18 @@ import { resolve } from 'node:path';
 import type { NodeTypes } from '#libs/agents';
 import { BrainstormNode } from '#libs/brainstorm';
 import { ConversationNode } from '#libs/conversations';
+import { findCredentialProblems } from '#libs/credentials';
+import { findMcpServerProblems } from '#libs/mcp-client';
+import { findModelProblems } from '#libs/models';
 import { describedNodeTypes, placeholderService } from '#libs/nodes';
+import type { JsonObject } from '#libs/protocol';
 import { findRegistrationProblems } from '#libs/registered-agents';
 import { ConfigError } from '#libs/service';
 import { problemsTogether, type WorkflowProblem, workflowSchema } from '#libs/workflow-definition';
 import { ChildRunNode } from '#libs/workflows';
+import { type FolderOptions, folderVariables } from './environments.js';
 import { CommandError, EXIT } from './exit-code.js';
+import { memberInFile, objectKind } from './object-kinds.js';
 import type { Session } from './session.js';
 import {
   type DefinitionFile,
@@ -26,9 +32,10 @@ interface FoundProblem extends WorkflowProblem {
 }
 
 /** Checks the workflows and objects of a folder and reports their problems, without a service. */
-export async function checkFolder(session: Session, { folder }: { folder: string }): Promise<void> {
+export async function checkFolder(session: Session, options: FolderOptions): Promise<void> {
   const { terminal } = session;
-  const { workflows: files, objects, wrong: unreadable } = scanFolder(folder, terminal.env);
+  const { folder } = options;
+  const { workflows: files, objects, wrong: unreadable } = scanFolder(folder, folderVariables(session, options));
   const definitions = files.map(({ definition }) => definition);
   const found = await problemsTogether(definitions, await nodeTypes(terminal.env));
   const checked = [
@@ -60,12 +67,21 @@ export async function checkFolder(session: Session, { folder }: { folder: string
 /** Finds the problems of an object of another kind that need no service. */
 function objectProblems({ kind, definition }: ObjectFile): WorkflowProblem[] {
   const find = OBJECT_CHECKS[kind];
-  const found = find?.(definition) ?? [];
-  return found.map(({ path, detail }) => ({ severity: 'error', code: 'INVALID_OBJECT', path, detail }));
+  const sent = objectKind(kind)?.toRequest?.(definition) ?? definition;
+  const found = find?.(sent as JsonObject) ?? [];
+  return found.map(({ path, detail }) => ({
+    severity: 'error',
+    code: 'INVALID_OBJECT',
+    path: memberInFile(kind, path),
+    detail,
+  }));
 }
 
 /** Checks of objects by kind. */
-const OBJECT_CHECKS: Readonly<Record<string, (definition: object) => { path: string; detail: string }[]>> = {
+const OBJECT_CHECKS: Readonly<Record<string, (definition: JsonObject) => { path: string; detail: string }[]>> = {
+  credential: findCredentialProblems,
+  model: findModelProblems,
+  'mcp-server': findMcpServerProblems,
   agent: findRegistrationProblems,
 };
 

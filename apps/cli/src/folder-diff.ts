@@ -1,5 +1,6 @@
 import { isJsonObject, briefText } from '#libs/protocol';
 import { applyFiles, changedOutcomes } from './apply.js';
+import { type FolderOptions, folderVariables } from './environments.js';
 import { EXIT } from './exit-code.js';
 import { objectKind, savedObjects } from './object-kinds.js';
 import { definitionOf, savedByName } from './saved-workflows.js';
@@ -35,9 +36,10 @@ function findDifferences(before: unknown, after: unknown, path = ''): Difference
 }
 
 /** Shows how the service differs from the files of a folder. */
-export async function showDifferences(session: Session, { folder }: { folder: string }): Promise<void> {
+export async function showDifferences(session: Session, options: FolderOptions): Promise<void> {
   const { terminal, url } = session;
-  const content = readFolder(folder, terminal.env);
+  const { folder } = options;
+  const content = readFolder(folder, folderVariables(session, options));
   const [saved, files] = [await savedDefinitions(session, content), definitionsIn(content)];
   const { workflows, objects = [] } = changedOutcomes(await applyFiles(session, content, { dryRun: true }));
   const differencesOf = (key: string): Difference[] => {
@@ -45,10 +47,11 @@ export async function showDifferences(session: Session, { folder }: { folder: st
     return before && after ? findDifferences(before, after) : [];
   };
   const changes = {
-    objects: objects.map(({ kind, name, action }) => ({
-      ...{ kind, name, action },
-      differences: differencesOf(`${kind} ${name}`),
-    })),
+    objects: objects.map(({ kind, name, action }) => {
+      const differences = differencesOf(`${kind} ${name}`);
+      const isHidden = action === 'updated' && differences.length === 0;
+      return { kind, name, action, differences: isHidden ? secretDifference(content, kind, name) : differences };
+    }),
     workflows: workflows.map(({ name, action }) => ({ name, action, differences: differencesOf(name) })),
   };
   const lines = [
@@ -66,6 +69,13 @@ export async function showDifferences(session: Session, { folder }: { folder: st
         ? `No differences: ${describeContent(content)} at ${url} match the files of ${folder}.`
         : lines.join('\n'),
   );
+}
+
+/** Returns the place of a secret, which is the only difference that values do not show. */
+function secretDifference({ objects }: FolderContent, kind: string, name: string): Difference[] {
+  const definition = objects.find((it) => it.kind === kind && it.definition.name === name)?.definition;
+  const path = definition && objectKind(kind)?.secretOf?.(definition);
+  return path === undefined ? [] : [{ path }];
 }
 
 export function noDefinitions(folder: string): string {

@@ -1,8 +1,10 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { type FolderOptions, folderVariables } from './environments.js';
 import { CommandError, EXIT } from './exit-code.js';
 import { FolderState } from './folder-state.js';
-import { objectKey, OBJECT_KINDS, savedObjects } from './object-kinds.js';
+import { isJsonObject, type JsonObject } from '#libs/protocol';
+import { objectKey, objectKind, type ObjectKind, OBJECT_KINDS, savedObjects } from './object-kinds.js';
 import {
   definitionOf,
   definitionText,
@@ -14,8 +16,7 @@ import {
 import type { Session } from './session.js';
 import { type DefinitionFile, readFolder, shownPlace } from './workflow-files.js';
 
-export interface ExportOptions {
-  folder: string;
+export interface ExportOptions extends FolderOptions {
   format?: string;
 }
 
@@ -36,15 +37,12 @@ interface ExportItem {
  * Writes workflows and objects of the service into files, each into the file that already has it.
  * @param names names to export, of workflows or as `kind/name`; empty: everything that the caller may read
  */
-export async function exportFiles(
-  session: Session,
-  names: readonly string[],
-  { folder, format: wantedFormat }: ExportOptions,
-): Promise<void> {
+export async function exportFiles(session: Session, names: readonly string[], options: ExportOptions): Promise<void> {
   const { terminal, url } = session;
-  const format = readFormat(wantedFormat);
+  const { folder } = options;
+  const format = readFormat(options.format);
   const wanted = await itemsToExport(session, names);
-  const known = existingFiles(folder, session);
+  const known = existingFiles(session, options);
   const written = wanted.map((item) => {
     const path = writeItem(session, item, { folder, file: known.get(item.key), format });
     return { ...(item.kind !== undefined && { kind: item.kind }), name: item.name, path };
@@ -73,7 +71,7 @@ async function itemsToExport(session: Session, names: readonly string[]): Promis
     const saved = await savedObjects(session, kind);
     if (!saved) terminal.writeNote(`The ${kind.plural} of ${url} are not exported: this caller cannot list them`);
     for (const { name, definition, revision } of saved ?? []) {
-      const full = { kind: kind.kind, ...definition };
+      const full = { kind: kind.kind, ...definition, ...secretReference(kind, name, definition) };
       const newPath = join(kind.member, name);
       items.push({ kind: kind.kind, name, key: objectKey(kind.kind, name), revision, definition: full, newPath });
     }
@@ -81,6 +79,14 @@ async function itemsToExport(session: Session, names: readonly string[]): Promis
   const unknown = names.filter((name) => !items.some(({ key }) => key === name));
   if (unknown.length > 0) throw new CommandError(`${url} has no workflow ${unknown.join(', ')}`, EXIT.failed);
   return items.filter(({ key }) => names.length === 0 || names.includes(key));
+}
+
+/** Returns the member with the secret of an object: a reference to a variable, since the service returns no secret. */
+function secretReference(kind: ObjectKind, name: string, definition: JsonObject): JsonObject {
+  const member = kind.secretOf?.(definition);
+  if (member === undefined) return {};
+  const words = `${name}_${member.replace(/[A-Z]/g, (letter) => `_${letter}`)}`.toUpperCase().replaceAll('-', '_');
+  return { [member]: `\${env:${/^\d/.test(words) ? '_' : ''}${words}}` };
 }
 
 function isOfKind(name: string, kind: string): boolean {
@@ -104,10 +110,15 @@ function writeItem(
 /** Returns a saved definition as its file should contain it, with the file's references to variables. */
 function withReferences(
   terminal: Session['terminal'],
-  { definition }: ExportItem,
+  { definition: saved, kind }: ExportItem,
   file: DefinitionFile | undefined,
 ): unknown {
-  if (!file) return definition;
+  if (!file) return saved;
+  const secret = kind === undefined ? undefined : objectKind(kind)?.secretOf?.(file.definition);
+  const written = isJsonObject(file.written) ? file.written : {};
+  // The service returns no secret: the file keeps its own.
+  const keeps = secret !== undefined && isJsonObject(saved) && secret in saved && secret in written;
+  const definition = keeps ? { ...saved, [secret]: file.definition[secret] } : saved;
   const kept = keepReferences(definition, file.written, file.definition);
   for (const member of kept.replaced)
     terminal.writeNote(`${shownPlace(file, member)}: the value at the service differs from the variable in the file`);
@@ -115,9 +126,9 @@ function withReferences(
 }
 
 /** Reads the existing files of a folder, which an export overwrites, by key. @throws CommandError if one is invalid */
-function existingFiles(folder: string, { terminal }: Session): Map<string, DefinitionFile> {
-  if (!existsSync(folder)) return new Map();
-  const { workflows, objects } = readFolder(folder, terminal.env);
+function existingFiles(session: Session, options: ExportOptions): Map<string, DefinitionFile> {
+  if (!existsSync(options.folder)) return new Map();
+  const { workflows, objects } = readFolder(options.folder, folderVariables(session, options));
   return new Map([
     ...workflows.map((file) => [file.definition.name, file] as const),
     ...objects.map((file) => [objectKey(file.kind, file.definition.name), file] as const),

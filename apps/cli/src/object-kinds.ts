@@ -11,28 +11,98 @@ export interface ObjectKind {
   member: string;
   /** Plural in texts. */
   plural: string;
-  /** Converts an object of the API to the definition of its file; `undefined` if no file can describe it. */
-  toDefinition(view: JsonObject): JsonObject | undefined;
-  /** Fills in defaults of a file's definition, so that it can be compared with that of `toDefinition`. */
+  /** Returns the definition of a file for an object of the API; `undefined` if no file can describe it. */
+  describeObject(view: JsonObject): JsonObject | undefined;
+  /** Fills in defaults of a file's definition, so that it can be compared with that of `describeObject`. */
   fillDefaults(definition: Record<string, unknown>): Record<string, unknown>;
-  /** Identity of an object among those of its kind; absent: its name. */
-  idOf?(definition: Record<string, unknown>): string | undefined;
+  /** Converts a file's definition to that of a request; absent: they are the same. */
+  toRequest?(definition: Record<string, unknown>): Record<string, unknown>;
+  /** Member of a definition that is a secret, which the service never returns; absent: the kind has none. */
+  secretOf?(definition: Record<string, unknown>): string | undefined;
 }
 
 export const OBJECT_KINDS: readonly ObjectKind[] = [
+  {
+    kind: 'credential',
+    path: '/api/credentials',
+    member: 'credentials',
+    plural: 'credentials',
+    describeObject: ({
+      name,
+      kind,
+      createdAt: _made,
+      updatedAt: _changed,
+      lastUsedAt: _used,
+      lastError: _error,
+      ...rest
+    }) => withoutAbsent({ name, type: kind, ...rest }),
+    // Files do not contain the secrets of the service, and no difference shows one.
+    fillDefaults: (definition) => ({
+      ...CREDENTIAL_DEFAULTS[textOf(definition['type'])],
+      ...withoutSecret(definition),
+    }),
+    toRequest: ({ type, ...rest }) => ({ ...rest, kind: type }),
+    secretOf: ({ type }) => SECRETS[textOf(type)],
+  },
+  {
+    kind: 'model',
+    path: '/api/models',
+    member: 'models',
+    plural: 'models',
+    describeObject: ({ name, provider, model, baseUrl, auth, input }) =>
+      withoutAbsent({ name, provider, model, baseUrl, auth, input: withoutEmpty(input) }),
+    fillDefaults: ({ input, ...rest }) => ({ ...rest, ...(withoutEmpty(input) !== undefined && { input }) }),
+  },
+  {
+    kind: 'mcp-server',
+    path: '/api/mcp-servers',
+    member: 'servers',
+    plural: 'MCP servers',
+    describeObject: ({ source, name, url, auth, allow, approve }) =>
+      source === 'file' ? undefined : withoutAbsent({ name, url, auth, allow, approve }),
+    fillDefaults: (definition) => definition,
+  },
   {
     kind: 'agent',
     path: '/api/agents',
     member: 'agents',
     plural: 'agents',
-    toDefinition: ({ name, url, auth, policy }) => withoutAbsent({ name, url, auth, policy: withoutEmpty(policy) }),
+    describeObject: ({ name, url, auth, policy }) => withoutAbsent({ name, url, auth, policy: withoutEmpty(policy) }),
     fillDefaults: ({ policy, ...rest }) => ({ ...rest, ...(withoutEmpty(policy) !== undefined && { policy }) }),
   },
 ];
 
+/** Member with the secret of a credential, by the credential's type. */
+const SECRETS: Readonly<Record<string, string>> = {
+  'api-key': 'value',
+  bearer: 'token',
+  basic: 'password',
+  'oauth2-client-credentials': 'clientSecret',
+};
+
+/** Defaults that the service fills in, by the credential's type. */
+const CREDENTIAL_DEFAULTS: Readonly<Record<string, object>> = {
+  'api-key': { in: 'header', parameter: 'X-API-Key' },
+  'oauth2-client-credentials': { scopes: [], clientAuthentication: 'basic' },
+};
+
+function withoutSecret(definition: Record<string, unknown>): Record<string, unknown> {
+  const secret = SECRETS[textOf(definition['type'])];
+  return Object.fromEntries(Object.entries(definition).filter(([member]) => member !== secret));
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
 /** Returns the kind of a name; `undefined` for a workflow and for unknown names. */
 export function objectKind(name: string): ObjectKind | undefined {
   return OBJECT_KINDS.find(({ kind }) => kind === name);
+}
+
+/** Returns the path in a file for a path in a request. The kind of a credential is the member `type` of its file. */
+export function memberInFile(kind: string, path: string): string {
+  return kind === 'credential' && path === 'kind' ? 'type' : path;
 }
 
 /** Object of the service, as a file describes it. */
@@ -64,7 +134,7 @@ export async function savedObjects(
       const page: JsonObject = await client.call(kind.path, { query, signal });
       const views = page[kind.member];
       for (const view of Array.isArray(views) ? views : []) {
-        const definition = isJsonObject(view) ? kind.toDefinition(view) : undefined;
+        const definition = isJsonObject(view) ? kind.describeObject(view) : undefined;
         if (!isJsonObject(view) || definition === undefined) continue;
         found.push({ kind, name: textIn(view, 'name'), definition, revision: textIn(view, 'updatedAt') });
       }
@@ -78,8 +148,7 @@ export async function savedObjects(
 }
 
 function textIn(view: JsonObject, member: string): string {
-  const value = view[member];
-  return typeof value === 'string' ? value : '';
+  return textOf(view[member]);
 }
 
 function withoutAbsent(value: Record<string, unknown>): JsonObject {

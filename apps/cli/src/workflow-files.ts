@@ -4,8 +4,12 @@ import { join, relative } from 'node:path';
 import { isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { isJsonObject } from '#libs/protocol';
 import { CommandError } from './exit-code.js';
+import { ENVIRONMENTS } from './environments.js';
 import { jsonFault } from './json-fault.js';
 import { objectKind } from './object-kinds.js';
+
+/** Values of the variables in `${env:NAME}`. */
+export type FileVariables = Readonly<Record<string, string | undefined>>;
 
 /** Workflow or object of another kind in a file. */
 export interface DefinitionFile {
@@ -44,7 +48,7 @@ interface FilePosition {
 const FILE = /\.(ya?ml|json)$/i;
 const NAME = /\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g;
 /** Folders that are skipped: they have no workflows, or belong to the command. */
-const SKIPPED = new Set(['node_modules', '.git', '.parley']);
+const SKIPPED = new Set(['node_modules', '.git', '.parley', ENVIRONMENTS]);
 
 /** File that is meant as a workflow or object and cannot be read as one. */
 export interface WrongFile {
@@ -58,7 +62,7 @@ export interface WrongFile {
  * the variable's value.
  * @throws CommandError naming each file that cannot be read, and each variable that is not set
  */
-export function readFolder(where: string, env: Readonly<Record<string, string | undefined>>): FolderContent {
+export function readFolder(where: string, env: FileVariables): FolderContent {
   const { wrong, ...content } = scanFolder(where, env);
   if (wrong.length > 0) throw new CommandError(wrong.map(describeWrongFile).join('\n'));
   return content;
@@ -68,10 +72,7 @@ export function readFolder(where: string, env: Readonly<Record<string, string | 
  * Reads files like `readFolder`, but returns files in error beside the others.
  * @throws CommandError if the path does not exist
  */
-export function scanFolder(
-  where: string,
-  env: Readonly<Record<string, string | undefined>>,
-): FolderContent & { wrong: WrongFile[] } {
+export function scanFolder(where: string, env: FileVariables): FolderContent & { wrong: WrongFile[] } {
   if (!existsSync(where))
     throw new CommandError(`${where} does not exist; create workflows from a template with \`parley init\``);
   const isFolder = statSync(where).isDirectory();
@@ -115,7 +116,7 @@ function filesUnder(folder: string): string[] {
 /** Reads a file. A file that looks like no workflow and no object is skipped, since it may belong to another tool. */
 function readFile(
   path: string,
-  env: Readonly<Record<string, string | undefined>>,
+  env: FileVariables,
 ): { file: ScannedFile } | { wrong: WrongFile[] } | Record<string, never> {
   const shown = relative('.', path) || path;
   const wrongWith = (...details: string[]): { wrong: WrongFile[] } => ({
@@ -217,8 +218,7 @@ function findRepeated(files: readonly ScannedFile[]): WrongFile[] {
   const first = new Map<string, string>();
   return files.flatMap(({ path, kind = 'workflow', definition }) => {
     const { name } = definition;
-    const id = objectKind(kind)?.idOf?.(definition) ?? name;
-    const key = `${kind}/${id}`;
+    const key = `${kind}/${name}`;
     const before = first.get(key);
     if (before === undefined) first.set(key, path);
     const article = /^[aeiou]/.test(kind) ? 'an' : 'a';

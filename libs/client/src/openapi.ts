@@ -1386,7 +1386,7 @@ export interface components {
             /** @enum {string} */
             action: "created" | "updated" | "unchanged" | "deleted";
             /** @enum {string} */
-            kind: "agent";
+            kind: "agent" | "credential" | "model" | "mcp-server";
             /** @example translator */
             name: string;
             /** @description Warnings for the author; absent if there are none. */
@@ -3586,7 +3586,7 @@ export interface components {
              * @description Kind of the object.
              * @enum {string}
              */
-            kind: "agent";
+            kind: "agent" | "credential" | "model" | "mcp-server";
             /**
              * @description Expected current revision; null: the object must not exist; absent: any revision.
              * @example 2026-11-30T08:00:00.000Z

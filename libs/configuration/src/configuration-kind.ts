@@ -1,5 +1,4 @@
 import type { ClientBase } from 'pg';
-import type { ProblemEntry } from '#libs/http-server';
 import type { JsonObject } from '#libs/protocol';
 
 /** Database session that runs statements: of a transaction, or of the pool. */
@@ -88,12 +87,8 @@ export abstract class ConfigurationKind {
     return isEqual(stored.definition, wanted.definition);
   }
 
-  /** Warnings for the author of an object. @param names names of objects in the same request, by kind */
-  findWarnings(
-    _object: ConfigurationObject,
-    _tenant: string,
-    _names: ReadonlyMap<string, ReadonlySet<string>>,
-  ): Promise<ProblemEntry[]> {
+  /** Returns the names of the objects that use a credential. */
+  findUsing(_session: ConfigurationSession, _tenant: string, _credential: string): Promise<string[]> {
     return Promise.resolve([]);
   }
 

@@ -8,3 +8,4 @@ export {
 export { ConfigurationKinds } from './configuration-kinds.js';
 export { type ObjectOutcome, ObjectPlan } from './object-plan.js';
 export { TableKind } from './table-kind.js';
+export { createMarkMigration } from './mark-migration.js';

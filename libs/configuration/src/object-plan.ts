@@ -155,15 +155,39 @@ export class ObjectPlan {
     return found;
   }
 
-  /** Deletes the objects of `findPrunable`. Call it after `saveObjects`, in the same transaction. */
-  async pruneObjects(session: ConfigurationSession, dryRun: boolean): Promise<ObjectOutcome[]> {
+  /**
+   * Deletes the objects of `findPrunable`. Call it after `saveObjects`, in the same transaction.
+   * @param findWorkflows finds the workflows that name a credential or a model
+   * @throws ProblemError 409 if something still names an object
+   */
+  async pruneObjects(
+    session: ConfigurationSession,
+    dryRun: boolean,
+    findWorkflows: (kind: string, name: string) => Promise<string[]>,
+  ): Promise<ObjectOutcome[]> {
     const outcomes: ObjectOutcome[] = [];
+    const gone = new Set<string>();
     for (const { kind, object } of await this.findPrunable(session)) {
+      const users = [
+        ...(await findWorkflows(kind.kind, object.name)).map((name) => `workflow "${name}"`),
+        ...(kind.kind === 'credential' ? await this.findUsers(session, object.name) : []),
+      ].filter((user) => !gone.has(user));
+      if (users.length > 0) throw stillUsed(kind.kind, object.name, users);
       if (!dryRun && !(await kind.deleteObject(session, this.saver.tenant, object.id))) continue;
+      gone.add(`${kind.kind} "${object.name}"`);
       this.changed.push({ kind, object, isDeleted: true });
       outcomes.push({ kind: kind.kind, name: object.name, action: 'deleted', problems: [] });
     }
     return outcomes;
+  }
+
+  private async findUsers(session: ConfigurationSession, credential: string): Promise<string[]> {
+    const found: string[] = [];
+    for (const kind of this.kinds.listKinds()) {
+      const names = await kind.findUsing(session, this.saver.tenant, credential);
+      found.push(...names.map((name) => `${kind.kind} "${name}"`));
+    }
+    return found;
   }
 
   /** Does what the changes require after the commit. */
@@ -181,7 +205,7 @@ export class ObjectPlan {
     const { kind, id, name, prepared } = object;
     const { tenant } = this.saver;
     const { mark } = this.sent;
-    const problems = await kind.findWarnings(object, tenant, this.names);
+    const problems = await this.findWarnings(session, object);
     if (found && this.isUnchanged(object, found)) {
       if (mark !== undefined && !dryRun) await kind.markObject(session, tenant, id, mark);
       return { kind: kind.kind, name, action: 'unchanged', revision: found.revision, problems };
@@ -196,6 +220,15 @@ export class ObjectPlan {
       throw new ProblemError(409, `the ${kind.kind} "${name}" is being changed by others; try again`);
     this.changed.push({ kind, object, isDeleted: false });
     return { kind: kind.kind, name, action, revision, problems };
+  }
+
+  /** Warns of a credential that does not exist. */
+  private async findWarnings(session: ConfigurationSession, { definition }: PlannedObject): Promise<ProblemEntry[]> {
+    const { auth } = definition;
+    const credentials = this.kinds.get('credential');
+    if (typeof auth !== 'string' || !credentials || this.names.get('credential')?.has(auth)) return [];
+    const found = await credentials.findObjects(session, this.saver.tenant, [auth]);
+    return found.length > 0 ? [] : [{ path: 'auth', detail: `the credential "${auth}" does not exist` }];
   }
 
   private isUnchanged(object: PlannedObject, stored: StoredObject | undefined): boolean {
@@ -221,6 +254,14 @@ export class ObjectPlan {
     const found = await kind.findObjects(session, this.saver.tenant, ids);
     return new Map(found.map((it) => [it.id, it]));
   }
+}
+
+/** Maximum number of users that an error names. */
+const MOST_USERS = 10;
+
+function stillUsed(kind: string, name: string, users: readonly string[]): ProblemError {
+  const shown = `${users.slice(0, MOST_USERS).join(', ')}${users.length > MOST_USERS ? ', …' : ''}`;
+  return new ProblemError(409, `the ${kind} "${name}" cannot be deleted: it is named by ${shown}`);
 }
 
 function requireRevision({ kind, name, expected }: PlannedObject, current: string | undefined): void {

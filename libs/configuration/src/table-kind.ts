@@ -87,6 +87,15 @@ export abstract class TableKind extends ConfigurationKind {
     return rowCount === 1;
   }
 
+  override async findUsing(session: ConfigurationSession, tenant: string, credential: string): Promise<string[]> {
+    if (!this.columns.includes('auth')) return [];
+    const { rows } = await session.query<{ name: string }>(
+      `SELECT name FROM ${this.table} WHERE tenant = $1 AND auth = $2 ORDER BY name`,
+      [tenant, credential],
+    );
+    return rows.map(({ name }) => name);
+  }
+
   private async selectRows(
     session: ConfigurationSession,
     tenant: string,

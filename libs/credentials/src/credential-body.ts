@@ -1,8 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsIn, ValidateBy, type ValidationArguments } from 'class-validator';
-import { ApiClosed, EachEntry, IfGiven, malformedRequest, withMembers } from '#libs/http-server';
-import { LONGEST_URL } from '#libs/protocol';
+import { ApiClosed, EachEntry, IfGiven, malformedRequest, withMembers, readBody } from '#libs/http-server';
+import { LONGEST_URL, type JsonObject } from '#libs/protocol';
 import {
   type ApiKeySettings,
   CREDENTIAL_KINDS,
@@ -286,4 +286,9 @@ function isPlainHttpUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password, hash } = new URL(text);
   return /^https?:$/.test(protocol) && `${username}${password}${hash}` === '';
+}
+
+/** Reads a credential that a caller sent. @throws ProblemError 400 with one entry for each member at fault */
+export function readCredential(sent: JsonObject): CredentialBody {
+  return readBody(CredentialBody as unknown as new () => CredentialBody, sent);
 }

@@ -176,7 +176,7 @@ function savedCredential({ raw }: InsertResult | UpdateResult): Credential | und
   return row && toCredential(row);
 }
 
-function credentialPlace({ tenant, name }: CredentialId): string[] {
+export function credentialPlace({ tenant, name }: CredentialId): string[] {
   return ['credential', tenant, name];
 }
 

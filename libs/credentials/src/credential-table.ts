@@ -1,4 +1,5 @@
 import { Column, Entity, type MigrationInterface, PrimaryColumn, type QueryRunner } from 'typeorm';
+import { createMarkMigration } from '#libs/configuration';
 import type { CredentialId, CredentialSettings } from './credential.js';
 
 @Entity('credential')
@@ -45,4 +46,7 @@ class CreateCredential1700000000800 implements MigrationInterface {
   }
 }
 
-export const CREDENTIAL_MIGRATIONS = [CreateCredential1700000000800];
+export const CREDENTIAL_MIGRATIONS = [
+  CreateCredential1700000000800,
+  createMarkMigration('credential', 'MarkCredential1700000001402'),
+];

@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { RequestSigners } from '#libs/a2a-client';
+import { ConfigurationModule } from '#libs/configuration';
+import { CredentialObjectKind } from './credential-kind.js';
 import { CredentialStore, CredentialUse, SealCredentialsJob } from './credential-store.js';
 import { CredentialRow } from './credential-table.js';
 import { CredentialsController } from './credentials.controller.js';
@@ -18,8 +20,8 @@ export class CredentialsModule {}
 
 /** Provides the management API of credentials. Needs JobsModule and a global CredentialNamers. */
 @Module({
-  imports: [CredentialsModule],
+  imports: [CredentialsModule, ConfigurationModule],
   controllers: [CredentialsController],
-  providers: [SealCredentialsJob, UnreadableCredentials],
+  providers: [CredentialObjectKind, SealCredentialsJob, UnreadableCredentials],
 })
 export class CredentialsApiModule {}

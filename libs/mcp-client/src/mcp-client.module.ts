@@ -1,8 +1,10 @@
 import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { RequestSigners } from '#libs/a2a-client';
+import { ConfigurationModule } from '#libs/configuration';
 import { OutboundHttp } from '#libs/http-client';
 import { AppConfig, Shutdown } from '#libs/service';
+import { McpServerKind } from './api/mcp-server-kind.js';
 import { McpServersController } from './api/mcp-servers.controller.js';
 import { McpConnections } from './connection/mcp-connections.js';
 import { McpServerTools } from './mcp-server-tools.js';
@@ -19,10 +21,11 @@ import { McpServers } from './servers/mcp-servers.js';
  */
 @Global()
 @Module({
-  imports: [TypeOrmModule.forFeature([McpServerRow])],
+  imports: [TypeOrmModule.forFeature([McpServerRow]), ConfigurationModule],
   controllers: [McpServersController],
   providers: [
     McpServers,
+    McpServerKind,
     ToolPins,
     ToolWatch,
     McpServerTools,

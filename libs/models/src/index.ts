@@ -16,3 +16,4 @@ export { MODEL_MIGRATIONS } from './model-table.js';
 export { ModelNamers } from './models.controller.js';
 export { ModelStore } from './model-store.js';
 export { ConfiguredModelsModule, ModelsApiModule, ModelsModule } from './models.module.js';
+export { findModelProblems } from './model-kind.js';

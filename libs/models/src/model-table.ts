@@ -1,4 +1,5 @@
 import { Column, Entity, type MigrationInterface, PrimaryColumn, type QueryRunner } from 'typeorm';
+import { createMarkMigration } from '#libs/configuration';
 import type { ModelProvider } from './model-definition.js';
 
 @Entity('model')
@@ -45,4 +46,4 @@ class CreateModel1700000000830 implements MigrationInterface {
   }
 }
 
-export const MODEL_MIGRATIONS = [CreateModel1700000000830];
+export const MODEL_MIGRATIONS = [CreateModel1700000000830, createMarkMigration('model', 'MarkModel1700000001400')];

@@ -46,7 +46,7 @@ const NAME_FORM = 'must be 1 to 64 letters, digits, underscores or hyphens, and 
 
 /** Model as callers send it. */
 @ApiClosed()
-class ModelBody {
+export class ModelBody {
   static readonly unknown: string = 'is not a field of a model';
 
   @ApiProperty({ pattern: MODEL_NAME.source, example: 'large', description: 'Name that nodes use; never `echo`.' })

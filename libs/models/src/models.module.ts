@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { ConfigurationModule } from '#libs/configuration';
 import { FilesModule } from '#libs/files';
+import { ModelKind } from './model-kind.js';
 import { ModelStore } from './model-store.js';
 import { ModelRow } from './model-table.js';
 import { ModelsController } from './models.controller.js';
@@ -22,5 +24,5 @@ export class ConfiguredModelsModule {}
 export class ModelsModule {}
 
 /** Provides the API that manages models. Needs a global ModelNamers. */
-@Module({ imports: [ModelsModule], controllers: [ModelsController] })
+@Module({ imports: [ModelsModule, ConfigurationModule], controllers: [ModelsController], providers: [ModelKind] })
 export class ModelsApiModule {}

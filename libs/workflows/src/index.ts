@@ -7,3 +7,4 @@ export { WORKFLOW_MIGRATIONS } from './storage/workflow-migrations.js';
 export { PostgresRunChildStore } from './storage/postgres-run-stores.js';
 export { PostgresWorkflowStore } from './storage/postgres-workflow-store.js';
 export { WorkflowStore } from './storage/workflow-store.js';
+export { ObjectReferences } from './api/apply.controller.js';

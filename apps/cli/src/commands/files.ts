@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { dirname } from 'node:path';
 import type { Schemas } from '#libs/client';
 import { appliedRevisions, applyFiles, changedOutcomes, describeApplied, plainOutcomes } from '../apply.js';
+import { type FolderOptions, folderVariables } from '../environments.js';
 import { exampleText } from '../examples.js';
 import { CommandError, EXIT } from '../exit-code.js';
 import { noDefinitions, showDifferences } from '../folder-diff.js';
@@ -10,10 +11,6 @@ import { FolderState } from '../folder-state.js';
 import { type DefinitionFormat, definitionText, readFormat } from '../saved-workflows.js';
 import type { Session } from '../session.js';
 import { readFolder } from '../workflow-files.js';
-
-interface FolderOptions {
-  folder: string;
-}
 
 interface ApplyOptions extends FolderOptions {
   prune?: boolean;
@@ -25,10 +22,12 @@ interface ApplyOptions extends FolderOptions {
 /** Adds the commands `check`, `schema`, `diff`, `apply` and `export`, for workflows in files. */
 export function addFileCommands(program: Command, session: Session): void {
   const folder = ['-f, --folder <folder>', 'the folder of the files, or one file', 'workflows'] as const;
+  const environment = ['-e, --env <name>', 'fill in the values of environments/<name>.json in the folder'] as const;
   program
     .command('check')
     .description('report problems of the files, without a service; exit code 2 if there are any')
     .option(...folder)
+    .option(...environment)
     .addHelpText('after', exampleText('parley check', 'parley check -f workflows/greeting.yaml --json'))
     .action(async (options: FolderOptions) => (await import('../check.js')).checkFolder(session, options));
   program
@@ -40,6 +39,7 @@ export function addFileCommands(program: Command, session: Session): void {
     .command('diff')
     .description('show how the service differs from the files; exit code 2 if it does')
     .option(...folder)
+    .option(...environment)
     .addHelpText(
       'after',
       exampleText('parley diff', 'parley diff -f workflows/greeting.yaml --url https://parley.example'),
@@ -49,6 +49,7 @@ export function addFileCommands(program: Command, session: Session): void {
     .command('apply')
     .description('save the workflows and objects of the files, all or none')
     .option(...folder)
+    .option(...environment)
     .option('--prune', 'delete what was applied from this folder earlier and is in no file any longer')
     .option('--dry-run', 'report the changes without applying them; exit code 2 if there are any')
     .option('--adopt', 'also replace what was never applied from this folder')
@@ -63,6 +64,7 @@ export function addFileCommands(program: Command, session: Session): void {
     .argument('[name...]', 'names of workflows, or kind/name, such as agent/translator; default: all')
     .description('write workflows and objects of the service into files')
     .option('-f, --folder <folder>', 'folder to write to', 'workflows')
+    .option(...environment)
     .option('--format <format>', 'of new files: yaml, or json (default: yaml)')
     .addHelpText('after', exampleText('parley export', 'parley export greeting agent/translator --format json'))
     .action((names: string[], options: ExportOptions) => exportFiles(session, names, options));
@@ -72,7 +74,7 @@ async function applyFolder(session: Session, options: ApplyOptions): Promise<voi
   const { terminal, url } = session;
   if (options.prune && isFile(options.folder))
     throw new CommandError(`--prune needs the whole folder: ${options.folder} is a single file`);
-  const content = readFolder(options.folder, terminal.env);
+  const content = readFolder(options.folder, folderVariables(session, options));
   const state = new FolderState(folderOf(options.folder), url);
   const answer = await applyFiles(session, content, {
     ...options,

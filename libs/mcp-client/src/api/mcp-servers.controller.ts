@@ -52,7 +52,7 @@ const NAME_RULE = 'must be 1 to 64 letters, digits, underscores or hyphens, and 
 
 /** MCP server as callers send it. */
 @ApiClosed()
-class McpServerBody {
+export class McpServerBody {
   static readonly unknown = 'is not a field of an MCP server';
 
   @ApiProperty({ pattern: MCP_SERVER_NAME.source, example: 'github' })

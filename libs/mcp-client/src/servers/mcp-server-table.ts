@@ -1,4 +1,5 @@
 import { Column, Entity, type MigrationInterface, PrimaryColumn, type QueryRunner } from 'typeorm';
+import { createMarkMigration } from '#libs/configuration';
 
 @Entity('mcp_server')
 export class McpServerRow {
@@ -54,4 +55,7 @@ class CreateMcpServer1700000000960 implements MigrationInterface {
   }
 }
 
-export const MCP_MIGRATIONS = [CreateMcpServer1700000000960];
+export const MCP_MIGRATIONS = [
+  CreateMcpServer1700000000960,
+  createMarkMigration('mcp_server', 'MarkMcpServer1700000001401'),
+];

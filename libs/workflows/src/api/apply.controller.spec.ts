@@ -8,7 +8,7 @@ import { Database } from '#libs/postgres';
 import type { JsonObject } from '#libs/protocol';
 import { WorkflowStore } from '../storage/workflow-store.js';
 import { MemoryWorkflowStore } from '../testing/memory-workflow-store.js';
-import { ApplyController, WorkflowApply } from './apply.controller.js';
+import { ApplyController, ObjectReferences, WorkflowApply } from './apply.controller.js';
 import { WorkflowCheck } from './workflow-check.js';
 
 const nodeTypes = {
@@ -41,6 +41,7 @@ beforeEach(async () => {
       WorkflowApply,
       ConfigurationKinds,
       { provide: Database, useValue: {} },
+      { provide: ObjectReferences, useValue: {} },
       { provide: NodeTypes, useValue: nodeTypes },
       { provide: APP_PIPE, useClass: ApiValidationPipe },
       { provide: APP_FILTER, useFactory: () => new ProblemFilter() },

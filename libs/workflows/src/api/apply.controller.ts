@@ -12,6 +12,12 @@ import { APPLY_EXAMPLES } from './body-examples.js';
 import { definitionOf } from './workflow-body.js';
 import { type SavingTenant, WorkflowCheck } from './workflow-check.js';
 
+/** Finds references to objects of other kinds in the definitions of workflows. */
+export abstract class ObjectReferences {
+  /** Returns the names of the workflows whose newest revision names a credential or a model; else none. */
+  abstract findNamingWorkflows(store: WorkflowStore, kind: string, name: string): Promise<string[]>;
+}
+
 /** Outcomes of one request. */
 interface Outcomes {
   workflows: ApplyOutcome[];
@@ -33,6 +39,7 @@ export class WorkflowApply {
     private readonly checks: WorkflowCheck,
     private readonly kinds: ConfigurationKinds,
     private readonly database: Database,
+    private readonly references: ObjectReferences,
   ) {}
 
   /**
@@ -86,7 +93,9 @@ export class WorkflowApply {
     const saved = (await plan?.saveObjects(session, dryRun)) ?? [];
     const workflows = await new WorkflowsInApply(store, this.checks, body, tools).applyInOrder();
     if (!plan) return { workflows };
-    const deleted = body.prune ? await plan.pruneObjects(session, dryRun) : [];
+    const findWorkflows = (kind: string, name: string): Promise<string[]> =>
+      this.references.findNamingWorkflows(store, kind, name);
+    const deleted = body.prune ? await plan.pruneObjects(session, dryRun, findWorkflows) : [];
     return { workflows, objects: [...saved, ...deleted].toSorted(byKindAndName) };
   }
 
