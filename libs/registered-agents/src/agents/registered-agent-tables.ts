@@ -12,6 +12,8 @@ export class RegisteredAgentRow {
   @Column('json') card!: object;
   @Column('timestamptz') created_at!: Date;
   @Column('timestamptz') updated_at!: Date;
+  /** Origin from which the agent was last applied, such as a folder of files. */
+  @Column('text', { nullable: true }) mark!: string | null;
 }
 
 /**
