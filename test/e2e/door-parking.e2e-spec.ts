@@ -284,6 +284,18 @@ describe('a parked task', () => {
     expect(agent.holding).toEqual([]);
   });
 
+  it('is canceled with the headers that the policy passes on', async () => {
+    const agent = await startAgent();
+    const { base } = await openDoor(parley.url, agent.url, { policy: { ...QUICK, headers: ['x-team'] } });
+    const sent = { configuration: { returnImmediately: true }, headers: { 'x-team': 'blue' } };
+    const { id } = await sendTask(base, 'hold', sent);
+    await parked(id);
+    agent.requests.length = 0;
+    await rpc<Task>(base, 'CancelTask', { id });
+    const calls = agent.requests.filter((headers) => headers['content-type'] !== undefined);
+    expect([agent.holding, calls.map((headers) => headers['x-team'])]).toEqual([[], ['blue', 'blue']]);
+  });
+
   it('fails if its agent has restarted and knows it no more', async () => {
     const { agent, base, id } = await park(parley);
     await agent.end();

@@ -76,7 +76,7 @@ export class RelayExecutor extends AgentExecutor {
       yield* turn.runTurn();
     } catch (error) {
       if (!isCanceled(context)) throw error;
-      yield* new RelayCancel(agent, services, context, turn?.remoteTaskId).endTask();
+      yield* new RelayCancel(agent, services, context, turn?.turn).endTask();
     } finally {
       // The events that bring the ids may be dropped, and the next execution must find the agent's Task.
       if (context.signal.aborted && !isCanceled(context)) await turn?.storeIds().catch(() => undefined);
@@ -101,8 +101,8 @@ class RelayCancel {
     private readonly agent: RegisteredAgent,
     private readonly services: RelayServices,
     private readonly context: RequestContext,
-    /** Task at the agent, if this execution knows it already. */
-    private readonly knownTaskId?: string,
+    /** Turn of this execution, if it has one. */
+    private readonly known?: StoredTurn,
   ) {}
 
   /** Cancels the agent's Task and yields its last events, if they can be read. Never throws. */
@@ -112,9 +112,11 @@ class RelayCancel {
 
   private async readLastEvents(): Promise<TaskEvent[]> {
     const { agent, context, services } = this;
-    const remoteTaskId = this.knownTaskId ?? (await this.findTaskId());
-    if (remoteTaskId === undefined) return [];
-    const identity = identityOf(agent, context);
+    const { known } = this;
+    const turn = known?.remoteTaskId === undefined ? await this.findTurn() : known;
+    if (turn?.remoteTaskId === undefined) return [];
+    const { remoteTaskId } = turn;
+    const identity = identityOf(agent, context, turn.options);
     await cancelTask(services.directory, agent.url, remoteTaskId, identity);
     const options = { ...identity, timeouts: { refused: 0, total: LOOK_MS }, signal: AbortSignal.timeout(LOOK_MS) };
     const client = await services.directory.resolveClient(agent.url, options);
@@ -123,9 +125,9 @@ class RelayCancel {
     return new TaskMirror(context, await context.readTaskLog()).toEvents({ task });
   }
 
-  private async findTaskId(): Promise<string | undefined> {
+  private findTurn(): Promise<StoredTurn | undefined> {
     const { context, services } = this;
     const find = (): Promise<StoredTurn | undefined> => services.tasks.findTurn(context.taskId);
-    return (await retryWhileUnreachable(find, AbortSignal.timeout(FIND_MS)))?.remoteTaskId;
+    return retryWhileUnreachable(find, AbortSignal.timeout(FIND_MS));
   }
 }

@@ -55,7 +55,8 @@ export class RelayTurn {
   private readonly unstored: UnstoredIds;
   private readonly parking: RelayParking;
 
-  private readonly turn: StoredTurn;
+  /** Turn as it is stored, with the ids that the agent has named since. */
+  readonly turn: StoredTurn;
 
   constructor(
     private readonly agent: RegisteredAgent,
@@ -74,11 +75,6 @@ export class RelayTurn {
     this.unstored = new UnstoredIds((ids) =>
       retryWhileUnreachable(() => services.tasks.keepRemote(context, ids), context.signal),
     );
-  }
-
-  /** Task at the agent, if known. */
-  get remoteTaskId(): string | undefined {
-    return this.turn.remoteTaskId;
   }
 
   /** Stores the ids that the agent named in this execution, whose events are lost. Tries once. */
