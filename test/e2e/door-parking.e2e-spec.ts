@@ -284,6 +284,26 @@ describe('a parked task', () => {
     expect(agent.holding).toEqual([]);
   });
 
+  it('resumes beside others although the policy has come to allow fewer', async () => {
+    const agent = await startAgent();
+    const { base, name } = await openDoor(unreachable.url, agent.url, { policy: QUICK });
+    const ids = [await begin(base, 'hold'), await begin(base, 'hold')];
+    const rows = await Promise.all(ids.map(parked));
+    const body = { url: agent.url, policy: { ...QUICK, concurrency: 1, wait: 1 } };
+    expect((await rest(`${parley.url}/api`, 'PUT', `/agents/${name}`, { body })).status).toBe(200);
+    expect(await Promise.all(agent.webhooks.map((webhook) => notify(webhook, parley)))).toEqual([204, 204]);
+    const hasResumed = async (id: string, index: number): Promise<boolean> =>
+      (await rowOf(id))!.webhook !== rows[index]!.webhook || isTerminalState((await getTask(base, id)).status.state);
+    for (const [index, id] of ids.entries()) await until(() => hasResumed(id, index), { what: 'a task to resume' });
+    agent.release();
+    await Promise.all(agent.webhooks.map((webhook) => notify(webhook, parley)));
+    const states = (await Promise.all(ids.map((id) => endOf(base, id)))).map((task) => [
+      task.status.state,
+      textOf(task),
+    ]);
+    expect(states).toEqual(ids.map(() => ['TASK_STATE_COMPLETED', 'done']));
+  });
+
   it('is canceled with the headers that the policy passes on', async () => {
     const agent = await startAgent();
     const { base } = await openDoor(parley.url, agent.url, { policy: { ...QUICK, headers: ['x-team'] } });

@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
 /**
  * Limits of the calls of registered agents, which all replicas share.
  * - A slot belongs to a Task while the Task works. It needs no release: the end of the Task frees it, and so does its
- *   wait for an answer. A recovered turn keeps its slot.
+ *   wait for an answer. A recovered turn keeps its slot, and a turn that is at the agent already takes one in any case.
  * - Messages of a limited rate are evenly spaced. A recovered turn keeps the time that was reserved for its Message.
  */
 @Injectable()

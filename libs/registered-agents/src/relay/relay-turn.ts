@@ -121,7 +121,8 @@ export class RelayTurn {
   }
 
   /**
-   * Waits until the agent has room for the turn, by its policy: a slot, and a Message within its rate.
+   * Waits until the agent has room for the turn, by its policy: a slot, and a Message within its rate. A turn that the
+   * agent works on already is counted, but never waits: the policy may have become stricter since it began.
    * @returns false if that takes longer than the policy waits
    */
   private async waitForRoom(): Promise<boolean> {
@@ -132,7 +133,8 @@ export class RelayTurn {
     const until = this.waitsSince + wait * SECOND_MS;
     const takeSlot = (most: number): Promise<boolean> =>
       retryWhileUnreachable(() => services.limits.takeSlot(talk, taskId, most), signal);
-    for (let looks = 0; concurrency !== undefined && !(await takeSlot(concurrency)); looks += 1) {
+    const most = follows && concurrency !== undefined ? MOST_TURNS : concurrency;
+    for (let looks = 0; most !== undefined && !(await takeSlot(most)); looks += 1) {
       if (performance.now() >= until) return false;
       await this.noteUnsent(true);
       await delay(ROOM_BACKOFF.pauseAfter(Math.min(looks, MOST_DOUBLINGS)), undefined, { signal });
@@ -328,6 +330,8 @@ export class RelayTurn {
   }
 }
 
+/** Number of turns that no agent has at a time. */
+const MOST_TURNS = 2 ** 31 - 1;
 /** Maximum exponent of the pauses. */
 const MOST_DOUBLINGS = 10;
 
