@@ -29,6 +29,15 @@ describe('An event as a line', () => {
       'a2a.received    [gate] Shall it? status=input-required',
     ],
     [
+      'a streamed chunk by its text',
+      {
+        type: 'node.progress',
+        node_id: 'writer',
+        payload: { artifact: { artifactId: 'a', append: true, parts: [{ text: 'Once\nupon' }] } },
+      },
+      'node.progress   [writer] Once upon',
+    ],
+    [
       'the instances that are skipped, and why',
       { type: 'node.skipped', payload: { instances: ['a', 'b@2'], because: 'off' } },
       'node.skipped    a, b@2 off',

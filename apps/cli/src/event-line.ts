@@ -30,7 +30,7 @@ function describeEvent({ type, payload, ...event }: AnyRunEvent): string {
   // The message of a failed node repeats the error.
   const words = error === undefined ? messageText(message) : undefined;
   const named: [string, unknown][] = [
-    ['', messageText(question) ?? text ?? words],
+    ['', messageText(question) ?? text ?? words ?? progressText(type, payload)],
     ['', type === 'node.started' && event.node_id === undefined ? payload['workflow'] : undefined],
     ['', Array.isArray(instances) ? instances.join(', ') : undefined],
     ['', type === 'a2a.sending' ? `→ ${toOneLine(url ?? event['url'])}` : undefined],
@@ -61,6 +61,11 @@ function nodeResult({ output, artifacts }: AnyRunEvent['payload']): unknown {
   if (output !== undefined) return output;
   const parts = (artifacts as { parts?: { data?: unknown }[] }[] | undefined)?.flatMap((it) => it.parts ?? []);
   return parts?.find(({ data }) => data !== undefined)?.data;
+}
+
+/** Returns the text of a streamed chunk, which an agent sends as a part of its Artifact. */
+function progressText(type: string, { artifact }: AnyRunEvent['payload']): unknown {
+  return type === 'node.progress' ? messageText((artifact as { parts?: unknown } | undefined)?.parts) : undefined;
 }
 
 /** Returns the text of an event's message: agents send lists of Parts, the service sends texts. */
