@@ -2870,6 +2870,11 @@ export interface components {
             provider: "openai-compatible" | "openai" | "anthropic" | "google";
         };
         ModelListView: {
+            /**
+             * @description Model for nodes that name none; `echo` if the operator set none, which repeats its input.
+             * @example echo
+             */
+            defaultModel: string;
             models: components["schemas"]["ModelView"][];
             /**
              * @description Empty on the last page.

@@ -37,7 +37,7 @@ import {
   type StoredModel,
 } from './model-definition.js';
 import { ModelStore, MOST_MODELS } from './model-store.js';
-import { ECHO_MODEL } from './models.js';
+import { ECHO_MODEL, Models } from './models.js';
 
 const MOST_MEDIA_TYPES = 20;
 const MEDIA_TYPE = /^[a-z]+\/(\*|[a-z0-9][a-z0-9.+-]{0,100})$/;
@@ -183,6 +183,12 @@ class ModelListView {
   @ApiProperty({ type: [ModelView] })
   models!: ModelView[];
 
+  @ApiProperty({
+    description: 'Model for nodes that name none; `echo` if the operator set none, which repeats its input.',
+    example: 'echo',
+  })
+  defaultModel!: string;
+
   @ApiProperty({ description: 'Empty on the last page.', example: '' })
   nextPageToken!: string;
 }
@@ -207,6 +213,7 @@ function modelView(stored: StoredModel): ModelView {
 export class ModelsController {
   constructor(
     private readonly store: ModelStore,
+    private readonly models: Models,
     private readonly namers: ModelNamers,
     private readonly http: OutboundHttp,
   ) {}
@@ -235,7 +242,7 @@ export class ModelsController {
   @ApiProblem(400, 'A parameter is malformed.')
   async listModels(@Query() query: ModelQuery, @Caller() { tenant }: Caller): Promise<ModelListView> {
     const { page, nextPageToken } = cutPage(await this.store.listModels(tenant, namedPage(query)), query.pageSize);
-    return { models: page.map(modelView), nextPageToken };
+    return { models: page.map(modelView), defaultModel: this.models.defaultModel.name, nextPageToken };
   }
 
   @Get(':name')

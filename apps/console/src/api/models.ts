@@ -10,6 +10,12 @@ export const PROVIDERS = {
 
 export type ModelEntry = Schemas['ModelView'];
 
-export async function listModels(signal: AbortSignal): Promise<ModelEntry[]> {
-  return (await getJson<Schemas['ModelListView']>('/api/models', signal)).models;
+/** Name of the built-in model, which repeats its input. */
+export const ECHO_MODEL = 'echo';
+
+/** Models that nodes may name, and the name of the model for nodes that name none. */
+export type ModelChoices = Pick<Schemas['ModelListView'], 'models' | 'defaultModel'>;
+
+export function listModels(signal: AbortSignal): Promise<ModelChoices> {
+  return getJson('/api/models', signal);
 }

@@ -1,5 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
+import { ECHO_MODEL } from '../api/models.js';
+import { EchoNote } from '../components/echo-note.js';
 import { JsonView } from '../components/json-view.js';
 import { Loading } from '../components/loading.js';
 import { lookOf, StatusBadge } from '../components/status-badge.js';
@@ -43,6 +45,7 @@ export function RunOverview({ run, picture, onSelect }: RunOverviewProps) {
       {cause !== undefined && status === 'failed' && (
         <RunFailure runId={run.runId} picture={picture} cause={cause} onSelect={onSelect} />
       )}
+      {isAnsweredByEcho(picture) && <EchoNote />}
       {data?.result && <ArtifactsView title="Result" artifacts={data.result} file={run.workflow} tall />}
       {status === 'completed' && data?.status === 'completed' && !data.result && (
         <p className="text-sm text-muted-foreground">The run completed without a result.</p>
@@ -79,6 +82,14 @@ export function RunOverview({ run, picture, onSelect }: RunOverviewProps) {
       <p className="text-sm text-muted-foreground">Select a node to see what it was sent and what it answered.</p>
     </div>
   );
+}
+
+/** True if the built-in model answered a node that names no model. */
+function isAnsweredByEcho({ graph, nodes }: RunPicture): boolean {
+  return graph.nodes.some(({ id, type, config }) => {
+    const work = type === 'agent' && config['model'] === undefined ? nodes.get(id)?.work : undefined;
+    return work?.some(({ payload }) => payload['model'] === ECHO_MODEL) ?? false;
+  });
 }
 
 export function Cause({ status, children }: { status: string; children: string }) {

@@ -3,9 +3,10 @@ import { Plus } from 'lucide-react';
 import { Link } from 'wouter';
 import { buttonClass } from '../components/button.js';
 import { type Column, DataTable } from '../components/data-table.js';
+import { EchoNote } from '../components/echo-note.js';
 import { EmptyState } from '../components/empty-state.js';
 import { ResourceView } from '../components/resource-view.js';
-import { listModels, type ModelEntry, PROVIDERS } from '../api/models.js';
+import { ECHO_MODEL, listModels, type ModelEntry, PROVIDERS } from '../api/models.js';
 import { SettingsPage } from './settings-page.js';
 
 const COLUMNS: readonly Column<ModelEntry>[] = [
@@ -30,21 +31,28 @@ export function ModelList() {
       }
     >
       <ResourceView resource={models}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <EmptyState title="No model yet">
-              Agent nodes answer with the service's own model. Add one by name, with the credential that pays for it.
-            </EmptyState>
-          ) : (
-            <DataTable
-              label="Models"
-              rows={rows}
-              columns={COLUMNS}
-              keyOf={getModelKey}
-              hrefOf={({ name }) => `/models/${name}`}
-            />
-          )
-        }
+        {({ models: rows, defaultModel }) => (
+          <>
+            {defaultModel === ECHO_MODEL && (
+              <div className="p-4">
+                <EchoNote />
+              </div>
+            )}
+            {rows.length === 0 ? (
+              <EmptyState title="No model yet">
+                Agent nodes answer with the service's own model. Add one by name, with the credential that pays for it.
+              </EmptyState>
+            ) : (
+              <DataTable
+                label="Models"
+                rows={rows}
+                columns={COLUMNS}
+                keyOf={getModelKey}
+                hrefOf={({ name }) => `/models/${name}`}
+              />
+            )}
+          </>
+        )}
       </ResourceView>
     </SettingsPage>
   );
