@@ -316,6 +316,17 @@ describe('a parked task', () => {
     expect([agent.holding, calls.map((headers) => headers['x-team'])]).toEqual([[], ['blue', 'blue']]);
   });
 
+  it('fails if its agent was deleted', async () => {
+    const agent = await startAgent();
+    const { base, name } = await openDoor(parley.url, agent.url, { policy: QUICK });
+    const id = await begin(base, 'hold');
+    await parked(id);
+    expect((await rest(`${parley.url}/api`, 'DELETE', `/agents/${name}`)).status).toBe(204);
+    await poll(id);
+    const task = await endOf(base, id);
+    expect([task.status.state, textOf(task)]).toEqual(['TASK_STATE_FAILED', expect.stringContaining('is gone')]);
+  });
+
   it('fails if its agent has restarted and knows it no more', async () => {
     const { agent, base, id } = await park(parley);
     await agent.end();
