@@ -15,6 +15,8 @@ export class CredentialRow implements CredentialId {
   @Column('timestamptz', { nullable: true }) last_used_at!: Date | null;
   @Column('text', { nullable: true }) last_error!: string | null;
   @Column('timestamptz', { nullable: true }) last_error_at!: Date | null;
+  /** Origin from which the credential was last applied, such as a folder of files. */
+  @Column('text', { nullable: true }) mark!: string | null;
 }
 
 /** Creates the table of credentials for calls to agents, by tenant and name. */

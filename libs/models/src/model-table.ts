@@ -15,6 +15,8 @@ export class ModelRow {
   @Column('json') input!: string[];
   @Column('timestamptz') created_at!: Date;
   @Column('timestamptz') updated_at!: Date;
+  /** Origin from which the model was last applied, such as a folder of files. */
+  @Column('text', { nullable: true }) mark!: string | null;
 }
 
 /** Creates the table of the models that tenants store, by tenant and name. */

@@ -12,6 +12,8 @@ export class McpServerRow {
   @Column('text', { array: true, nullable: true }) approve!: string[] | null;
   @Column('timestamptz') created_at!: Date;
   @Column('timestamptz') updated_at!: Date;
+  /** Origin from which the server was last applied, such as a folder of files. */
+  @Column('text', { nullable: true }) mark!: string | null;
 }
 
 /** Creates the tables of the MCP servers of tenants, and of the tools of all servers: as pinned, and as seen last. */
