@@ -85,7 +85,7 @@ export class RelayParking {
     const { context, services, webhook } = this;
     const { taskId, signal } = context;
     if (webhook === undefined) return;
-    await retryWhileUnreachable(() => services.webhooks.clearNotice(taskId), signal);
+    await retryWhileUnreachable(() => services.webhooks.clearNotice(taskId, webhook.key), signal);
     const task = await this.readTask();
     if (task === undefined || !isActiveState(task.status.state)) return;
     for (const event of mirror.toEvents({ task })) yield event;

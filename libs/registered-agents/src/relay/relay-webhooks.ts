@@ -81,9 +81,12 @@ export class RelayWebhooks {
     return { key, url: this.urlOf(key), token };
   }
 
-  /** Forgets the notifications so far, before the agent's Task is read. */
-  async clearNotice(taskId: string): Promise<void> {
-    await this.database.pool.query({ name: 'relay-clear', text: CLEAR, values: [taskId] });
+  /**
+   * Forgets the notifications so far, before the agent's Task is read. Does nothing if the Task has a newer webhook: an
+   * execution that lost its claim forgets no news of a later one.
+   */
+  async clearNotice(taskId: string, key: string): Promise<void> {
+    await this.database.pool.query({ name: 'relay-clear', text: CLEAR, values: [taskId, key] });
   }
 
   /**
@@ -195,7 +198,7 @@ const CREATE = `
   WITH held AS MATERIALIZED (SELECT task_id FROM task WHERE task_id = $1 AND claim_token = $2 FOR SHARE)
   UPDATE registered_agent_task AS turn SET webhook = $3, is_notified = false, poll_at = NULL
   FROM held WHERE turn.task_id = held.task_id`;
-const CLEAR = 'UPDATE registered_agent_task SET is_notified = false WHERE task_id = $1';
+const CLEAR = 'UPDATE registered_agent_task SET is_notified = false WHERE task_id = $1 AND webhook = $2';
 
 // The Task's row is locked first, as in all other statements on both tables. Conditions on what another statement may
 // have changed while this one waited for the lock are those of the locked row, or are checked again by the UPDATE.
