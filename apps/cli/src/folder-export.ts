@@ -81,7 +81,10 @@ async function itemsToExport(session: Session, names: readonly string[]): Promis
   return items.filter(({ key }) => names.length === 0 || names.includes(key));
 }
 
-/** Returns the member with the secret of an object: a reference to a variable, since the service returns no secret. */
+/**
+ * Returns the one member that holds an object's secret, such as `{ token: '${env:CRM_TOKEN}' }`; `{}` if the kind has no
+ * secret. The value is a reference to a variable, because the service returns no secrets.
+ */
 function secretReference(kind: ObjectKind, name: string, definition: JsonObject): JsonObject {
   const member = kind.secretOf?.(definition);
   if (member === undefined) return {};

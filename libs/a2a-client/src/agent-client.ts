@@ -121,7 +121,10 @@ export interface AgentCallOptions {
   fence?: () => Promise<void>;
   /** Called with the failure when a connection is refused, and with `undefined` right before the call is retried. */
   onUnsent?: (failure: AgentCallError | undefined) => void;
-  /** Called before an attempt is repeated, with its failure and number, and how long the call is repeated. */
+  /**
+   * Called before an attempt is repeated, with a text that names the failure, the number of the attempt, and how long
+   * the call is repeated.
+   */
   onRepeat?: (reason: string) => void;
   /**
    * Called with true when reading of the answer pauses for lack of memory, and with false when reading resumes. The

@@ -62,7 +62,7 @@ class LocalAgentClient extends AgentClient {
 
   /**
    * Returns the agent's current input modes: those of a workflow or a model may change between calls. A registered
-   * agent has those of its own card.
+   * agent has those of the card that it has elsewhere.
    */
   override async inputModes(options: AgentCallOptions = {}): Promise<readonly string[] | undefined> {
     const { path, handler } = this.agent;

@@ -21,7 +21,7 @@ const MAX_SECRET = 8_192;
 const MAX_TEXT = 512;
 /** Characters of a header value without spaces. */
 const VISIBLE = /^[\x21-\x7e]+$/;
-/** Text without control characters; a user name also has no colon, which would end it (RFC 7617, section 2). */
+/** Text that is not empty and has no control characters. */
 const PRINTABLE = /^\P{Cc}+$/u;
 
 const printable: Check = [(text) => PRINTABLE.test(text), 'must not be empty or have control characters'];
@@ -205,6 +205,7 @@ class BasicBody extends CredentialBody {
   @ApiProperty({ enum: ['basic'] })
   override kind = 'basic' as const;
 
+  /** A colon would end the user name (RFC 7617, section 2). */
   @ApiProperty({ example: 'ann' })
   @ShortText([(text) => !text.includes(':'), 'must not have a colon'])
   username!: string;

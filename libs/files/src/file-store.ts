@@ -251,7 +251,7 @@ export class FileStore {
  * Inserts a content for its owner, unless the owner has one with the same digest.
  * @param unreadable keys of existing contents that cannot be read, which the new content replaces
  * @returns false if the owner had the content already, possibly under another key
- * @throws UploadGivenUp if the new content is doomed, because the upload took too long
+ * @throws UploadGivenUp if the new content is already marked for deletion, because the upload took too long
  */
 async function takeContent(
   session: Pick<PoolClient, 'query'>,

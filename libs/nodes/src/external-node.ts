@@ -112,7 +112,10 @@ class ExternalExecutor extends NodeExecutor {
     return { ...chainMetadata(chainOf(request)), ...(passed && requestNote(passed)) };
   }
 
-  /** Rejects a new Message that a call of this node itself led to (call chain). */
+  /**
+   * Rejects a new Message if the agent that this node calls was already called by a Task that led to the Message, or if
+   * the call chain is too long.
+   */
   override checkRequest(request: SendMessageRequest): void {
     const called = this.#registered ?? this.node.config['endpoint_url'];
     if (request.message.taskId === undefined && typeof called === 'string')

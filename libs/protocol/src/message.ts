@@ -54,7 +54,7 @@ export function firstText(parts: readonly Part[]): string | undefined {
 
 /**
  * Joins the texts of the first run of consecutive text Parts: an agent may have produced them piece by piece. A run
- * ends where `PART_OF` changes. Thoughts are skipped. Returns `undefined` without text.
+ * ends where the source of the Parts (`PART_OF`) changes. Thoughts are skipped. Returns `undefined` without text.
  */
 export function joinedText(parts: readonly Part[]): string | undefined {
   const { start, end } = firstTextRow(parts);

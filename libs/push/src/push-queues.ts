@@ -52,8 +52,8 @@ export class PushSessions {
 /** Maximum number of callers per search for due queues. */
 const CALLERS_AT_ONCE = 100;
 /**
- * Maximum number of due queues per caller and search, counted twice: for receivers that answered the last attempt
- * promptly, and for all others.
+ * Maximum number of due queues per caller and search whose receivers answered the last attempt promptly, and also of
+ * all others: at most twice as many together.
  */
 const QUEUES_OF_A_CALLER = 4;
 /** Maximum number of lanes of one receiver, over all replicas and callers: the concurrent attempts at it. */

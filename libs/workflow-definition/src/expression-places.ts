@@ -48,7 +48,8 @@ export interface Surroundings {
 /**
  * Returns the variables that a CEL expression of a workflow may use. `nodes` has all nodes: whether a node has run
  * before is checked for each reference. `trigger` and `usage` are reserved names.
- * @param ids ids of all nodes. `inputs` accepts each of them, because an input may replace any node in templates.
+ * @param ids ids of all nodes. `inputs` accepts each of them: a run may have an input with the id of any node, and
+ *   templates then use the input instead of the node's result.
  */
 export function createVocabulary(ids: Pick<ReadonlySet<string>, 'has'>, at: Surroundings = {}): Vocabulary {
   return {

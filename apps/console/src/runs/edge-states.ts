@@ -76,7 +76,10 @@ function failureState(picture: RunPicture, edge: DefinitionEdge, index: number, 
   return handled || edge.on === 'failure' || edge.on === 'always' ? 'off' : 'broken';
 }
 
-/** Returns the state of an edge whose source was skipped: a failure or a choice before the source propagates. */
+/**
+ * Returns the state of an edge whose source was skipped: `broken` if the reason is `broken`; `off` if it is `off` or
+ * `canceled`. For any other reason, `broken` if an edge into the source is `broken`, else `off`.
+ */
 function skippedState({ id, because }: NodePicture, statesInto: (node: string) => EdgeOutcome[]): EdgeOutcome {
   if (because === 'off' || because === 'canceled') return 'off';
   if (because === 'broken') return 'broken';

@@ -356,9 +356,9 @@ export class SseStream {
   }
 
   /**
-   * Watches a reader, and cuts it if it takes nothing for `drainTimeoutMs`. This cut comes before that of ReaderPace,
-   * which resets the connection, so that the reader would lose data that it has received but not read. Bytes that the
-   * kernel takes in the first moment do not count.
+   * Closes the connection of a reader that takes nothing for `drainTimeoutMs`. ReaderPace would cut the reader later,
+   * but with a reset, by which the reader loses data that it has received and not yet read. Bytes that the kernel
+   * buffers in the first moment do not count as taken.
    * @returns the function that ends the watch
    */
   private watchReader(): () => void {

@@ -128,7 +128,7 @@ export interface ToolChange {
   differences: JsonDifference[];
 }
 
-/** Tool that was seen last. `blocked` is true if the policy forbids calls of it. */
+/** Tool as its server listed it last. `blocked` is true if the policy (`MCP_CHANGE_POLICY`) forbids calling it. */
 export interface KnownTool {
   definition: McpToolDefinition;
   blocked: boolean;
@@ -137,7 +137,7 @@ export interface KnownTool {
 const MOST_DIFFERENCES = 100;
 
 /**
- * Returns the tools that were seen last. Under the policy `block`, new tools and tools that differ from the pin are
+ * Returns the tools as their server listed them last. Under the policy `block`, new tools and tools that differ from the pin are
  * blocked.
  */
 export function knownTools(

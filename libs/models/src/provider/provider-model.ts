@@ -255,7 +255,7 @@ interface CallMemory {
   files: ContentPlace | undefined;
 }
 
-/** Owner to whom the memory of calls without a `reader` is charged. */
+/** Owner to whom the memory of calls without `ModelCall.reader` is charged. */
 const NOBODY = { tenant: '', owner: '' };
 
 /** Model of a provider, called through the provider package of the AI SDK. */

@@ -95,7 +95,7 @@ export function openingOf(log: AgentLog, context: Pick<RequestContext, 'task' | 
   return log.opening.length > 0 ? log.opening : [...(context.task?.history ?? []), context.userMessage];
 }
 
-/** Returns the texts of a conversation that the agent did not receive itself, as far as they fit in its memory. */
+/** Returns earlier texts that this agent neither received nor sent: the newest that fit in `historyTokens`. */
 export function saidBefore({ settings, entries }: Pick<AgentNodeTurn, 'settings' | 'entries'>): SaidMessage[] {
   return settings.history === 'none' ? [] : saidMessages(entries.opening, settings.historyTokens);
 }

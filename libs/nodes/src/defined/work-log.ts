@@ -41,7 +41,11 @@ interface RecordedPoint {
 /** Metadata key under which status events record a step or question. */
 const POINT_KEY = 'parley/step';
 
-/** Returns the event that records the outcome of a step. */
+/**
+ * Returns the event that records the outcome of a step.
+ * @param at position among all steps and questions, from 0
+ * @param outcome outcome that Sealer has encrypted
+ */
 export function stepDone(task: TaskReference, at: number, key: string, outcome: string): NodeEvent {
   return statusUpdate(task, 'TASK_STATE_WORKING', undefined, { [POINT_KEY]: { at, key, outcome } });
 }

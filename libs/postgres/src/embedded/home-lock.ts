@@ -41,8 +41,9 @@ function tryLock(lock: DatabaseSync): boolean {
 }
 
 /**
- * Describes the holders of a lock file, from Linux's list of locks (`/proc/locks`), with lines such as `1: POSIX
- * ADVISORY  WRITE 4711 08:01:131 0 EOF`.
+ * Returns the beginning of an error message about the holders of a lock file, such as "Another process (pid 4711) has",
+ * which the caller completes. The pids come from Linux's list of locks (`/proc/locks`), with lines such as `1: POSIX
+ * ADVISORY  WRITE 4711 08:01:131 0 EOF`; without that list the message names none.
  */
 function describeHolders(lockFile: string): string {
   try {

@@ -1,6 +1,7 @@
 /**
- * Generation of a replica, which its row announces to other replicas. Rows of earlier versions have none; while one of
- * them exists, journals report the positions of their commits in `task_writer`.
+ * Number of the generation of SQL statements that a replica runs, which its row announces to other replicas. The rows
+ * of earlier versions have none; while such a row exists, journals also write the positions of their commits to
+ * `task_writer`.
  */
 const REPLICA_GENERATION = 1;
 /** Seconds without a heartbeat after which a replica counts as frozen, even if it holds its lock. */

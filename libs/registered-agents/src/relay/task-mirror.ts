@@ -35,9 +35,12 @@ export class TaskMirror {
   private readonly artifacts = new Map<string, EmittedArtifact>();
   private readonly messages = new Set<string>();
   private status: { state: TaskState; messageId?: string | undefined } | undefined;
-  /** True if the log has a bare status WORKING with which no event of the agent in this turn was emitted. */
+  /**
+   * True if the log has a follow-up Message of the caller, with which this service logged a WORKING of its own. A WORKING
+   * without a Message that the agent reports first in the turn adds nothing then.
+   */
   private isWorkingLogged = false;
-  /** Number of statuses of the agent that were emitted in this turn. */
+  /** Number of the agent's statuses with an active state that were emitted in this turn. */
   private emittedInTurn = 0;
 
   /**
