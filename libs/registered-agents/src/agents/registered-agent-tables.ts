@@ -182,8 +182,8 @@ class ViewNewestRegisteredAgent1700000001075 implements MigrationInterface {
 }
 
 /** Adds the time that was reserved for the Message of a turn, by the rate of its agent. */
-class KeepTimeOfMessage1700000001391 implements MigrationInterface {
-  readonly name = 'KeepTimeOfMessage1700000001391';
+class KeepTimeOfMessage1700000001392 implements MigrationInterface {
+  readonly name = 'KeepTimeOfMessage1700000001392';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('ALTER TABLE registered_agent_task ADD COLUMN may_send_at timestamptz');
@@ -202,5 +202,5 @@ export const REGISTERED_AGENT_MIGRATIONS = [
   ParkRegisteredAgentTask1700000001074,
   ViewNewestRegisteredAgent1700000001075,
   MarkRegisteredAgent1700000001390,
-  KeepTimeOfMessage1700000001391,
+  KeepTimeOfMessage1700000001392,
 ];
