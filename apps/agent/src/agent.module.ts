@@ -54,8 +54,8 @@ class SingleAgentCatalog extends AgentCatalog {
 interface ProgramServices {
   types: NodeTypes;
   /**
-   * Models, or `undefined` if no endpoint is configured. Role and order agents then work by rules, instead of the echo
-   * model.
+   * Models; `undefined` if no model endpoint is configured. Role and order agents then work by fixed rules: they do not
+   * use the echo model.
    */
   models: Models | undefined;
   secrets: SecretBox;

@@ -101,8 +101,8 @@ export function servedAgent(wanted: AgentArguments, executor: AgentExecutor): Se
 }
 
 /**
- * Returns the maker of the agent that a command line describes.
- * @param node node that does the agent's work, unless the agent has a role
+ * Returns a function that creates the agent of a command line.
+ * @param node node that does the agent's work; not used if the agent has a role
  */
 export function commandLineAgent(wanted: AgentArguments, node: NodeSpec): AgentMaker {
   return ({ types, models }) => {
@@ -111,7 +111,7 @@ export function commandLineAgent(wanted: AgentArguments, node: NodeSpec): AgentM
   };
 }
 
-/** Returns the maker of an agent of `defineAgent`. */
+/** Returns a function that creates an agent from the result of `defineAgent`. */
 export function definedAgent(agent: DefinedAgent): AgentMaker {
   const { name, description = `The agent ${name}`, version = '0.1.0', skills, inputModes, outputModes } = agent;
   const own = [{ id: name, name, description, tags: ['defined'] }];

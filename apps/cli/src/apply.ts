@@ -6,10 +6,10 @@ import { type DefinitionFile, type FolderContent, shownPlace } from './workflow-
 
 export type Applied = Schemas['AppliedView'];
 
-/** Outcomes by object: workflows have no kind. */
+/** Outcome of an apply for one workflow or object. That of a workflow has no member `kind`. */
 type Outcome = Applied['workflows'][number] | NonNullable<Applied['objects']>[number];
 
-/** Returns the outcomes of an apply that changed something. */
+/** Returns the outcomes whose action is not `unchanged`. */
 export function changedOutcomes({ workflows, objects = [] }: Applied): Applied {
   return {
     workflows: workflows.filter(({ action }) => action !== 'unchanged'),
@@ -25,7 +25,10 @@ export function plainOutcomes({ workflows, objects = [] }: Applied): object {
   };
 }
 
-/** Returns the revisions after an apply, by the keys of a folder's state. */
+/**
+ * Returns the revisions after an apply, by their keys in the folder's state: the name of a workflow, or `objectKey`. A
+ * deleted workflow or object has `undefined`.
+ */
 export function appliedRevisions({ workflows, objects = [] }: Applied): Map<string, string | undefined> {
   return new Map([
     ...workflows.map(({ name, revision }) => [name, revision] as const),
@@ -64,8 +67,8 @@ export interface FolderApplyOptions {
   prune?: boolean | undefined;
   force?: boolean | undefined;
   /**
-   * True, the default: also replaces what was not last applied from this folder. False: the service refuses
-   * the request if it would replace something. `force` has precedence.
+   * True, the default: also replaces workflows and objects that were not last applied from this folder. False: the
+   * service refuses the request if it would replace one. `force` has precedence.
    */
   adopt?: boolean | undefined;
   mark?: string;

@@ -40,7 +40,7 @@ export class GrowingText {
   }
 }
 
-/** Ids of a chat's context and Task. Every Message has those that are known. */
+/** Ids of a chat's context and Task. Every Message carries the ids that are known by then. */
 export interface ChatIds {
   contextId?: string;
   taskId?: string;

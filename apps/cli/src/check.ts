@@ -64,7 +64,7 @@ export async function checkFolder(session: Session, options: FolderOptions): Pro
   );
 }
 
-/** Finds the problems of an object of another kind that need no service. */
+/** Returns the problems of an object (not a workflow) that can be found without a service. */
 function objectProblems({ kind, definition }: ObjectFile): WorkflowProblem[] {
   const find = OBJECT_CHECKS[kind];
   const sent = objectKind(kind)?.toRequest?.(definition) ?? definition;
@@ -77,7 +77,7 @@ function objectProblems({ kind, definition }: ObjectFile): WorkflowProblem[] {
   }));
 }
 
-/** Checks of objects by kind. */
+/** Functions that return the problems of an object's definition, by the object's kind. */
 const OBJECT_CHECKS: Readonly<Record<string, (definition: JsonObject) => { path: string; detail: string }[]>> = {
   credential: findCredentialProblems,
   model: findModelProblems,
@@ -90,7 +90,10 @@ export async function printSchema({ terminal }: Session): Promise<void> {
   terminal.writeLine(JSON.stringify(workflowSchema(await nodeTypes(terminal.env)), null, 2));
 }
 
-/** Returns the node types of a service in this environment, those of plugins included. */
+/**
+ * Returns the node types that a service with these environment variables has: the built-in ones, and those of the
+ * plugins in PARLEY_PLUGINS.
+ */
 async function nodeTypes({ PARLEY_PLUGINS = '' }: Session['terminal']['env']): Promise<NodeTypes> {
   const modules = PARLEY_PLUGINS.split(',').map((path) => path.trim());
   try {

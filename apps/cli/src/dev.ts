@@ -43,15 +43,15 @@ async function applyOnce(session: Session, folder: string): Promise<void> {
     session.terminal.writeEntry(plainOutcomes(changed), () => describeApplied(session, changed));
 }
 
-/** True if the service is temporarily away (503). The session itself reports that. */
+/** True if the service is temporarily away (503). The session reports this, so the caller only retries. */
 function isPassing(error: unknown): boolean {
   return error instanceof ParleyError && error.status === 503;
 }
 
 /**
- * Returns the revision in which each workflow and object was last seen. The service saves a file only over this revision,
- * so a change that was made in the console is not overwritten. What a new database lacks is left out, so it is created
- * again.
+ * Returns the last seen revision of each workflow and object. The service saves a file only over this revision, so a
+ * change that was made in the console is not overwritten. Workflows and objects that the service does not have, for
+ * example because its database is new, are left out, so they are created again.
  */
 async function seenRevisions(session: Session, state: FolderState): Promise<ReadonlyMap<string, string>> {
   const seen = [...state.readSeen()];

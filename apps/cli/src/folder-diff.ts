@@ -71,7 +71,10 @@ export async function showDifferences(session: Session, options: FolderOptions):
   );
 }
 
-/** Returns the place of a secret, which is the only difference that values do not show. */
+/**
+ * Returns a difference with only the path of an object's secret; none if its kind has no secret. It is for an object
+ * that differs from the service's although all values that the service returns are equal.
+ */
 function secretDifference({ objects }: FolderContent, kind: string, name: string): Difference[] {
   const definition = objects.find((it) => it.kind === kind && it.definition.name === name)?.definition;
   const path = definition && objectKind(kind)?.secretOf?.(definition);

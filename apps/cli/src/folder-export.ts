@@ -25,7 +25,7 @@ interface ExportItem {
   /** Kind of an object; absent for a workflow. */
   kind?: string;
   name: string;
-  /** Key among the last seen revisions. */
+  /** Key of the definition in FolderState: the name of a workflow, or `objectKey`. */
   key: string;
   revision: string;
   definition: unknown;

@@ -35,8 +35,8 @@ export class FolderState {
   }
 
   /**
-   * Records the last seen revisions of workflows.
-   * @param revisions by the workflow's name; `undefined` for a deleted workflow
+   * Records the last seen revisions of workflows and objects.
+   * @param revisions by the workflow's name or the object's key (`objectKey`); `undefined` for a deleted one
    */
   recordSeen(revisions: ReadonlyMap<string, string | undefined>): void {
     const known = new Map(this.readSeen());

@@ -44,7 +44,7 @@ export function answerPart(form: Form | undefined, { text, input, data }: GivenA
   return dataPart(fields);
 }
 
-/** Returns how to answer a form, with a value for each required field. */
+/** Returns advice on how to answer a form: `answer it with -i size=text, or with --data`. */
 export function sampleAnswer(form: Form): string {
   const samples = fieldsToGive(form).map((name) => `-i ${name}=${sampleValue(form, name)}`);
   return `answer it with ${samples.join(' ') || '-i field=value'}, or with --data`;
@@ -62,7 +62,10 @@ export function typedAnswer(line: string): GivenAnswer {
   return { input: values.slice(1).map((value) => value.trim()) };
 }
 
-/** Returns the fields that an answer must give: the required ones, or the only field of a form that requires none. */
+/**
+ * Returns the names of the fields that an answer must give: the required ones, or the only field of a form that
+ * requires none.
+ */
 function fieldsToGive({ required, properties }: Form): string[] {
   const names = Array.isArray(required) ? required.filter((it): it is string => typeof it === 'string') : [];
   const [only, another] = Object.keys(properties ?? {});

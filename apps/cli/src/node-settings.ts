@@ -32,7 +32,8 @@ const THIS_MACHINE: NodeMachine = {
 };
 
 /**
- * Returns the flags of Node for a service: most objects are short-lived, and V8's helper threads leave it a processor.
+ * Returns the flags of Node for a service: much memory for short-lived objects, and so few helper threads of V8 that a
+ * processor is left for the service's own thread.
  */
 export function nodeFlags({ processors } = THIS_MACHINE): string[] {
   const helpers = Math.max(1, Math.min(MOST_HELPERS, processors - 1));
@@ -45,8 +46,9 @@ export function nodeFlags({ processors } = THIS_MACHINE): string[] {
 }
 
 /**
- * Returns environment variables that make the memory allocator return memory: of jemalloc if it is installed, else of
- * glibc. Variables in `env` take precedence: an LD_PRELOAD there, even an empty one, prevents jemalloc.
+ * Returns environment variables that make the memory allocator return freed memory to the system: jemalloc if it is
+ * installed, else glibc's. Variables in `env` take precedence: an LD_PRELOAD there, even an empty one, prevents
+ * jemalloc.
  */
 export function nodeEnvironment(machine = THIS_MACHINE): Record<string, string> {
   const glibc = { MALLOC_MMAP_THRESHOLD_: '65536', MALLOC_TRIM_THRESHOLD_: '1048576' };

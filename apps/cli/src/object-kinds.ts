@@ -9,15 +9,15 @@ export interface ObjectKind {
   path: `/${string}`;
   /** Member of the list's response. It is also the folder of new files. */
   member: string;
-  /** Plural in texts. */
+  /** Plural of the kind in messages, such as `MCP servers`. */
   plural: string;
-  /** Returns the definition of a file for an object of the API; `undefined` if no file can describe it. */
+  /** Converts an object of the API to the definition in its file; `undefined` if no file can describe it. */
   describeObject(view: JsonObject): JsonObject | undefined;
   /** Fills in defaults of a file's definition, so that it can be compared with that of `describeObject`. */
   fillDefaults(definition: Record<string, unknown>): Record<string, unknown>;
-  /** Converts a file's definition to that of a request; absent: they are the same. */
+  /** Converts a file's definition to the body of a request; absent: they are the same. */
   toRequest?(definition: Record<string, unknown>): Record<string, unknown>;
-  /** Member of a definition that is a secret, which the service never returns; absent: the kind has none. */
+  /** Returns the name of the member that is a secret, which the service never returns; absent: the kind has none. */
   secretOf?(definition: Record<string, unknown>): string | undefined;
 }
 
@@ -95,12 +95,15 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Returns the kind of a name; `undefined` for a workflow and for unknown names. */
+/** Returns the kind with a name, such as `credential`; `undefined` for a workflow and for unknown names. */
 export function objectKind(name: string): ObjectKind | undefined {
   return OBJECT_KINDS.find(({ kind }) => kind === name);
 }
 
-/** Returns the path in a file for a path in a request. The kind of a credential is the member `type` of its file. */
+/**
+ * Returns the path in a file for a path in a request. They differ only for a credential: its `kind` is called `type` in
+ * a file.
+ */
 export function memberInFile(kind: string, path: string): string {
   return kind === 'credential' && path === 'kind' ? 'type' : path;
 }
@@ -113,7 +116,10 @@ export interface SavedObject {
   revision: string;
 }
 
-/** Key of an object among the last seen revisions of a folder. Workflows have no slash in their keys. */
+/**
+ * Returns the key of an object among the last seen revisions of a folder: `kind/name`. The key of a workflow is its
+ * name, which has no slash.
+ */
 export function objectKey(kind: string, name: string): string {
   return `${kind}/${name}`;
 }

@@ -48,7 +48,10 @@ export function definitionText(definition: unknown, format: DefinitionFormat): s
 /** Definition with the variable references (`${env:NAME}`) of its file. */
 export interface KeptReferences {
   definition: unknown;
-  /** Paths at which the file has a variable and the service another value, for example `nodes[1].config.model`. */
+  /**
+   * Paths at which the file refers to a variable, but the service has a value other than the variable's, for example
+   * `nodes[1].config.model`.
+   */
   replaced: string[];
 }
 

@@ -19,13 +19,13 @@ const ANSWER_MS = 10_000;
 /** First major version of libpq that supports `require_auth`, by which the server must authenticate itself. */
 const PROVING_VERSION = 16;
 
-/** Open database of the service that this environment describes. */
+/** Connection to the database that a service with these environment variables uses. */
 export interface ServiceDatabase {
   url: string;
   client: pg.Client;
   /** Major version of the database's server. */
   version: number;
-  /** PostgreSQL's program for this server. */
+  /** `pg_dump` or `pg_restore`, in a version that works with the server. */
   program: PostgresProgram;
   /** Keys of the variable `CREDENTIALS_KEY`, which decrypt stored secrets. */
   credentialsKeys: readonly Buffer[];

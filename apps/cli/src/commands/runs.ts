@@ -63,7 +63,10 @@ async function theOne(
   return question;
 }
 
-/** Returns a sentence that no question is open. @throws ParleyError 404 for an unknown run */
+/**
+ * Returns a sentence that the run or its node has no open question, with the run's status.
+ * @throws ParleyError 404 for an unknown run
+ */
 async function nothingAsked({ client, signal }: Session, runId: string, node: string | undefined): Promise<string> {
   const { status } = await client.get(runId, { signal });
   const what = node === undefined ? 'The run has no open question' : `Node "${node}" of the run has no open question`;

@@ -29,7 +29,10 @@ async function printTypes(session: Session, { folder }: { folder?: string }): Pr
   session.terminal.writeResult({ types }, () => types.trimEnd());
 }
 
-/** Workflow of a file or of the service, with what the service adds. */
+/**
+ * Workflow of a file or of the service. One of the service also has members that only the service sets, such as
+ * `revision`.
+ */
 interface Written extends Record<string, unknown> {
   name: string;
 }

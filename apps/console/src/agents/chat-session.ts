@@ -105,7 +105,7 @@ export class PlaygroundSession {
     this.publishView();
   }
 
-  /** True if the Task still runs although its stream broke. */
+  /** True if the stream of a Task of this service broke while the Task was running, so that the rest can be read. */
   private isTaskStillRunning(error: unknown): boolean {
     const refused = error instanceof ApiProblem && error.status !== 0;
     return !refused && this.ref.kind === 'served' && isAtWork(this.chat);

@@ -102,7 +102,7 @@ function fetchSilently(...[input, init]: Parameters<typeof fetch>): Promise<Resp
 }
 
 /**
- * Yields the events of a run as the client does, with the key of this page.
+ * Yields the events of a run as `ParleyClient.events` does, with the API key of this page.
  * @throws ApiProblem if the service answers with an error that a reconnect does not repair
  */
 export async function* followRun(...request: Parameters<ParleyClient['events']>): AsyncGenerator<AnyRunEvent> {

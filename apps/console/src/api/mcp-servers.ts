@@ -26,8 +26,9 @@ export function getMcpServer(name: string, signal?: AbortSignal): Promise<McpSer
 }
 
 /**
- * Accepts the current tools of an MCP server: pins the tools that have this hash.
- * @throws ApiProblem 409 if the tools have changed since the hash was read
+ * Accepts the current tools of an MCP server: pins them.
+ * @param hash `hash` of the McpServerDetail that the person has seen
+ * @throws ApiProblem 409 if the tools have changed since then
  */
 export function acceptTools(name: string, hash: string): Promise<McpServerDetail> {
   return callApi('POST', `/api/mcp-servers/${encodeURIComponent(name)}/accept`, { body: { hash } });

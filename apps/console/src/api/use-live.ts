@@ -5,7 +5,7 @@ import { type Connection, followGateway, type GatewayEventFrame, type GatewayFil
 import { queries, retryFailed } from './queries.js';
 
 export interface LiveOptions {
-  /** True if a frame reports a change of the answer; by default every frame does. */
+  /** True if a frame reports a change of what the query returns; by default every frame does. */
   concerns?: (frame: GatewayEventFrame) => boolean;
   /** Minimum milliseconds between two loads that frames cause; default 0. */
   spacing?: number;

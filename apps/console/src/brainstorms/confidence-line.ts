@@ -25,7 +25,7 @@ export function confidencePoints(passes: readonly BrainstormPass[], width: numbe
   }));
 }
 
-/** Describes the chart for people who cannot see it. */
+/** Returns a sentence with the first and last confidence, for people who cannot see the chart. */
 export function confidenceSentence(points: readonly ConfidencePoint[]): string {
   const [first] = points;
   const last = points.at(-1);

@@ -38,7 +38,10 @@ function drawMarks(marks: readonly CodeMark[], text: Text): DecorationSet {
   return Decoration.set(ranges, true);
 }
 
-/** Returns the word at an offset. The end of the text, or of a line, is shown at the character before it. */
+/**
+ * Returns the range to underline for a problem at an offset: the word that begins there. At the end of the text or of a
+ * line, it is the character before the offset.
+ */
 function findMarkedRange(text: Text, offset: number): { from: number; to: number } {
   const at = Math.max(0, Math.min(offset, text.length));
   const line = text.lineAt(at);

@@ -19,7 +19,7 @@ export function useTitleCount(count: string): void {
   useEffect(() => writeTitle({ count }), [count]);
 }
 
-/** Returns the end of an id, which tells ids apart that begin with the time. */
+/** Returns the end of an id: ids begin with the time, so only their ends differ clearly. */
 export function shortId(id: string): string {
   return id.slice(-8);
 }

@@ -50,7 +50,7 @@ export function endingSentence({ outcome, error, maxTurns, target }: Conversatio
   return OUTCOMES[outcome].sentence.replace('{maxTurns}', String(maxTurns)).replace('{target}', target);
 }
 
-/** Returns the result of the announcement in a sentence; `undefined` before there is one. */
+/** Returns a sentence that says whether the conversation's last text was announced; `undefined` while this is open. */
 export function announcementSentence({ announcement }: Conversation): string | undefined {
   return announcement && ANNOUNCEMENTS[announcement];
 }

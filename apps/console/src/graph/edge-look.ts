@@ -76,7 +76,10 @@ function strokeOf(state: EdgeOutcome, isFailure: boolean): Partial<EdgeLook> {
   return state === 'broken' ? { color: 'destructive', dash: DOTTED, width: 2 } : {};
 }
 
-/** True for an edge without a condition. After a choice, such an edge is taken if no other edge is. */
+/**
+ * True for an edge with neither a condition nor a loop. If the source takes only its first matching edge, such an edge is
+ * taken if no other edge is.
+ */
 function isElse({ when, loop }: DefinitionEdge): boolean {
   return when === undefined && loop === undefined;
 }

@@ -103,7 +103,10 @@ export function flowEdges(graph: Graph, { places, selected, onSelect, reportOf }
   });
 }
 
-/** Returns each edge's rank among the edges between the same nodes. An edge without a condition has rank 0. */
+/**
+ * Returns each edge's rank among the edges between the same nodes, which determines its distance from the first of
+ * them. An edge without a condition comes first (rank 0). Edges of loops have rank 0, too.
+ */
 function ranksOf(edges: readonly DefinitionEdge[]): number[] {
   const ways = Map.groupBy(edges.keys(), (index) => edgeId(edges[index] as DefinitionEdge));
   const ranks = edges.map(() => 0);

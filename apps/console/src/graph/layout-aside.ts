@@ -1,7 +1,7 @@
 import type { Graph, Position } from './graph.js';
 import { layOutGraph, placeNodes, type GraphShape } from './layout.js';
 
-/** Maximum nodes of a graph that can be laid out within a frame or two. */
+/** Maximum nodes of a graph that can be laid out during rendering without a visible delay. */
 const FEW = 40;
 
 /**

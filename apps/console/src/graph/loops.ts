@@ -77,7 +77,11 @@ function findLoopBody(edges: readonly Ends[], { from, to }: Ends): ReadonlySet<s
   return new Set(between.length > 0 ? between : [to, from]);
 }
 
-/** Returns the nodes on all ways from a node, with the node itself. Edges of loops do not count. */
+/**
+ * Returns a node and all nodes that can be reached from it. Edges of loops do not count.
+ * @param near end of an edge from which it is followed: `from` finds the nodes after `start`, `to` those before it
+ * @param far other end of the edge
+ */
 export function collectReachable(
   edges: readonly Ends[],
   start: string,

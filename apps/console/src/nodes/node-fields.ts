@@ -28,7 +28,7 @@ export interface NodeField {
   /** Minimum of a number. `fallback` replaces an invalid number. */
   min?: number;
   fallback?: number;
-  /** Member beside which this field is shown only, or never. */
+  /** Members of the config: the field is shown only if `only` is set, and never if `never` is set. */
   only?: string;
   never?: string;
 }
@@ -160,7 +160,7 @@ export const NODE_FIELDS: Readonly<Record<string, readonly NodeField[]>> = {
   workflow: [{ key: 'workflow', label: 'Runs', kind: 'child' }],
 };
 
-/** Returns the fields that are shown for a config. */
+/** Returns the fields that are shown for a config, by their `only` and `never`. */
 export function shownFields(fields: readonly NodeField[], config: Config): NodeField[] {
   const isSet = (key: string | undefined): boolean => key !== undefined && config[key] !== undefined;
   return fields.filter(({ only, never }) => (only === undefined || isSet(only)) && !isSet(never));

@@ -28,8 +28,8 @@ export function runCause({ status, error, nodes, instances, parked }: RunPicture
 }
 
 /**
- * Returns the name of the node that failed a run: of the iteration or the list entry that failed, if the node has any.
- * `undefined` if no node failed the run, but a deadline did.
+ * Returns the name of the node that failed a run, or of its failed iteration or list entry, if it has several
+ * instances. `undefined` if no node failed the run, but for example a deadline did.
  */
 export function findFailedInstance({ error, nodes, instances }: RunPicture): string | undefined {
   if (error?.node === undefined) return undefined;

@@ -45,7 +45,10 @@ function resolveEdgeState(
   return stateFrom(picture, edge, index, source, statesInto);
 }
 
-/** Returns the state of an edge from the status of its source. */
+/**
+ * Returns the state of an edge from the status of its source.
+ * @param statesInto returns the states of all edges to a node
+ */
 function stateFrom(
   picture: RunPicture,
   edge: DefinitionEdge,
@@ -87,8 +90,9 @@ function skippedState({ id, because }: NodePicture, statesInto: (node: string) =
 }
 
 /**
- * True if an edge was taken. If the source had to choose, the log has the taken edges; otherwise every edge without a
- * condition was taken.
+ * True if an edge was taken. An edge without a condition always is, unless its source takes only its first matching
+ * edge (`branch: first`). For all other edges, `taken` has the taken ones; if it is absent, only those without a
+ * condition were taken.
  */
 function isEdgeTaken(
   picture: RunPicture,

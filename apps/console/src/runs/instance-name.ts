@@ -29,7 +29,9 @@ export function isNotBefore(path: readonly number[], other: readonly number[]): 
   return at < 0 || (path[at] ?? 0) > (other[at] ?? 0);
 }
 
-/** Returns the key of a loop's run: the index of its edge and the iterations of the loops around it. */
+/**
+ * Returns the key of a loop's run, such as `3@2@1`: the index of its edge, and the iterations of the loops around it.
+ */
 export function loopKey(edge: number, path: readonly number[]): string {
   return [edge, ...path].join('@');
 }

@@ -1,11 +1,11 @@
 import type { BarPart } from '../graph/card-data.js';
 import type { ListPicture } from './node-picture.js';
 
-/** Statuses in the order of a bar's parts. */
+/** Statuses of entries, in the order in which a bar shows them. */
 const ORDER = ['completed', 'failed', 'canceled', 'skipped', 'input-required', 'running', 'pending'];
 
 /**
- * Returns the parts of a list's bar: the number of entries by status. Entries that were not reached are pending, or
+ * Returns the parts of a list's bar: the number of entries by status. Entries without a status count as pending, or as
  * skipped once the node has ended.
  */
 export function barOf({ items, counts }: ListPicture, status: string): BarPart[] {

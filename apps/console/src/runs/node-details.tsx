@@ -93,7 +93,7 @@ function Head({ node, onClose }: { node: NodePicture; onClose: () => void }) {
   );
 }
 
-/** Shows links to the other instances of the node: other iterations, and for an entry of a list the list. */
+/** Shows links to the node's other instances: its other iterations, and for an entry of a list all entries. */
 function Around({ node, picture, onSelect }: Pick<NodeDetailsProps, 'node' | 'picture' | 'onSelect'>) {
   const { path, index } = parseInstanceName(getInstanceName(node));
   const whole = getInstanceName(node).replace(/\[\d+\]$/, '');

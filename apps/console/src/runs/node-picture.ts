@@ -154,7 +154,10 @@ export function endNode(node: NodePicture, status: string, finishedAt: string): 
   return { ...rest, status, attempts: lastAttempt(node, { status, finishedAt }) };
 }
 
-/** Returns a list after the status of an entry has changed. */
+/**
+ * Returns a list after the status of an entry has changed.
+ * @param before earlier status of the entry; `undefined` for an entry without one
+ */
 export function countedIn(list: ListPicture | undefined, before: string | undefined, after: string): ListPicture {
   const { items = [], counts = {} } = list ?? {};
   const next = { ...counts, [after]: (counts[after] ?? 0) + 1 };

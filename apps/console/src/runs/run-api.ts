@@ -7,7 +7,7 @@ export const RUN_STATUSES = ['running', 'input-required', 'completed', 'failed',
 
 export type RunSummary = Schemas['RunSummary'];
 export type RunPage = Schemas['RunPage'];
-/** Outcome for the Task of a node when its run was canceled. */
+/** Outcome of canceling a node's Task when its run was canceled. */
 export type CanceledTask = Schemas['CanceledNode'];
 export type Run = Narrowed<Schemas['RunDetail'], { result?: A2aArtifact[] }>;
 export type InstanceDetail = Narrowed<Schemas['RunNodeDetail'], { artifacts: A2aArtifact[]; input?: A2aPart[] }>;

@@ -101,7 +101,7 @@ export function Cause({ status, children }: { status: string; children: string }
   );
 }
 
-/** Shows links to the run that it was rerun from, and to its reruns. */
+/** Shows links to the run of which this run is a rerun, and to the reruns of this run. */
 function Related({ run: { runId, origin }, ended }: { run: Run; ended: boolean }) {
   const forks = useQuery({
     queryKey: ['forks', runId],

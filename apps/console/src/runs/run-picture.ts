@@ -213,8 +213,8 @@ function skipInstances(run: PictureDraft, payload: RunEvent['payload']): void {
 }
 
 /**
- * Marks pending nodes as skipped after a failure: with `onFailure: continue` only the nodes behind the failed node,
- * else all.
+ * Marks pending nodes as skipped after a failure: with `onFailure: continue` only the nodes that come after the failed
+ * node, else all.
  */
 function skipAfter({ graph, nodes }: PictureDraft, failed: string): void {
   const skipped = graph.onFailure === 'continue' ? collectDescendants(graph, failed) : nodes.keys();
@@ -246,8 +246,9 @@ const CONTROLS = ['branch', 'join', 'each', 'retry', 'timeout', 'fallback', 'out
 const plain = new WeakMap<RunGraph, boolean>();
 
 /**
- * True if a workflow uses none of the newer features (see `WorkflowGraph.isPlain` of the service). The log of its run
- * reports no skipped nodes then, since they follow from the failures.
+ * True if a workflow has no conditions, loops, expressions, deadlines, settings such as `retry`, or other features that
+ * change its flow (as `WorkflowGraph.isPlain` of the service). The log of its run then reports no skipped nodes: they
+ * follow from the failures.
  */
 export function isPlain(graph: RunGraph): boolean {
   const known = plain.get(graph);

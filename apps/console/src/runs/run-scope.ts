@@ -49,8 +49,9 @@ export function shownLoop(picture: RunPicture, loop: GraphLoop, shown: Shown) {
 }
 
 /**
- * Returns the iterations to show when an instance is selected: those of the instance. For loops that do not contain the
- * instance, those shown before.
+ * Returns `shown` after an instance was selected: each loop around it shows the instance's iteration; all other loops
+ * show the same iteration as before.
+ * @param name name of the selected instance; `undefined` if none is selected
  */
 export function shownWith(picture: RunPicture, name: string | undefined, shown: Shown): Shown {
   if (name === undefined) return shown;

@@ -65,7 +65,10 @@ export function wholeKind(schema: unknown): FieldKind | 'any' | 'fields' | 'json
   return (isSchema(schema) ? parseFormField(schema)?.kind : undefined) ?? 'json';
 }
 
-/** Returns the JSON Schema of a value of a single kind. */
+/**
+ * Returns the JSON Schema of a single value of a kind.
+ * @param choices allowed values for the kind `choice`
+ */
 export function wholeSchema(kind: FieldKind, choices: readonly string[] = []): JsonSchema {
   return memberOf({ ...NEW_FIELD, kind, choices });
 }

@@ -9,7 +9,7 @@ interface SchemaFieldProps {
   label: string;
   hint?: ReactNode;
   value: unknown;
-  /** True if the value is the schema of a form, which is that of an object or none. */
+  /** True if the value is the schema of a form: an object's schema, or `undefined` for any text. */
   form?: boolean;
   onChange: (schema: unknown) => void;
 }

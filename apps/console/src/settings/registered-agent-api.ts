@@ -6,7 +6,7 @@ export type ListedRegisteredAgent = Schemas['RegisteredAgentView'];
 /** Policy of an agent. The service leaves members out that have their defaults. */
 export type RegisteredAgentPolicy = Partial<ListedRegisteredAgent['policy']>;
 
-/** State of a registered agent, by its card now. */
+/** State of a registered agent: its current card in comparison with the pinned one. */
 export interface RegisteredAgentState {
   status: 'ok' | 'changed' | 'unreachable';
   /** Reason why the card cannot be read; absent if it can. */

@@ -42,7 +42,8 @@ export const FORGOTTEN_CHOICES = {
 
 /**
  * Reads the policy of a form.
- * @param before policy before the edit; its anonymous caller, which no text names, is kept
+ * @param before policy before the edit; the anonymous caller (`''`) in its `callers` is kept, since the form cannot
+ * show it
  */
 export function readPolicyFields(fields: FormData, before: RegisteredAgentPolicy = {}): RegisteredAgentPolicy {
   const entries = POLICY_FIELDS.flatMap(({ name, kind }): [string, unknown][] => {

@@ -6,8 +6,8 @@ import { StepHead } from './step-head.js';
 import { type ModelStep, formatTokens } from './transcript.js';
 
 /**
- * Shows a model's answer with its token counts. A running answer is shown elsewhere on the page. The agent's last
- * answer is folded.
+ * Shows a model's answer with its token counts. The text of an answer is left out while it arrives, since another part
+ * of the page shows it. The agent's last answer is folded.
  */
 export function ModelStepView({ step, isLast }: { step: ModelStep; isLast: boolean }) {
   const { model, step: number, state, from, to, usage, parts, error, next } = step;

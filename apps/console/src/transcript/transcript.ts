@@ -215,7 +215,7 @@ function isOpen({ state }: WorkStep): boolean {
   return state === 'pending' || state === 'input-required' || state === 'running';
 }
 
-/** Returns a text or number as text: remote agents may send anything. */
+/** Returns a text or number as text, and any other value as `''`: remote agents may send anything. */
 function toPlainText(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

@@ -15,7 +15,7 @@ export interface WorkEvent {
  * piece.
  */
 export const TEXT = 'text';
-/** Type of the event for a question about the next call; its words are in `text`. */
+/** Type of the event for a question about the next call; the text of the question is in `text`. */
 export const QUESTION = 'question';
 /** Type of the event for the end of an agent's work. */
 export const END = 'end';

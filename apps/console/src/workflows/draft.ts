@@ -116,8 +116,8 @@ export function moveNodes(draft: Draft, moved: ReadonlyMap<string, Position>): D
 }
 
 /**
- * Returns the draft with positions for all nodes. A node without a position is placed to the right of a node that leads
- * to it; other nodes stay where they are.
+ * Returns the draft with positions for all nodes. A node without a position is placed to the right of a node with an
+ * edge to it, or at a free place. Nodes that have a position keep it.
  */
 export function placeNew(draft: Draft): Draft {
   return draft.nodes.reduce((last, { id, position }) => {

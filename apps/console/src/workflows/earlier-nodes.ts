@@ -7,9 +7,11 @@ const PLACE = /^(nodes|edges)\[(\d+)\]/;
 
 /**
  * Returns the ids of the nodes that run before a text or an expression is evaluated, so that it may refer to them:
- * - the ancestors of its node; for an edge, the source of the edge and the ancestors of the source,
- * - the whole body of a loop around the node, in this iteration or the previous one, and of a loop before the node,
- * - for a node that runs at the end of a run, all nodes that do not.
+ * - For a text of a node: the ancestors of the node.
+ * - For an edge: its source, and the ancestors of the source.
+ * - In both cases also every node of a loop around the node or before it. A node of a loop around it has run in this
+ *   iteration or the previous one.
+ * - For a node that runs at the end of a run (`onExit`): only the nodes that do not.
  *
  * The service warns about references to other nodes.
  * @param path path in the draft: `nodes[2].config.prompt` or `edges[3].when`

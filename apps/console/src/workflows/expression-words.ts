@@ -18,7 +18,7 @@ const LONGEST_PATH = 1000;
 /**
  * Returns the names that can follow at the caret of an expression; `undefined` if there are none.
  * @param path path of the expression in the draft: `edges[3].when`
- * @param explicit true to return all names where none is typed
+ * @param explicit true to return names even where nothing of a name is typed
  */
 export function wordsAt(
   text: string,
@@ -34,7 +34,9 @@ export function wordsAt(
   return words.length > 0 ? { from: caret - typed.length, to: caret + rest, words, apart: LATER } : undefined;
 }
 
-/** Returns the words for nodes: first those that run before a place in the draft, then the others, apart. */
+/**
+ * Returns the words for nodes: first those that run before a place in the draft, then the others, marked as `apart`.
+ */
 export function sortByOrder(ids: readonly string[], isEarlier: (id: string) => boolean): SuggestedWord[] {
   const [earlier, later] = [true, false].map((is) => ids.filter((id) => isEarlier(id) === is));
   return [...(earlier ?? []).map((label) => ({ label })), ...(later ?? []).map((label) => ({ label, apart: true }))];

@@ -7,8 +7,9 @@ const LONGEST = 64;
 const FIRST = 'my-workflow';
 
 /**
- * Returns a valid name in place of a rejected one: without diacritics, with hyphens in place of other characters, and
- * with at most 64 characters. A valid name, which another workflow has, gets a number at its end.
+ * Returns a valid name in place of a rejected one:
+ * - An invalid name loses its diacritics, gets hyphens for other characters, and has at most 64 characters.
+ * - A valid name gets a number at its end: it was rejected because another workflow has it.
  */
 export function proposeName(rejected: string): string {
   if (NAME.test(rejected)) return withNumber(rejected);

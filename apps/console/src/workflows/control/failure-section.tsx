@@ -8,7 +8,7 @@ import { type NodeControl, setMembers } from './node-control.js';
 import { RetryFields } from './retry-fields.js';
 import { failureSummary } from './summaries.js';
 
-/** Shows what happens when a node fails, in the order in which it happens. */
+/** Shows the settings for the failure of a node, in the order in which they apply. */
 export function FailureSection(control: NodeControl) {
   const { draft, node, change } = control;
   const { retry, fallback } = node;

@@ -13,7 +13,7 @@ const KINDS: Readonly<Record<JoinKind, string>> = {
   some: 'When a number of them have arrived',
 };
 
-/** Shows how many of a node's incoming edges must be taken before it runs. */
+/** Shows inputs for when a node starts: after all of its incoming edges, the first, or a number of them. */
 export function JoinSection(control: NodeControl) {
   const { draft, node } = control;
   const edges = countIncoming(draft, node.id);

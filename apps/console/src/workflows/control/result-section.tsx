@@ -5,7 +5,7 @@ import { SchemaField } from '../../schema/schema-field.js';
 import { type NodeControl, setMembers } from './node-control.js';
 import { resultSummary } from './summaries.js';
 
-/** Shows the requirements for a node's result. */
+/** Shows an input for the requirements that a node's result must meet. */
 export function ResultSection(control: NodeControl) {
   const { output } = control.node;
   const changeOutput = (members: NonNullable<GraphNode['output']>): void => {

@@ -1,7 +1,8 @@
 import type { DefinitionEdge, GraphNode, JoinRule } from '../../graph/graph.js';
 
 /**
- * Describes in a few words when a node starts; `undefined` if it waits for all of its edges and has fewer than two.
+ * Returns in a few words when a node starts, such as `at 2 of 3`; `undefined` if it waits for all of its edges and has
+ * fewer than two.
  * @param edges number of the node's incoming edges
  */
 export function joinSummary(join: JoinRule | undefined, edges: number): string | undefined {

@@ -2,7 +2,7 @@ import type { Config } from '../../../graph/graph.js';
 import { approvedName } from './called-agents.js';
 import { othersIn, patternsIn } from './patterns.js';
 
-/** Describes the tool settings of an agent node in a few words; `undefined` if it has none. */
+/** Returns the tools of an agent node in a few words: `search, files, …; asks first`; `undefined` if it has none. */
 
 export function toolsSummary({ tools, approve }: Config): string | undefined {
   const used = [...patternsIn(tools), ...othersIn(tools).map(approvedName)];
