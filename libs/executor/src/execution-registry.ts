@@ -289,8 +289,8 @@ export class ExecutionRegistry {
 
   /**
    * Resumes a turn that another process did not finish, or that was parked. The agent's executor must have `recovery:
-   * 'restart'`. A Task in a waiting state whose time has come becomes WORKING first; if its log is full, that is
-   * rejected (TaskLimitExceeded).
+   * 'restart'`. A Task in a waiting state whose time has come becomes WORKING first.
+   * @throws TaskLimitExceeded if the log has no room for that status
    */
   recoverTurn(turn: RecoveredTurn): Execution {
     const waits = isWaitingState(turn.stored.header.state);
@@ -413,8 +413,9 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Resolves with the execution when its first event is durable. If the store rejected that event and will never
-   * write it, releases the claim, unless this process is stopping.
+   * Resolves with the execution when its first event is durable. If the store rejected that event and will never write
+   * it, releases the claim, unless this process is stopping.
+   * @throws the error of `accepted`
    */
   private async acceptedOrReleased(execution: TaskExecution): Promise<Execution> {
     try {

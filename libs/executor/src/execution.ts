@@ -202,7 +202,10 @@ export async function acceptedRevision(
   return typeof revision === 'string' ? revision : undefined;
 }
 
-/** Records the first event of a Message. @throws A2AError INVALID_REQUEST with status 413 if it is too large */
+/**
+ * Records the event with which a Message is accepted.
+ * @throws A2AError INVALID_REQUEST with status 413 if it is too large
+ */
 export function recordAccepted(recording: TaskRecording, event: TaskEvent): void {
   try {
     recording.recordEvent(event);
@@ -333,7 +336,10 @@ export class KeptEvents {
     return parts.map((part) => this.findKept(part) ?? part);
   }
 
-  /** Opens a restorer for Parts that will be recorded. When the execution ends, the restorer is disposed of. */
+  /**
+   * Opens a restorer, which puts the bytes of stored files back into Parts that will be recorded. When the execution
+   * ends, the restorer is disposed of.
+   */
   partRestorer(): PartRestorer {
     const opened = this.keeper.restorer(this.owner, this.signal);
     const restorer: PartRestorer = {

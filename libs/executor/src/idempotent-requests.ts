@@ -204,12 +204,11 @@ function isContended(error: unknown): boolean {
 const ENTRIES = [CONVERSATION_ENTRY, BRAINSTORM_ENTRY];
 
 /**
- * Returns the idempotency key of a request and a fingerprint of the request's JSON. The fingerprint ignores two
- * things:
+ * Returns the idempotency key of a request and a fingerprint of the request's JSON. The fingerprint ignores two things:
  *
  * - the order of members: clients need not preserve it, and gRPC with its maps cannot
- * - the entry of a conversation or a brainstorm: a replica of another version may repeat the Message without the
- *   entry
+ * - the entry in the Message that describes its conversation or brainstorm: a replica of another version may repeat the
+ *   Message without the entry
  */
 function idempotencyOf(request: SendMessageRequest, key: string): Idempotency {
   const message = ENTRIES.reduce(withoutExtension, request.message);

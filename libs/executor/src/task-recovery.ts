@@ -205,8 +205,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Forgets dead replicas of which nothing is left to take over. If a row was skipped since the dead replica's last
-   * commit still locks it, which lasts only a moment, one more sweep follows immediately.
+   * Forgets dead replicas of which nothing is left to take over. If one of them still has claims, one more sweep
+   * follows immediately: its last commit may have locked their rows for a moment.
    * @param succeeded replicas whose other resources have been released
    */
   private async forgetReplicas(dead: readonly string[], succeeded: ReadonlySet<string>): Promise<void> {

@@ -155,7 +155,7 @@ export class JobWorkers {
   }
 
   /**
-   * Returns the jobs to the queue that a worker took more than five seconds ago and is not running. Their attempts do
+   * Returns to the queue those jobs that a worker took more than five seconds ago and is not running. Their attempts do
    * not count.
    * @param underWay ids of the jobs that the worker is running
    */

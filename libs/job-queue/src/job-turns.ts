@@ -3,11 +3,11 @@ import type { Pool, PoolClient, QueryConfig } from 'pg';
 /** Number of due jobs from which on callers take turns. Fewer due jobs are taken by priority, then by time. */
 const CROWD = 32;
 /**
- * Maximum number of pairs of caller and priority without a due job that one claim skips on its way to the next caller
- * with a due job.
+ * Maximum number of pairs of caller and priority without a due job that one statement skips on its way to the next
+ * caller with a due job.
  */
 const PASSED = 64;
-/** Number of lookups per claim, for the case that other workers take the jobs that a lookup has found. */
+/** Maximum number of attempts to take a job, since other workers may take the jobs that an attempt has found. */
 const LOOKS = 3;
 /** Name of the statement with which the queue (graphile-worker 0.18) takes a job. */
 const TAKE = 'get_job/graphile_worker';
@@ -48,12 +48,12 @@ interface Claim {
  * Fair turns of callers whose jobs are due at the same time. Takes jobs on behalf of the queue's workers; without it,
  * the queue takes jobs by priority and time alone.
  * - While few jobs are due, they are taken by priority, then by time.
- * - While many jobs are due, the next job is that of the next caller. Once per round it is the oldest due job of the
- *   first priority.
+ * - While many jobs are due, the next job is that of the next caller. Once per round it is the oldest due job with the
+ *   smallest priority number.
  * - A caller with a due job waits for a few jobs of each other caller, and for one job per 64 callers without a due
  *   job.
  * - The jobs of one caller keep their order, and a single caller may use every slot.
- * - A claim reads a bounded number of rows in one statement. At most one worker takes a job.
+ * - A worker takes a job by one statement, which reads a bounded number of rows. At most one worker takes a job.
  */
 export class JobTurns {
   /** Place of the last turn of each worker. */

@@ -7,12 +7,14 @@ interface JobCaller {
 }
 
 /**
- * Number of hexadecimal digits in a caller's flag. A hash gives all index entries the same size, whatever the length of
- * the tenant and the owner.
+ * Number of hexadecimal digits in a caller's flag. All flags, and thus index entries, have the same size, whatever the
+ * length of the tenant and the owner.
  */
 const DIGITS = 32;
 
-/** Returns the flag that marks a caller's jobs in the queue. */
+/**
+ * Returns the flag that marks a caller's jobs in the queue: the first digits of the SHA-256 hash of tenant and owner.
+ */
 export function callerFlag({ tenant, owner }: JobCaller): string {
   return createHash('sha256').update(`${tenant}/${owner}`).digest('hex').slice(0, DIGITS);
 }

@@ -37,8 +37,9 @@ class CreateServiceSecret1700000000410 implements MigrationInterface {
 }
 
 /**
- * Adds the generation of statements that a replica runs (see REPLICA_GENERATION); null for replicas of earlier
- * versions. An index finds their rows without passing the rows of current replicas, which every heartbeat updates.
+ * Adds a column with the number of the SQL statements that a replica runs (REPLICA_GENERATION); null for replicas of
+ * earlier versions. An index finds the rows of these replicas without passing the rows of current replicas, which every
+ * heartbeat updates.
  */
 class AddReplicaGeneration1700000000311 implements MigrationInterface {
   readonly name = 'AddReplicaGeneration1700000000311';

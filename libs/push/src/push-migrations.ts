@@ -153,8 +153,8 @@ const APPEND = `
 /**
  * Creates the table of configs, and the trigger that enqueues their deliveries in the transaction of each event. A
  * Task's row records whether the Task has configs, so an event of any other Task costs one check of a column: the
- * trigger's condition. It is exact despite concurrent registrations: a registration changes the Task's row first, and
- * the journal's statement, which waits for that row, sees the change.
+ * trigger's condition. This record is exact despite concurrent registrations: a registration changes the Task's row
+ * first, and the journal's statement, which waits for that row, sees the change.
  */
 class CreatePushConfig1700000000700 implements MigrationInterface {
   readonly name = 'CreatePushConfig1700000000700';

@@ -296,7 +296,8 @@ const CLAIM_LANES = `
   ON CONFLICT (receiver, lane) DO NOTHING RETURNING holder`;
 
 /**
- * Reschedules entered queues. A second lane may begin when another config is due, unless the receiver gave no answer.
+ * Reschedules the queues for which a lane has just begun. A second lane may begin when another config is due, unless
+ * the receiver gave no answer.
  */
 const ENTERED = `
   UPDATE push_queue SET updated_at = now(), due_at = least((
@@ -337,7 +338,8 @@ const RELEASE = `
   FROM gone WHERE receiver = $1 AND push_config.lane = gone.lane`;
 
 /**
- * Reschedules a queue. A separate statement after the lock sees the configs that earlier holders of the lock queued.
+ * Reschedules a queue. It follows the statement that locks the queue, separately, so that it sees the configs that
+ * earlier holders of the lock queued.
  */
 const LEAVE = `
   UPDATE push_queue SET failures = $4, answered = $5, updated_at = now(), due_at = (
@@ -362,7 +364,10 @@ const LIVENESS = livenessCheckBy('$1');
 
 const FREE_DEAD = freeLanes(`replica_id IN (${LIVENESS.selectGone('ARRAY[$2]')})`, `${LIVENESS.withs},`);
 
-/** Lanes of an earlier version belong to a job instead of a replica. */
+/**
+ * Condition of the lanes that `freeLostLanes` frees. Lanes of an earlier version have no replica, since they belong to
+ * a job, and are left alone.
+ */
 const LOST = `replica_id IS NOT NULL AND (
   NOT EXISTS (SELECT FROM replica WHERE replica.id = replica_id)
   OR replica_id = $1 AND holder <> ALL ($2::text[]) AND updated_at < now() - interval '30 seconds')`;

@@ -11,7 +11,8 @@ const REVIVE = { name: 'push.revive', match: '*/10 * * * *' };
 const RECEIVERS_AT_ONCE = 200;
 
 /**
- * Resumes deliveries that no lane works on, and removes queues without deliveries for a day. Runs every ten minutes.
+ * Resumes deliveries that no lane works on, and removes queues that have had no deliveries for a day. Runs every ten
+ * minutes.
  */
 @Injectable()
 export class PushRevival {

@@ -2,7 +2,10 @@ import pg from 'pg';
 import { ConfigError, requiredAuth } from '#libs/service';
 import { SESSIONS_OF_PROCESS, watchedClient } from './watched-client.js';
 
-/** Messages of the server that are accepted before it has proved that it knows the password. */
+/**
+ * Events of pg's connection, mostly messages of the server, that are accepted before the server has proved that it
+ * knows the password.
+ */
 const BEFORE_PROOF: ReadonlySet<string | symbol> = new Set([
   'newListener',
   'removeListener',

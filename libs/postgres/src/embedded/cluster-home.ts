@@ -51,7 +51,9 @@ export interface ClusterHome {
   logFile: string;
 }
 
-/** Files of the server and their account; `undefined` if PostgreSQL runs as Parley's own user. */
+/**
+ * Files of the server, and the account that owns them and runs PostgreSQL: `undefined` if that is Parley's own user.
+ */
 export interface ClusterPlacement {
   home: ClusterHome;
   account: ServerAccount | undefined;

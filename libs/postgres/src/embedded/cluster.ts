@@ -83,7 +83,10 @@ async function createCluster(
   rmSync(draft, { recursive: true, force: true });
 }
 
-/** Removes drafts of a killed starter. The caller holds the lock, so no process uses them. */
+/**
+ * Removes drafts: directories and files that a killed process did not complete. The caller holds the lock, so no
+ * process uses them.
+ */
 function removeDrafts(home: ClusterHome): void {
   for (const name of readdirSync(home.directory)) {
     if (name.startsWith('draft-')) rmSync(join(home.directory, name), { recursive: true, force: true });

@@ -125,8 +125,8 @@ function ensureFolder(folder: string, account: ServerAccount | undefined): boole
 }
 
 /**
- * Creates the folder in the temporary directory as one of root, so that no process of the server's account can replace
- * the folder INNER in it.
+ * Creates the folder in the temporary directory, owned by root, so that no process of the server's account can replace
+ * the folder INNER in it. Returns false if it cannot be created, or an existing one is not safe.
  */
 function ensurePassage(folder: string, account: ServerAccount): boolean {
   try {
@@ -166,7 +166,10 @@ function newShortFolder(account: ServerAccount | undefined): string {
   );
 }
 
-/** True if the account can pass the parent, and only root and its owner could replace a folder in it. */
+/**
+ * True if the account can pass the parent, and only root, this user, and the owner of a folder in the parent could
+ * replace that folder.
+ */
 function isSafeParent(parent: string, account: ServerAccount | undefined): boolean {
   try {
     const real = realpathSync(parent);
@@ -237,7 +240,10 @@ export function keepAddress(home: ClusterHome, address: ServerAddress): void {
   if (!isSocket(address)) keepPort(home.portFile, address.port);
 }
 
-/** Returns the connection string of a database. Its users accept no server that does not know the password. */
+/**
+ * Returns the connection string of a database. Sessions with this string accept no server that does not know the
+ * password.
+ */
 export function databaseUrl(address: ServerAddress, user: string, password: string, database: string): string {
   const host = encodeURIComponent(address.host);
   return `postgres://${user}:${password}@${host}:${address.port}/${database}?require_auth=scram-sha-256`;

@@ -12,11 +12,17 @@ export interface ServerGuard {
   dismiss(): void;
 }
 
-/** Program of the guard, seen from the folder of compiled programs. */
+/** Path of the guard's program, relative to the folder of compiled programs. */
 const PROGRAM = 'src/stop-abandoned-database.js';
-/** Compiled programs, seen from this file: compiled, compiled for measurements, as a source. */
+/**
+ * Possible paths of the folder of compiled programs, relative to this file: for the compiled file, for the file as
+ * compiled for measurements, and for the source file.
+ */
 const PROGRAM_FOLDERS = ['..', '../..', '../../../../dist'];
-/** Waits for a line, and becomes another program if its input ends without one. A shell needs a megabyte for that. */
+/**
+ * Arguments of a shell that waits for a line, and is replaced by the guard's program if its input ends without one. A
+ * waiting shell needs only a megabyte of memory.
+ */
 const WAIT_IN_SHELL = ['-c', 'read -r dismissed || exec "$@"', 'sh'];
 const LOCK_WAIT_MS = 120_000;
 

@@ -24,8 +24,8 @@ const SETTINGS: Record<string, string> = {
 };
 
 /**
- * Settings of a server under a lent account: shared memory lies in files of the data directory, since other processes
- * of the account could open segments in `/dev/shm`.
+ * Settings of a server that root runs under another account (see serverAccount): shared memory lies in files of the
+ * data directory, since other processes of the account could open segments in `/dev/shm`.
  */
 const LENT_ACCOUNT_SETTINGS: Record<string, string> = { dynamic_shared_memory_type: 'mmap' };
 

@@ -155,7 +155,9 @@ export interface RecognitionOptions {
   dataDir: string;
   /** Value of ADOPT_DATABASE; absent if it is not set. */
   adopted?: string;
-  /** Queries that each return a row if the service would call others for work under way. */
+  /**
+   * Queries for unfinished work for which the service calls other services: each returns a row if there is such work.
+   */
   underWay: readonly string[];
   /** Called with a sentence if the database has changed and the service starts nevertheless. */
   onMoved: (sentence: string) => void;

@@ -17,14 +17,17 @@ const CONFIRM_MS = 200;
 /** Maximum wait of a new session for the locks of the lost session, in milliseconds. */
 const LOST_LOCKS_MS = 3_000;
 /**
- * Maximum age of the last heartbeat at the end of that wait, in milliseconds: other replicas count ten seconds as
- * silence.
+ * Maximum age of the last heartbeat at the end of the wait for these locks, in milliseconds: other replicas count ten
+ * seconds as silence.
  */
 const LATEST_HEARTBEAT_MS = 8_000;
 /** Milliseconds of remaining time below which the session no longer waits for locks. */
 const SHORTEST_WAIT_MS = 50;
 
-/** Number of earlier lock keys that a session also holds: the announced key, and keys tried after it. */
+/**
+ * Number of earlier lock keys that a new session also locks: the key in this replica's row, and keys of later sessions
+ * whose heartbeats may not have been committed.
+ */
 const KEPT_KEYS = 3;
 
 /**

@@ -1,7 +1,6 @@
 /**
- * Number of the generation of SQL statements that a replica runs, which its row announces to other replicas. The rows
- * of earlier versions have none; while such a row exists, journals also write the positions of their commits to
- * `task_writer`.
+ * Number in the row of a replica by which other replicas know which SQL statements it runs. The rows of earlier
+ * versions have none. While such a row exists, journals also write the positions of their commits to `task_writer`.
  */
 const REPLICA_GENERATION = 1;
 /** Seconds without a heartbeat after which a replica counts as frozen, even if it holds its lock. */

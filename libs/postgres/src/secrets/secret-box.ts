@@ -6,7 +6,9 @@ const ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Version of the form of sealed secrets, with which each begins. Text of another form is never opened. */
+/**
+ * Version of the format of sealed secrets; each of them begins with it. Text with another beginning is never opened.
+ */
 const FORM = '1';
 
 /**
@@ -89,7 +91,7 @@ function placeBytes(place: readonly string[]): Buffer {
 }
 
 const BYTES = 32;
-/** Name of the key for secrets that the service created itself, among the service secrets. */
+/** Name, in the table `service_secret`, of the encryption key that the service created itself. */
 const OWN_KEY = 'secrets';
 
 /** Returns a secret that all replicas on one database share; the first caller creates it. */

@@ -9,7 +9,10 @@ const MOST_HELD = 256;
 /** Maximum bytes of events of the commits held for a slow follower; a single commit may be larger. */
 const MOST_HELD_BYTES = 4 * 1024 * 1024;
 
-/** Follower of commits. Holds the commits that its reader has not taken yet: up to a limit, or a single commit. */
+/**
+ * Follower of commits. Holds the commits that its reader has not taken yet: at most MOST_HELD commits with at most
+ * MOST_HELD_BYTES, or a single larger commit.
+ */
 class CommitFollower {
   private held: Commit[] = [];
   private bytes = 0;
@@ -67,7 +70,7 @@ class CommitFollower {
   }
 }
 
-/** Maximum bytes of all kept pages: their events, and their positions as text. */
+/** Maximum bytes of all kept pages: of their events, and of the texts of the positions where they begin. */
 const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_PAGES = 64;
 /** Milliseconds for which a page of commits may be shared. */
@@ -136,14 +139,15 @@ export class RecentPages {
 const LARGE = 64 * 1024;
 
 /**
- * Large commits that followers hold. Followers that read on their own, at any time, share one copy of each commit and
- * of everything derived from its events. A copy lives only as long as a follower holds it.
+ * Large commits that followers hold. Followers that have fallen behind read the commit log separately, possibly at
+ * different times; they share one copy of each commit and of everything derived from its events. A copy lives only as
+ * long as a follower holds it.
  */
 export class SharedCommits {
   private readonly held = new Map<string, WeakRef<Commit>>();
   private readonly gone = new FinalizationRegistry((name: string) => this.forgetCommit(name));
 
-  /** Number of shared commits, of which followers still hold some. */
+  /** Number of shared commits that have not been garbage-collected. */
   get size(): number {
     return this.held.size;
   }
@@ -183,8 +187,8 @@ const MS_PER_BYTE = 20e-6;
  * Feed of the commits of all processes (TaskFeed follows the log of one Task). The cursor is a CommitPosition.
  * - The commit log is read once for all followers.
  * - A follower that falls behind reads on its own until it has caught up, and shares each page with followers at the
- *   same position (RecentPages). It costs what CommitFollower holds, and the page that it reads: about a megabyte, or a
- *   single commit. Readers of a large commit share one copy (SharedCommits).
+ *   same position (RecentPages). Its memory is what its CommitFollower holds, and the page that it reads: about a
+ *   megabyte, or a single larger commit. Readers of a large commit share one copy (SharedCommits).
  * - A follower with a WorkTurn reads, and processes new commits, in its caller's turns on the event loop.
  */
 @Injectable()
@@ -262,8 +266,8 @@ export class CommitFeed implements OnModuleDestroy {
   }
 
   /**
-   * Yields the commits that a follower has missed, page by page in its caller's turns. The caller is charged for pages
-   * that no other follower has just read.
+   * Yields the commits that a follower has missed, page by page in its caller's turns. The time of a page that no other
+   * follower has just read is charged to the caller's turn.
    */
   private readMissedPages(seen: CommitPosition, turn: WorkTurn, signal: AbortSignal): AsyncGenerator<Commit[]> {
     return this.readPages(seen, async (limit) => {
@@ -296,8 +300,8 @@ export class CommitFeed implements OnModuleDestroy {
   }
 
   /**
-   * Ensures that the position is known from which commits are held for followers. A failed query is repeated by the
-   * next call.
+   * Ensures that `reached` is known: the position after which new commits are held for followers. A failed query is
+   * repeated by the next call.
    */
   private async ensureStartKnown(): Promise<void> {
     const reached = (this.reached ??= this.log.readPosition().then(({ position }) => new Map(position)));
@@ -371,7 +375,7 @@ function costOf(page: readonly Commit[]): number {
   return page.reduce((sum, { bytes }) => sum + MS_PER_COMMIT + bytes * MS_PER_BYTE, 0);
 }
 
-/** Marks a commit as seen. @returns false if it was already */
+/** Advances the reader's position `seen` past a commit. @returns false if the position was already past the commit */
 function markSeen(seen: Map<string, bigint>, { writer, position }: Commit): boolean {
   if (position <= (seen.get(writer) ?? 0n)) return false;
   seen.set(writer, position);

@@ -39,8 +39,8 @@ export abstract class CommitLog {
   abstract readPosition(): Promise<{ position: CommitPosition; at: Date }>;
 
   /**
-   * Returns at most `limit` commits after a position, oldest first: about a megabyte of events, or a single commit.
-   * Empty if there are none.
+   * Returns at most `limit` commits after a position, oldest first: about a megabyte of events, or a single larger
+   * commit. Empty if there are none.
    */
   abstract readCommits(after: CommitPosition, limit: number): Promise<Commit[]>;
 

@@ -102,8 +102,8 @@ interface LoggedRow {
 
 /**
  * Merges the commits of all writers by time, and keeps the order of each writer. `limit` is the maximum number of
- * commits of the result; as many were read of each writer. If a writer has more commits than were read, later commits
- * of other writers wait for the next page.
+ * commits of the result; up to as many commits of each writer were read. If a writer has more commits than were read,
+ * later commits of other writers wait for the next page.
  */
 function mergeByTime(rows: readonly CommitRow[], limit: number): CommitRow[] {
   const byWriter = new Map<string, CommitRow[]>();

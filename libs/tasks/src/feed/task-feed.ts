@@ -10,7 +10,8 @@ const MAX_EVENTS_PER_TASK = 1024;
 /** Maximum characters of the newest events that are kept per Task. */
 const MAX_CHARACTERS_PER_TASK = 1024 * 1024;
 /**
- * Maximum characters over all Tasks that this process writes; the tail that was written longest ago is dropped first.
+ * Maximum characters over all Tasks that this process writes; the tail (newest events of a Task) that was written
+ * longest ago is dropped first.
  */
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 /** Newest events of a Task, without gaps. */

@@ -46,7 +46,7 @@ export function foldEvents(events: readonly RecordedEvent[], fold?: TaskFold): T
   return folded;
 }
 
-/** Number of copies of a whole log in memory: as read, as values, and up to two in the response. */
+/** Number of copies of a whole log in memory: its text as read, its parsed events, and up to two in the response. */
 const COPIES = 4;
 
 /**

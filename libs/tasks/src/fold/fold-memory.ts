@@ -50,7 +50,7 @@ const TENANT_SHARE = 3 / 4;
  */
 export class FoldMemory {
   private readonly caches: FoldCache[] = [];
-  /** Callers' folds by account, the least recently served caller first. */
+  /** Callers' folds by account, the caller first that has stored no fold for the longest time. */
   private readonly holders = new Map<string, Holder>();
   private readonly tenants = new Map<string, number>();
   private total = 0;
@@ -121,8 +121,8 @@ export class FoldMemory {
   }
 
   /**
-   * Returns the caller with the most bytes of folds, counting the new fold too; among equals the least recently served.
-   * Returns `undefined` if that is the caller of the new fold and it has no folds yet.
+   * Returns the caller with the most bytes of folds, counting the new fold too; among equals, the one that has stored
+   * no fold for the longest time. Returns `undefined` if that is the caller of the new fold and it has no folds yet.
    * @param account caller of the new fold, which has `more` bytes
    * @param inTenant true to search only callers of the tenant
    */

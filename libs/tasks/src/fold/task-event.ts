@@ -26,8 +26,10 @@ import type { Fact } from '#libs/service';
  * - `questions`: with a waiting state, the entries that an inbox shows until the Task resumes; not part of the log.
  * - `facts`: facts for listeners in this process (libs/service), emitted after the commit by the process that made the
  *   event.
- * - `relayed`: with the first event of a Task that stands for a Task of an agent elsewhere, the row that says so.
- * - `remote`: ids of that agent, stored in the commit of the event; not part of the log.
+ * - `relayed`: with the first event of a Task that stands for a Task of an agent elsewhere, the row of the table
+ *   `registered_agent_task`.
+ * - `remote`: ids that an agent elsewhere has for the Task and its context, stored in the commit of the event; not part
+ *   of the log.
  */
 export type TaskEvent =
   | { task: Task; jobs?: readonly Job[]; relayed?: RelayedTurn }
@@ -42,7 +44,7 @@ export type TaskEvent =
     }
   | { artifactUpdate: TaskArtifactUpdateEvent; jobs?: readonly Job[]; remote?: RemoteIds };
 
-/** First turn of a Task that stands for a Task of an agent elsewhere (table `registered_agent_task`). */
+/** Row of the table `registered_agent_task`: the first turn of a Task that stands for a Task of an agent elsewhere. */
 export interface RelayedTurn {
   /** Digest of the caller and the agent. */
   talkKey: string;
@@ -122,7 +124,7 @@ export function noteOf(event: TaskEvent): RunEventNote | undefined {
 const MOST_FILES = 1_000;
 /**
  * Maximum number of files that one write of a Task records as used because they have the bytes of its Parts. They are
- * recorded before files that texts name, since nothing else names them.
+ * recorded before files that texts name, so that many URLs in a text cannot displace them.
  */
 const MOST_KEPT_FILES = 10_000;
 const PATH = '/api/files/';
@@ -133,8 +135,8 @@ const FILE_PATH = new RegExp(`${PATH}(${ID})(?![\\da-f-])`, 'g');
 const FILE_ID = new RegExp(`^${ID}$`);
 
 /**
- * Returns the ids of the files whose URLs occur in events, each once: the first thousand, and those of all Parts whose
- * bytes are stored as files.
+ * Returns the ids of the files that events use, each once: files that store the bytes of Parts (up to MOST_KEPT_FILES),
+ * then files whose URLs occur in texts (up to MOST_FILES).
  * @returns `undefined` if there are none, as for nearly all events
  */
 export function filesNamedIn(events: readonly RecordedEvent[]): string[] | undefined {

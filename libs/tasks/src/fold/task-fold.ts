@@ -263,12 +263,13 @@ export function fromSnapshot({ task, artifacts }: Omit<SnapshotRow, 'sequence'>)
 }
 
 /**
- * Right shift of the bytes of status updates: a run keeps about an eighth of them in memory, as metadata of its steps.
+ * Right shift that turns the bytes of a status update into those that stay in memory: about an eighth, as metadata of
+ * the steps of a run.
  */
 const KEPT_OF_STEPS_SHIFT = 3;
 /**
- * Right shift of the kept bytes: only half of them count, since a run and its nodes share texts, which occur in several
- * Tasks but once in memory.
+ * Right shift that halves the bytes that stay in memory before they are counted, since a run and its nodes share texts,
+ * which occur in several Tasks but once in memory.
  */
 const SHARED_SHIFT = 1;
 
@@ -324,8 +325,8 @@ export class RecordedBytes {
 }
 
 /**
- * Returns the bytes of an event that the Task keeps in memory: Messages and Artifacts. Of other status content, only
- * the newest is kept.
+ * Returns about how many bytes of an event the Task keeps in memory: all of a Task or an Artifact; of a status update
+ * its Messages, and an eighth of the event (KEPT_OF_STEPS_SHIFT).
  */
 function keptBytes(event: TaskEvent, bytes: number): number {
   if (!('statusUpdate' in event)) return bytes;

@@ -11,7 +11,10 @@ import {
   type WriteOutcome,
 } from './failed-entries.js';
 
-/** Outcome of an entry of a batch. An entry that is set aside has its outcome `later` than the rest of the batch. */
+/**
+ * Outcome of an entry of a batch. `later` resolves with the outcome of an entry that is set aside, which may be long
+ * after the rest of the batch.
+ */
 export type BatchOutcome = WriteOutcome | { later: Promise<WriteOutcome> };
 
 const BACKOFF = new Backoff(50, 2_000);

@@ -222,7 +222,7 @@ function entryBytes({ events }: JournalEntry): number {
 /**
  * Rewrites entries after a failed statement. If the answer of an earlier statement was lost, some entries may be
  * committed already, which their logs show. The earlier statement may still run at a server that has not noticed the
- * broken connection. Then the new statement waits for it, and is fenced by its result.
+ * broken connection. Then the new statement waits for the earlier one, and is fenced if that one commits.
  */
 export class RepeatedWrite {
   /** @param isUncertain true if the answer to an earlier statement was lost */
@@ -247,7 +247,8 @@ export class RepeatedWrite {
   }
 
   /**
-   * Settles the entries whose sequences in the log are taken, by this process or another one.
+   * Settles the entries whose sequences the log already has: as written if the events are those of the entry, else as
+   * fenced, or as failed if the entry creates the Task.
    * @returns the entries that are not in the log
    */
   private async settleCommitted(entries: readonly JournalEntry[]): Promise<JournalEntry[]> {

@@ -105,8 +105,8 @@ function keyedColumns(batch: readonly JournalEntry[]): Columns<'keyed'> {
 }
 
 /**
- * Returns the columns of new child Tasks. A child of a new parent depends on the parent's own caller: the child is not
- * created unless the parent is.
+ * Returns the columns of new child Tasks. A child whose parent is a new child too has the values `parentTaskId` and
+ * `holder` of that parent, and so on, since it is created only if its parent is.
  */
 function childColumns(entries: readonly JournalEntry[]): Columns<'children'> {
   const columns = newColumns('children');

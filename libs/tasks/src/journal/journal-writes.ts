@@ -7,14 +7,14 @@ import { WRITER_SETTING } from './journal-sql.js';
 import { batchStatement, JOURNAL_SETTINGS } from './journal-statement.js';
 import { eventsOver } from './log-row.js';
 
-/** Milliseconds from a commit until its count differences are folded. */
+/** Milliseconds from a commit until its differences in numbers of Tasks are folded (see CountFolding). */
 const FOLD_AFTER_MS = 2_000;
 const FOLDED_AT_ONCE = 5_000;
 
 /**
- * Folds the differences in numbers of Tasks, which journals append to `task_count_rest`, into `task_count_folded`.
- * Readers add both tables, so counts are exact at any time. `foldAll` folds the differences that dead processes have
- * left.
+ * Folds differences in numbers of Tasks: adds those that journals append to `task_count_rest` to the sums in
+ * `task_count_folded`. Readers add both tables, so counts are exact at any time. `foldAll` folds the differences that
+ * dead processes have left.
  */
 export class CountFolding {
   private readonly pool: Pool;
@@ -100,8 +100,9 @@ interface OpenJournalSession {
  * - A failed batch also fails the batches behind it, even if the session survives: a Task must not exist before the
  *   event of the Task that calls it.
  * - Commits of a process become visible in the order of their positions. A statement whose answer was lost may still
- *   run at the server. Before the next session writes, it fills the positions in doubt. That waits for running
- *   statements, and a later statement violates the primary key of `task_commit` and is rolled back.
+ *   run at the server. Before the next session writes, it inserts empty commits at the positions of failed statements.
+ *   The insertion waits for such statements that still run. One that arrives later violates the primary key of
+ *   `task_commit` and is rolled back.
  */
 export class JournalSession {
   /** Pool with only this session, for queries that must run in the session that writes batches. */

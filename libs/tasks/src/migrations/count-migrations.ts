@@ -55,8 +55,8 @@ export class CreateTaskCount1700000000131 implements MigrationInterface {
 }
 
 /**
- * Returns a statement that moves counts in one order: two statements that move the same counts never wait for each
- * other.
+ * Returns a statement that adds the differences `n` of the query `moved` to the counts, in the order of their keys: two
+ * such statements never deadlock.
  */
 function counted(moved: string): string {
   return `
@@ -194,8 +194,8 @@ function appended(moved: string): string {
 }
 
 /**
- * Returns a statement that moves counts in one order: two statements that move the same counts never wait for each
- * other.
+ * Returns a statement that adds the differences `n` of the query `moved` to the counts, in the order of their keys: two
+ * such statements never deadlock.
  */
 function folded(table: string, writer: string, moved: string): string {
   return `

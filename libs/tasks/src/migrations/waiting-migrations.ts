@@ -4,7 +4,7 @@ const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELE
 
 /**
  * Adds the time at which a parked Task is due; null if its last event did not park it. An earlier version that resumes
- * a parked Task does not change the time, so it counts only while the Task has no claim and has not ended.
+ * a parked Task does not change the time. The time therefore counts only while the Task has no claim and has not ended.
  */
 export class AddTaskWake1700000000140 implements MigrationInterface {
   readonly name = 'AddTaskWake1700000000140';

@@ -344,7 +344,9 @@ function foldNext(fold: TaskFold | undefined, event: TaskEvent, artifacts: boole
   return fold;
 }
 
-/** Returns the number of sequences per page of a log. Without Artifacts, the sequences of Artifact events count too. */
+/**
+ * Returns how many sequences one page of a log spans. Without Artifacts it spans more, since skipped events count too.
+ */
 function pageEvents({ size, lastSequence }: TaskHeader, artifacts: boolean): number {
   if (!size) return PAGE_EVENTS;
   const usual = (size.log - (artifacts ? 0 : size.artifacts)) / lastSequence;

@@ -17,7 +17,7 @@ const MOST_BESIDE = 4;
 export interface WantedTask {
   taskId: string;
   scope: TaskScope | undefined;
-  /** Precondition of the read; none if undefined. */
+  /** Precondition of the read; `undefined`: the read has none. */
   premise: RevisionPrecondition | undefined;
 }
 
@@ -258,8 +258,8 @@ interface OverdueCaller {
 }
 
 /**
- * Finds overdue parked Tasks: the oldest, and if there are more, also one Task of each of the next callers, so that no
- * caller's Tasks hide those of other callers. Callers take turns from one poll to the next.
+ * Finds overdue parked Tasks: the longest due, and if there are more, also one Task of each of the next callers, so
+ * that no caller's Tasks hide those of other callers. Callers take turns from one poll to the next.
  */
 export class OverdueTasks {
   /** Caller that had the last turn; `undefined` before the first turn, and after each caller had a turn. */

@@ -83,8 +83,9 @@ export interface KeyedRequest {
 }
 
 /**
- * Precondition of creating or reading a Task, checked by the same statement: the relation contains this row, which
- * describes the newest revision of the Task's agent. `version` changes with every change of the row.
+ * Precondition of creating or reading a Task, checked by the same statement: `relation` (a table or view) contains a
+ * row with these values, which describes the newest revision of the Task's agent. `version` changes with every change
+ * of the row.
  */
 export interface RevisionPrecondition {
   relation: 'workflow_newest';
@@ -100,9 +101,10 @@ export interface JournalEntry {
   token: string;
   /**
    * New Task to insert; present if the events begin with `task`. The entry is fenced in each of these cases:
-   * - `idempotency`: its key has a Task already.
-   * - `premise`: it does not hold.
-   * - The Task has a parent, and the parent is not claimed with `parentToken`, or without a token not by `replicaId`.
+   * - A Task was already created under the key of `idempotency`.
+   * - The precondition `premise` does not hold.
+   * - The Task has a parent, and the parent's claim has another token than `parentToken` or, if that is absent, another
+   *   replica than `replicaId`.
    */
   create?: {
     header: TaskHeader;
@@ -310,7 +312,7 @@ export abstract class TaskStore {
    * Returns the ids of at most `limit` Tasks that no replica executes and that have been due for `byMs` milliseconds,
    * parked or with a cancel request, without those of `except`.
    * - If fewer Tasks are due, all of them, the longest due first.
-   * - Otherwise up to half of the result, which comes first, is one Task of each of the next callers, in turn.
+   * - Otherwise first one Task of each of the next callers in turn, up to half of `limit`, then the longest due.
    */
   abstract findOverdue(byMs: number, limit: number, except?: readonly string[]): Promise<string[]>;
 
