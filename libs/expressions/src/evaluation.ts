@@ -144,7 +144,7 @@ function runWithin<T>(it: Evaluation, stack: number, work: () => T): T {
 export class SharedUse {
   private readonly used = new Map<string, number>();
 
-  /** Adds an amount. @returns the total of this kind */
+  /** Adds an amount of the kind `what`, a key that callers choose. @returns the total of this kind */
   add(what: string, amount: number): number {
     const total = (this.used.get(what) ?? 0) + amount;
     this.used.set(what, total);

@@ -72,7 +72,7 @@ export function isFillingOf(text: string, value: JsonValue): boolean {
   return typeof value === 'string' && isRenderingOf(around, value);
 }
 
-/** Reference that stands for any value in `isRenderingOf`. */
+/** Reference in place of each expression, so that `isRenderingOf` accepts any text there. */
 const ANYTHING = '{{x}}';
 
 class CompiledTemplate implements Template {

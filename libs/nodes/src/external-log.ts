@@ -28,7 +28,8 @@ export function remoteNote({ taskId, contextId }: RemoteTask): JsonObject {
 }
 
 /**
- * Returns the metadata that record what a request has for the agent: of a new Task, or of an event of a later turn.
+ * Returns the metadata that record a request's metadata for the agent. They are stored with a new Task, or with an
+ * event of a later turn.
  * @param passed metadata of the request for the agent
  */
 export function requestNote(passed: JsonObject): JsonObject {
@@ -41,8 +42,9 @@ export function isNewFollowUp({ task, recovered }: RequestContext): boolean {
 }
 
 /**
- * Returns the metadata of the turn's request that are for the agent; `undefined` if it has none. A recovered turn has
- * the metadata of its Task instead, so its own are read where they are recorded.
+ * Returns the metadata of the turn's request that are for the agent; `undefined` if it has none. The context of a
+ * recovered turn has the metadata of its Task; those of the request are read from the Task or the log, where
+ * `requestNote` has recorded them.
  */
 export async function findRequestMetadata(context: RequestContext): Promise<JsonObject | undefined> {
   const { metadata, task, recovered } = context;

@@ -237,7 +237,7 @@ class ExternalExecutor extends NodeExecutor {
     return { contextId: derivedId(contextId, call.agent, this.node.id, path) };
   }
 
-  /** @throws NodeFailure if the config names no agent, or the registered agent does not exist */
+  /** Returns the agent to call. @throws NodeFailure if the config names none, or the registered agent does not exist */
   #findTarget({ call, signal }: RequestContext): ExternalTarget {
     const { references } = this.services;
     const path = this.#registered;

@@ -105,6 +105,7 @@ class ChildLookup {
   /**
    * Returns the names of the workflows through which a definition runs the parent again; `undefined` if the search
    * finds none.
+   * @param way workflows through which the parent runs the definition, in order
    */
   private async findWayBack(definition: WorkflowDefinition, way: string[]): Promise<string[] | undefined> {
     for (const { workflow, revision } of namingNodes(definition)) {

@@ -31,8 +31,8 @@ export const RUN_FIELDS: ReadonlySet<string> = new Set([
 export const ERROR_FIELDS: ReadonlySet<string> = new Set(['kind', 'message', 'node', 'instance']);
 
 /**
- * Variables that an expression may use only at its place in the definition. `inputs`, `nodes` and `run` are available
- * everywhere.
+ * Variables that exist only for expressions at certain places in the definition. `inputs`, `nodes` and `run` are
+ * available everywhere.
  */
 export interface Surroundings {
   /** True if `item` and `index` exist: the expression is evaluated for each entry of the list of an `each` node. */

@@ -63,8 +63,8 @@ export function findEdgeProblems({ edges }: WorkflowDefinition): WorkflowProblem
 }
 
 /**
- * Returns the errors in `join` and `branch`: a `join.n` that exceeds the number of incoming edges, and a second else
- * edge.
+ * Returns the errors in `join` and `branch`: a `join.n` that exceeds the number of incoming edges, and a second edge
+ * without `when` that leaves a node with `branch: "first"`.
  */
 export function findBranchProblems(graph: WorkflowGraph): WorkflowProblem[] {
   return [...graph.definition.nodes.entries()].flatMap(([index, { id, type, branch, join }]) => {

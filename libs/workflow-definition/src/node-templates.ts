@@ -70,7 +70,7 @@ export function isOrdered(type: string): boolean {
 /** Maximum number of `{{references}}` that are checked in all texts of a definition. */
 const MOST_REFERENCES = 10_000;
 
-/** Id of `{{text}}`, which in the arguments of a `tool` node stands for the text of the call. */
+/** Id of `{{text}}`, which in the arguments of a `tool` node stands for the text of the Message. */
 const TOOL_TEXT = 'text';
 
 const NO_REFERENCE =

@@ -84,7 +84,7 @@ const MOST_INPUTS = 1_000;
 /**
  * Rejects a Message that begins a run and has too many inputs, or too long a text. Its text becomes the input of every
  * `input` node, so its length counts once for each of them.
- * @param limit maximum number of characters of these copies together
+ * @param limit maximum number of characters of the text, counted once for each `input` node
  * @throws ContentTooLarge
  */
 export function refuseLargeInputs({ parts }: Message, definition: WorkflowDefinition, limit: number): void {

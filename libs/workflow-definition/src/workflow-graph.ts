@@ -15,7 +15,7 @@ const NODE_KEYS = [
 ] as const satisfies (keyof WorkflowNode)[];
 const NODE_TYPES: ReadonlySet<string> = new Set(['workflow', 'set', 'wait', 'human']);
 
-/** True if a definition uses none of the features that were added after the first log format of runs was fixed. */
+/** True if a definition has language 1, and no member or node type that was added after the first log format. */
 function isPlain(definition: WorkflowDefinition): boolean {
   return (
     definition.language !== 2 &&

@@ -66,7 +66,10 @@ const KINDS: Record<string, string> = {
   uint: 'object',
 };
 const STEPS_OF_AN_ERROR = 25;
-/** Factor by which `bytes` and `string`, which convert a string to bytes or back, cost more than mere reading. */
+/**
+ * Factor by which `bytes` and `string`, which convert a string to bytes or back, cost more steps than `chargeRead`
+ * counts.
+ */
 const CONVERSION = 8;
 
 /**

@@ -60,7 +60,7 @@ function bordersOf(text: string): Uint32Array {
 
 const { BOOL, DYN, INT, STRING } = CelScalar;
 const LIST = listType(DYN);
-/** Factor by which functions that visit each character cost more than mere reading. */
+/** Factor by which functions that visit each character cost more steps than `chargeRead` counts. */
 const SLOW = 4;
 /**
  * Steps for each part of a split. Cutting takes less time than that; the number also limits the memory of the parts.

@@ -61,7 +61,7 @@ const MOST_STEPS = 1_000_000;
  */
 export class InputSchema {
   private readonly validate: ValidateFunction;
-  /** Amounts used by the inputs of the current Message, to which the check in progress adds. */
+  /** Amounts that the inputs of the current Message have used; the check in progress adds its own. */
   private use = new SharedUse();
 
   private constructor(

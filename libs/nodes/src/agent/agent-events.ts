@@ -34,8 +34,8 @@ export interface ModelResponse {
   usage: ModelUsage;
   toolCalls?: AskedCall[];
   /**
-   * Deviation of the answer from the protocol of the provider, as the second part of a sentence about the model; absent
-   * if there is none.
+   * Deviation of the answer from the protocol of the provider, as the rest of a sentence about the model, for example
+   * `its answer ended with [DONE] and without a finish_reason`; absent if there is none.
    */
   note?: string;
 }
@@ -103,8 +103,8 @@ export interface CanceledTool {
 }
 
 /**
- * Metadata key of the data that a provider wants back with its answer. The data is not in the payload, which callers
- * may see.
+ * Metadata key of the data that the provider of a model wants back when later requests repeat its answer. The data is
+ * not in the payload, which callers may see.
  */
 const KEPT_KEY = 'parley/kept';
 /** Metadata key of the ids of the earlier Tasks that the model was given as memory. */
@@ -127,7 +127,7 @@ export function modelRequest(
   return stepEvent(task, 'model.request', { model, step }, remembered && { [REMEMBERED_KEY]: [...remembered] });
 }
 
-/** Returns the event `model.response`. @param kept data that the provider wants back with the answer */
+/** Returns the event `model.response`. @param kept data that the provider wants back (KEPT_KEY) */
 export function modelResponse(task: TaskReference, response: ModelResponse, kept?: JsonValue): NodeEvent {
   const more = kept === undefined ? undefined : { [KEPT_KEY]: kept };
   return stepEvent(task, 'model.response', response as unknown as JsonObject, more);
@@ -193,13 +193,17 @@ export function answerPiece(
   return artifactUpdate(task, { artifactId: node, name: node, parts, ...(metadata && { metadata }) }, how);
 }
 
-/** Returns the event by which the Task waits for the answer to a question about a call. */
+/**
+ * Returns the event by which the Task waits for the answer to a question about a call.
+ * @param words the question as Parts
+ */
 export function callQuestion(task: TaskReference, question: CallQuestion, words: Part[]): NodeEvent {
   return statusUpdate(task, 'TASK_STATE_INPUT_REQUIRED', words, { [CALL_QUESTION]: { ...question } });
 }
 
 /**
  * Returns the event by which the Task waits for the answer to the question of a called agent.
+ * @param words the question as Parts
  * @param asked Message with the question of the agent
  */
 export function agentQuestion(task: TaskReference, called: CalledNote, words: Part[], asked?: Message): NodeEvent {
@@ -222,7 +226,7 @@ export function errorForModelOf(metadata: JsonObject | undefined): string | unde
   return typeof errorForModel === 'string' ? errorForModel : undefined;
 }
 
-/** Returns the data that a provider wants back with its answer, if any. */
+/** Returns the data that a provider wants back with its answer (KEPT_KEY), if any. */
 export function keptOf(metadata: JsonObject | undefined): JsonValue | undefined {
   return metadata?.[KEPT_KEY];
 }

@@ -360,7 +360,7 @@ function appendPiece(before: readonly Part[], piece: readonly Part[]): Part[] {
 /** Request of a brainstorm of this service to an agent. */
 export interface BrainstormRequest {
   systemPrompt: string;
-  /** State of the brainstorm, as Parts. The rest of the payload is for agents that cannot read the entry. */
+  /** State of the brainstorm, as one data Part. The Message's other data is for agents that cannot read `entry`. */
   parts: Part[];
   entry: BrainstormEntry;
 }

@@ -37,11 +37,11 @@ interface RememberedTurn {
  * Reads the memory of an agent: its earlier turns with the same owner in the same context. A turn is the Message and
  * the answer of a Task that completed before this Task began. The newest turns that fit in `historyTokens` are kept.
  *
- * - Calls that one run makes of the same node are not turns of a dialog. Calls of one conversation are.
+ * - Calls that one run makes to the same node are not turns of a dialog; calls that one conversation makes to it are.
  * - The texts of the conversation entry precede the turn of a conversation.
  * - The order of commits decides which Tasks are earlier, so the clocks of replicas have no influence.
  * - If the log of this Task names the remembered Tasks, they are read again, so that a replica that adopts the Task
- *   remembers the same.
+ * remembers the same.
  */
 export class AgentMemory {
   /**

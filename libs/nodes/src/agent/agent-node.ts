@@ -150,7 +150,10 @@ class Problems {
     return this;
   }
 
-  /** Checks the list of tools. The names of agents in it must be unique. */
+  /**
+   * Checks the list of tools. The names of agents in it must be unique.
+   * @param rule text of the problem if an entry that is no agent does not satisfy `holds`
+   */
   checkTools(isAgent: (entry: JsonValue) => boolean, rule: string, holds: (entry: string) => boolean): this {
     const value = this.node.config.tools;
     if (!Array.isArray(value) || !value.some(isAgent)) return this.checkTexts('tools', MOST_TOOLS, rule, holds);

@@ -16,7 +16,9 @@ import type { AgentToolConfig } from './agent-tool-config.js';
 const LONGEST = 64;
 /** Number of characters of the digest that makes a name unique. */
 const DIGEST = 8;
-/** Maximum number of rounds to make names unique: each round may append a digest, and a name has room for so many. */
+/**
+ * Maximum number of rounds of `disambiguateNames`: each may append a digest, and a name has room for so many digests.
+ */
 const ROUNDS = Math.ceil(LONGEST / (DIGEST + 1));
 
 /**
@@ -260,7 +262,7 @@ export interface AgentToolCalls {
   readonly services: AgentToolServices;
   readonly execution: CallingExecution;
   readonly calls: ProcessCalls;
-  /** Returns the target of a call. The reference of the call has its id: `tool#<id>`. */
+  /** Returns the agent to call. The call has the reference `tool#<id>`, with the id of the tool call. */
   resolveCalledAgent(config: AgentToolConfig, id: string): CalledAgent;
   /**
    * Charges one call to the budget of the root Task, which began the chain of calls.

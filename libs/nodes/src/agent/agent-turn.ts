@@ -95,14 +95,14 @@ export function openingOf(log: AgentLog, context: Pick<RequestContext, 'task' | 
   return log.opening.length > 0 ? log.opening : [...(context.task?.history ?? []), context.userMessage];
 }
 
-/** Returns earlier texts that this agent neither received nor sent: the newest that fit in `historyTokens`. */
+/** Returns the conversation's texts that this agent neither received nor sent: the newest within `historyTokens`. */
 export function saidBefore({ settings, entries }: Pick<AgentNodeTurn, 'settings' | 'entries'>): SaidMessage[] {
   return settings.history === 'none' ? [] : saidMessages(entries.opening, settings.historyTokens);
 }
 
 /**
- * Returns the instructions of a conversation, if the Message belongs to one. For the announcer, they also say how many
- * of the promised texts do not fit in its memory.
+ * Returns the instructions of a conversation, if the Message belongs to one. For the agent with the role `announcer`,
+ * they also name the conversation's texts that do not fit in its memory.
  */
 function instructionsOf({ settings, entries }: Pick<AgentNodeTurn, 'settings' | 'entries'>): string | undefined {
   const { current, opening } = entries;

@@ -87,7 +87,10 @@ export class ModelExecutor extends AgentExecutor {
     return this.callsAgents ? chainMetadata(chainOf(request)) : {};
   }
 
-  /** Rejects a new Message that calls of this agent itself led to (call chain), if the agent calls other agents. */
+  /**
+   * Rejects a new Message if this agent is in its call chain, so that the agent would call itself through others. Does
+   * nothing for an agent that calls no agents.
+   */
   override checkRequest(request: SendMessageRequest, { agent }: CallContext): void {
     if (!this.callsAgents || request.message.taskId !== undefined) return;
     this.services.agents?.chains.refuseReentry(agent, chainOf(request));

@@ -21,8 +21,8 @@ interface AnswerPiece {
 }
 
 /**
- * Answer of work that may be executed again. Text that earlier executions reported is not reported twice. If this
- * execution gives a different text, the different text replaces the reported one.
+ * Answer of a function (DefinedWork) that may be executed again. Text that earlier executions reported is not reported
+ * twice. If this execution gives a different text, the different text replaces the reported one.
  */
 class AnswerInTurn {
   /** Text of this execution so far, while it equals the beginning of the reported text. */

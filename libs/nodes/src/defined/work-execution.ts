@@ -87,7 +87,10 @@ export interface ExecutionServices {
   signal: AbortSignal;
 }
 
-/** Single execution of work: runs the function from its beginning, and passes its output and its end to the outbox. */
+/**
+ * Single execution of a DefinedWork: runs the function from its beginning, and passes its output and its end to the
+ * outbox.
+ */
 export class WorkExecution {
   private readonly points: WorkPoints;
   /** Number of times that this execution has given an Artifact, by its name. */

@@ -75,7 +75,7 @@ export interface ReportedAnswer {
   value?: string;
 }
 
-/** State of work, read from the log of its Task: steps, questions, answers and output. */
+/** State of a DefinedWork, read from the log of its Task: steps, questions, answers and output. */
 export class WorkLog {
   readonly points = new Map<number, LoggedPoint>();
   /** Answer that earlier executions reported, if any. */

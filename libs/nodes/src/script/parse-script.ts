@@ -274,8 +274,11 @@ class ScriptReader {
   }
 
   /**
-   * Counts an amount toward the limit of the whole workflow. Beyond it, no further expression is compiled. @returns
-   * true if the limit is exceeded
+   * Counts an amount toward the limit of the whole workflow. Beyond it, a problem is added, and no further expression
+   * is compiled.
+   * @param unit kind of the amount, as the problem names it
+   * @param variable environment variable that sets the limit
+   * @returns true if the limit is exceeded
    */
   #isTooMuch(unit: string, amount: number, limit: number, variable: string): boolean {
     if (this.use.add(`expressions: ${unit}`, amount) <= limit) return false;

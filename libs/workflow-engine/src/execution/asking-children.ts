@@ -22,7 +22,7 @@ export const LOOK_BACKOFF = new Backoff(2_000, 300_000, 0.25);
  * longer than a day.
  */
 const MOST_ATTEMPTS = 25;
-/** Priority of the job, after all other kinds of jobs. */
+/** Priority of the job: it runs after all other kinds of jobs. */
 const PRIORITY = 10;
 
 /** Payload of the polling job: a question of a remote agent for which a run waits. */
@@ -34,7 +34,7 @@ export interface RemoteLook {
   asked: string;
   /** Number of polls so far. */
   looks: number;
-  /** True if this poll has its time slot among the polls of the agent's origin, which `RemoteLooks` keeps apart. */
+  /** True if `RemoteLooks` has reserved the time of this poll, so that the polls of one origin are kept apart. */
   reserved?: boolean;
   attempt: number;
   taskId: string;

@@ -27,8 +27,8 @@ export interface ChildCancel {
    */
   workflow?: string;
   /**
-   * Revision of that workflow with which the run was started, since the newest revision may lack the node. Absent like
-   * `workflow`, or if the Task names none.
+   * Revision of that workflow with which the run was started, since the newest revision may lack the node. Absent if
+   * `workflow` is, or if the Task names no revision.
    */
   revision?: string;
   /** Path of a registered agent below `/a2a`, from which the URL is derived; absent for any other agent. */

@@ -199,7 +199,7 @@ export interface DispatchingRun {
   revision: string;
   /** Id of the Message that began the run, or that answers the node's question. */
   callerMessageId?: string;
-  /** Members of that Message, and metadata of its request, that are passed on with its content. */
+  /** Members of the caller's Message, and metadata of its request, that are passed on to the node's agent. */
   callers?: RunState['callers'];
 }
 
@@ -246,7 +246,7 @@ export function callersOf(
  * Builds the request that calls a node.
  * - A local agent shares the context of the run and receives the revision of the workflow.
  * - An external agent has a context of its own, also if it is registered.
- * - The metadata of the Message name the caller's Message. Members of that Message go on to agents elsewhere.
+ * - The metadata of the Message contain the id of the caller's Message. The members in `run.callers` are passed on.
  * @param waiting the Task whose question the Message answers
  */
 export function nodeRequest(
@@ -356,7 +356,7 @@ const MOST_WARNINGS = 10;
 /** Maximum number of `{{references}}` that are checked for one node. */
 const MOST_REFERENCES = 1_000;
 
-/** Reference in the arguments of a `tool` node to the text of the call. */
+/** Reference in the arguments of a `tool` node to the text of the Message that calls the node. */
 const TOOL_TEXT = '{{text}}';
 
 const EMPTIED = 'becomes an empty text here: its node was skipped or canceled';

@@ -36,7 +36,7 @@ const MOST_REPORTED = 10;
 const LONGEST_PATH = 200;
 /** Largest number up to which a double represents every integer exactly. */
 const LARGEST_EXACT = 2 ** 53;
-/** Number of significant decimal digits from which an integer may have been rounded. */
+/** Minimum number of significant decimal digits of an integer that may have been rounded. */
 const DIGITS_OF_DOUBLE = 16;
 
 const numberRounded = new NodeStep<{ path: string; value: number; message: string }>('number.rounded', () => undefined);
@@ -119,7 +119,9 @@ interface EndingRun {
 export class NodeOutcomes {
   constructor(private readonly run: EndingRun) {}
 
-  /** Yields the events that complete a node with a result. `fallback` is true if that is the node's `fallback`. */
+  /**
+   * Yields the events that complete a node with a result. `fallback` is true if the result is the node's `fallback`.
+   */
   *completeNode(node: NodeInstance, status: string, artifacts: Artifact[], fallback = false): Generator<TaskEvent> {
     const { reference, state } = this.run;
     const completion = { status, artifacts, ...(fallback && { fallback: true as const }) };

@@ -59,8 +59,8 @@ import type { EventLoopYield, RunRoom } from './run-work.js';
 type CallLimit = Required<Pick<PlannedCall, 'limit' | 'onPause' | 'onRestart'>>;
 
 /**
- * Delay from which a call counts as late, in milliseconds. In a database outage calls are late. A late call restarts
- * its timeout.
+ * Delay in milliseconds from which a call counts as late, for example because the database was unavailable. The timeout
+ * of a late call restarts when the call is sent.
  */
 const LATE_MS = 1_000;
 
@@ -68,7 +68,7 @@ const LATE_MS = 1_000;
  * Suspends and delays the timeouts of nodes' attempts in this execution, in addition to `NodeClock`, which derives them
  * from the log:
  * - The answer to a call of an earlier execution is looked up before the timeout counts.
- * - A call that could not leave, or whose answer waited for room in memory, restarts its own timeout.
+ * - A call that could not be sent at once, or whose answer waited for room in memory, restarts its own timeout.
  */
 export class CallTimes {
   /**
@@ -83,13 +83,13 @@ export class CallTimes {
     for (const node of pickedUp) this.holdTimeout(node);
   }
 
-  /** Suspends the timeout of a node: its call has not left yet, or the answer waits for room in memory. */
+  /** Suspends the timeout of a node: its call has not been sent yet, or the answer waits for room in memory. */
   holdTimeout(node: NodeInstance): void {
     this.countsFrom.set(node, Infinity);
   }
 
   /**
-   * Ends the suspension: the timeout counts as `NodeClock` derives it from the log, unless the call left late
+   * Ends the suspension: the timeout counts as `NodeClock` derives it from the log, unless the call was sent late
    * (LATE_MS). @param after delay of the call in milliseconds
    */
   releaseTimeout(node: NodeInstance, after = 0): void {
@@ -97,7 +97,8 @@ export class CallTimes {
   }
 
   /**
-   * Returns the time limit of a call. It pauses while the call waits, and restarts when the call leaves.
+   * Returns the time limit of a call. It pauses while the answer is not read for lack of memory, and restarts once it
+   * turns out that no earlier execution has sent the Message.
    * @param limit in milliseconds
    */
   createCallLimit(node: NodeInstance, limit: number, clock: Pick<RunClock, 'now'>): CallLimit {
@@ -257,8 +258,8 @@ export class RunCalls {
   }
 
   /**
-   * Returns the job that ends the polls of a waiting node's Task; `undefined` for a node that is not polled. Get the
-   * job before the node stops asking.
+   * Returns the job that ends the polls of a waiting node's Task; `undefined` for a node that is not polled. Call this
+   * before the node stops asking.
    */
   endLooksJob(node: NodeInstance): Job | undefined {
     if (node.status !== 'input-required' || !this.isRemote(node)) return undefined;
@@ -462,7 +463,7 @@ export class RunCalls {
     return nodeUrl(definition.name, this.run.graph.node(node.id), this.services.address.internalUrl);
   }
 
-  /** Returns the Tasks of remote children that earlier executions stored: reference and Task id of each. */
+  /** Returns the Tasks of remote children that earlier executions stored: `instance#attempt` and Task id. */
   private async listRemembered(signal: AbortSignal): Promise<[string, string][]> {
     const children = await retryWhileDatabaseDown(
       () => this.services.children.listChildren(this.run.context.taskId),

@@ -216,7 +216,7 @@ export class RunDecisions {
     yield stepEvent(reference, loopEnded.createNote(last, { ...payload, ...taken, ...(failure && { failure }) }));
   }
 
-  /** Empties the results of earlier iterations whose nodes were skipped or canceled in the last iteration. */
+  /** Yields the events that empty the run's results of nodes which the last iteration skipped or canceled. */
   private *emptiedResults({ loop, path }: LoopRun): Generator<TaskEvent> {
     if (path.length > 0) return;
     const { state, reference } = this.run;

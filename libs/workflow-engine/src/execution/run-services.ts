@@ -112,12 +112,13 @@ export class NodeMetrics {
   }
 }
 
-/** Estimated heap bytes of a node's instance without its content, including its entries in the frontier. */
+/** Estimated heap bytes of a node's instance without its content, including its entries in the Frontier. */
 const HEAP_PER_INSTANCE = 2 * 1024;
 
 /**
- * Estimates the heap bytes of run states; an estimate may be too high, hardly too low. Values from the log never
- * change, so each is weighed once: weighing a run again costs its new values and a visit of each instance.
+ * Estimates the heap bytes of run states; an estimate may be too high, but is rarely too low. Values from the log never
+ * change, so the size of each is computed once. A later estimate of the same run computes only the sizes of new values,
+ * and visits each instance.
  */
 class RunWeights {
   private readonly known = new WeakMap<object, number>();

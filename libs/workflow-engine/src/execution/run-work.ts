@@ -71,7 +71,10 @@ const LONGEST_STRETCH = 10;
 export class EventLoopYield {
   private since = performance.now();
 
-  /** @param evaluates true for a run with expressions: it also waits for the evaluation steps that it owes */
+  /**
+   * @param evaluates true for a run with expressions: it also waits while it has used too many evaluation steps
+   * (StepBudget)
+   */
   constructor(
     private readonly work: Pick<RunWork, 'steps' | 'nextTurn'>,
     private readonly evaluates: boolean,

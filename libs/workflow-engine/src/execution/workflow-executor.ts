@@ -35,7 +35,7 @@ const FIELD = `message.metadata.${NODE_KEY}`;
 
 /**
  * Rejects a Message to a waiting run if it names a node without an open question. The run itself could not report that
- * the Message was ignored. Runs that accept no Message at all are rejected elsewhere.
+ * the Message was ignored. Messages to runs that accept none at all are rejected elsewhere.
  * @throws A2AError INVALID_PARAMS with a violation for `message.metadata.node`
  */
 export async function refuseUnasked(
@@ -105,7 +105,10 @@ function slotOf({ node_id: node = '', instance = node }: RunEventNote): string {
 
 /** Executor of one revision of a workflow. Its Tasks are runs. A recovered run never repeats finished nodes. */
 export class WorkflowExecutor extends ProcessExecutor {
-  /** Time for the cancel of a run in milliseconds. It is longer with `onExit` nodes, which may take ten seconds. */
+  /**
+   * Maximum time for the cancel of a run, in milliseconds. It is longer with `onExit` nodes, which may take ten
+   * seconds.
+   */
   override readonly cancelGrace: number;
   override readonly spanOperation = 'invoke_workflow';
   override readonly spanSteps = runSpanSteps;

@@ -99,7 +99,7 @@ class QuestionPoller {
   }
 }
 
-/** Adds the fact `run.failed` to the last event of a failed run: the node, and the cause in the words of the run. */
+/** Adds the fact `run.failed`, for handlers of plugins, to a failed run's last event: the failed node and the cause. */
 export function withFailureFact(
   end: TaskEvent,
   { taskId, call, trace }: RequestContext,
@@ -241,7 +241,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
     }
   }
 
-  /** Decisions of the run; a run without lists, loops and nodes of its own makes none. */
+  /** Maker of the decisions of the run, created when it is first needed. */
   private get decisions(): RunDecisions {
     const { context: reference, state, evaluation, outcomes } = this;
     const { clock, content } = this.services;
@@ -260,7 +260,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
   }
 
   /**
-   * Executes the first part of a plan that is pending. Nodes that are no longer needed are canceled last, after new
+   * Executes the first member of a plan that is not empty. Nodes that are no longer needed are canceled last, after new
    * calls have been made; if the run fails, they are canceled first.
    */
   private executePlan({ stop, report, decide, answer, fire, start: ready, outcome, wakeAt }: Plan): Steps {

@@ -90,9 +90,9 @@ function unsaidByReference(
 }
 
 /**
- * Builds the content of a Message to a node. A type that reads only texts gets other Parts as texts; a workflow gets
- * data as text.
- * @param given Parts from the definition of the node beside its text
+ * Builds the content of a Message to a node. If the type takes a single text (TEXT_ALONE), other Parts are left out, or
+ * converted to that text if there is none. For a workflow, data become texts.
+ * @param given data or arguments from the definition of the node
  */
 function contentFor(type: string, { text, rest }: SaidContent, given: readonly Part[] = []): NodeContent {
   if (TEXT_ALONE.has(type)) {
@@ -124,7 +124,7 @@ export interface MessageSource {
   nodes: Pick<ReadonlyMap<string, NodeInstance>, 'get'>;
   /** Text of the caller's Message; absent if the workflow has `input` nodes, which receive that text. */
   text?: string;
-  /** Text Parts of the caller's Message, which `text` joins; absent like `text`. */
+  /** Text Parts of the caller's Message, from which `text` is joined; absent if `text` is. */
   said?: readonly Part[];
   /**
    * Content of the Message that began the run, beside its text. It is for `input` nodes, or for the first nodes if the

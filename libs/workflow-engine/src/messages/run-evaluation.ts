@@ -258,7 +258,10 @@ export class RunEvaluation {
     };
   }
 
-  /** Decides which of the given outgoing edges of an instance are taken. */
+  /**
+   * Decides which of the given outgoing edges of an instance are taken.
+   * @param given budget that the conditions share; absent: a new budget
+   */
   decideEdges(ended: NodeInstance, edges: readonly GraphEdge[], given?: EvaluationBudget): EdgeChoice {
     let budget = given;
     const error = ended.status === 'failed' ? (ended.failure ?? null) : null;

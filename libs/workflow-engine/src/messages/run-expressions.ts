@@ -45,7 +45,8 @@ export function evaluateMember<T>(member: string, evaluate: () => T): T {
 }
 
 /**
- * Minimum number of evaluation steps for each expression of a decision. It is enough to tell one failure from another.
+ * Minimum number of evaluation steps for each expression, even if the decision has used up its budget. It is enough to
+ * compare the members of a failure, as in `error.kind == "timeout"`.
  */
 const LEAST_STEPS = 20_000;
 

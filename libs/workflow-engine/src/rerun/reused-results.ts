@@ -184,7 +184,10 @@ export class ReusedResults {
     return isReusable ? { origin, ...result } : undefined;
   }
 
-  /** True for an `onExit` node if any other node has run: the outcome of the run may differ. */
+  /**
+   * True for an `onExit` node if another node has run in this rerun. The outcome of the run may then differ, so that
+   * the `onExit` node runs again.
+   */
   private comesAfterAnew({ id }: NodeInstance): boolean {
     const { graph, instances } = this.source.run;
     if (!graph.exits.has(id)) return false;

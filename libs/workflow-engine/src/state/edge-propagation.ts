@@ -2,9 +2,9 @@ import type { GraphEdge, Regions, UnitEdge, WorkflowGraph } from '#libs/workflow
 import type { NodeInstance, SkipReason } from './node-instance.js';
 import type { EdgeState, FailurePropagation, IterationScope, UnitState } from './scope-tree.js';
 
-/** Receives the effects that resolved edges have on units. */
+/** Receives the effects that resolved edges have on units (nodes and whole loops). */
 export interface PropagationListener {
-  /** Called when a unit may run: once for a loop; for a node possibly several times, until the node runs. */
+  /** Called when a unit may run: once for a loop; for a node possibly several times before the node starts. */
   onReady(run: UnitState): void;
   /** Called when a node that was ready must wait again. */
   onUnready(run: UnitState): void;
@@ -149,8 +149,8 @@ export class EdgePropagation {
   }
 
   /**
-   * Ends the propagation of a failure that no outgoing edge passes on: fails the surrounding iteration, or reaches the
-   * end of the run.
+   * Ends the propagation of a failure that no outgoing edge passes on: fails the surrounding iteration of a loop, or,
+   * outside of loops, notes that the failure has reached the end of the run.
    */
   private stopAt({ scope }: UnitState, damage: FailurePropagation): void {
     if (scope.around === undefined) this.reachEnd(damage);
@@ -235,7 +235,10 @@ export class EdgePropagation {
     }
   }
 
-  /** Propagates a failure to a unit that has begun or was skipped. */
+  /**
+   * Handles a broken edge to a unit that has begun or was skipped. The failure ends there (`isAbsorbed`), or reaches
+   * the end of the run if an unhandled failure has skipped the unit.
+   */
   private propagateFailureTo(run: UnitState, damage: FailurePropagation): void {
     if (run.outcome === 'skipped' && run.damage?.isUnhandled) this.reachEnd(damage);
     else if (run.outcome === 'skipped' || run.unit.needed !== undefined) damage.isAbsorbed = true;
@@ -276,7 +279,7 @@ function leadsOut({ unit, inner }: UnitState, damage: FailurePropagation): boole
   });
 }
 
-/** Marks the iterations that an edge leaves, because the edge handles a failure and ends them. */
+/** Sets `isLeft` of the iterations that an edge leaves: the edge handles a failure, so no further iteration starts. */
 function leaveBy(edge: UnitEdge, from: IterationScope): void {
   for (let scope: IterationScope | undefined = from; scope && scope.region !== edge.region; scope = scope.around?.scope)
     scope.isLeft = true;

@@ -235,8 +235,8 @@ const MOST_QUESTIONS = 10;
 const LONGEST_QUESTION = 500;
 
 /**
- * Returns the entries of a list that wait for an answer, if no other entry of the list is open.
- * Empty for a node without a list, and while any entry works or waits for a timer.
+ * Returns the entries of a list that wait for an answer, if no entry works or waits for a timer. Otherwise, and for a
+ * node without a list, the result is empty.
  */
 export function askingEntries({ each, status }: NodeInstance): readonly NodeInstance[] {
   if (each === undefined || status !== 'running') return [];

@@ -169,7 +169,10 @@ export class RunState implements RunFacts {
     return this.progress.scopes.loopOf(node);
   }
 
-  /** Returns the instance of a loop's last node in the newest iteration, also of loops inside it. */
+  /**
+   * Returns the instance of a loop's last node in the newest iteration of the loop, and of inner loops around that
+   * node.
+   */
   lastOf({ loop, path }: LoopRun): NodeInstance {
     const run = this.progress.scopes.findLoop({ edge: loop.index, path });
     return run?.inner?.latestOf(loop.from)?.node ?? this.getNode(loop.from);

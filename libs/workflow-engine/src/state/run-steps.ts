@@ -50,7 +50,7 @@ export class NodeStep<P extends object> {
   }
 }
 
-/** Report of skipped instances, for readers of the log. It does not skip them: the fold of earlier events has. */
+/** Report of skipped instances, for readers of the log. The fold of earlier events has skipped them already. */
 export const nodeSkipped = new RunStep<{ instances: string[]; because: SkipReason }>(
   'node.skipped',
   (run, { instances }) => run.progress.markReported(instances),

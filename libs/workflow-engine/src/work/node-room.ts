@@ -103,7 +103,7 @@ export interface WorkPlace {
   readonly account: string;
   /** Id of the outermost Task of the run tree. */
   readonly root: string;
-  /** Number of this service's calls from the root to the run. */
+  /** Depth of the run in the tree: the number of calls inside this service from the root to the run. */
   readonly level: number;
 }
 

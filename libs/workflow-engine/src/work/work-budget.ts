@@ -8,7 +8,7 @@ const LONGEST_PAUSE_MS = 20;
 /** Callbacks of a caller's waiting runs, the longest-waiting first. */
 type Line = (() => void)[];
 
-/** Shares of the event loop that callers have; LoopShares implements it. */
+/** Time that each caller has on the event loop; LoopShares implements it. */
 interface StretchShares {
   /** Returns the milliseconds until costly work of a caller may continue; 0 if it may continue now. */
   delayMs(account: string): number;
@@ -18,8 +18,8 @@ interface StretchShares {
 
 /**
  * Decides when runs that have used up their time on the event loop continue.
- * - One run continues per cycle of the event loop, so connections and the database never wait for more than one stretch
- *   of one run.
+ * - One run continues per cycle of the event loop, so connections and the database wait at most for one stretch
+ * (uninterrupted work) of a run.
  * - Callers alternate; the runs of one caller continue in order.
  * - Each stretch is charged to its caller in LoopShares. The caller's runs wait while the caller owes time.
  */
@@ -111,7 +111,7 @@ class Bucket {
 /** Evaluation state of a run tree. */
 interface StepTree {
   readonly root: string;
-  /** Evaluation steps that the tree has used, on a scale that its caller's trees share. */
+  /** Used evaluation steps, added to `StepCaller.had` at the start of the tree. The tree with the least is next. */
   had: number;
   /** Callbacks of the tree's waiting runs. */
   readonly waiting: Set<() => void>;
@@ -140,7 +140,7 @@ export interface StepClock {
  */
 const SHARE_OF_TIME = 1 / 100;
 
-/** Fraction of the steps that refill in one second. A caller with a higher balance never waits for other callers. */
+/** Balance above which a caller never waits for others, as a fraction of the steps that refill in one second. */
 const LIGHT = 0.9;
 
 /**
