@@ -21,6 +21,7 @@ export const LONG = [
   'test/e2e/cancel-retries.e2e-spec.ts',
   'test/e2e/http-limits.e2e-spec.ts',
   'test/e2e/large-parts.e2e-spec.ts',
+  'test/e2e/door-large-files.e2e-spec.ts',
   'test/e2e/list-shares.e2e-spec.ts',
   // Each view of the console in every state and size; npm test has the journey of a run, and the short views.
   ...['agent-journey', 'agents', 'api-key', 'conversations', 'cross-site', 'language-editor', 'language-runs'].map(

@@ -4,6 +4,8 @@ import { gzipSync } from 'node:zlib';
 import { OutboundHttp } from '#libs/http-client';
 import { userMessage } from '#libs/protocol';
 import { DEFAULT_CONTENT_LIMITS, loadConfig } from '#libs/service';
+import { FakeAgent } from '../../../test/support/fake-agent.js';
+import { answersParts } from '../../../test/support/fake-behaviour.js';
 import { WireAgent, type WireCard } from '../../../test/support/wire-agent.js';
 import type { AgentCallError } from './agent-call-error.js';
 import type { AgentCallOptions } from './agent-client.js';
@@ -92,6 +94,38 @@ describe('the body of an error', () => {
     );
     for (const failure of await Promise.all(failures)) expect(failure).toMatchObject(STATUS_ALONE);
     await Promise.all(closed);
+  });
+});
+
+describe('an answer beyond its limit', () => {
+  const http = new OutboundHttp(loadConfig({ HOST: '127.0.0.1', LOG_LEVEL: 'silent' }));
+  const [LIMIT, MIB] = [32 * 1024, 1024 ** 2];
+  let agent: FakeAgent;
+
+  afterEach(() => agent.stop());
+  afterAll(() => http.close());
+
+  async function sendTo(streaming: boolean, answer: number): Promise<number> {
+    agent = await FakeAgent.start({ streaming });
+    agent.always(answersParts({ text: 'x'.repeat(2 * LIMIT) }));
+    const directory = new HttpAgentDirectory({ http, content: { ...DEFAULT_CONTENT_LIMITS, answer } });
+    const client = await directory.resolveClient(agent.url);
+    let events = 0;
+    for await (const _event of client.sendMessage({ message: userMessage('hello') })) events += 1;
+    return events;
+  }
+
+  it.each([
+    [true, `an event of the stream is longer than ${LIMIT} characters (twice BODY_LIMIT, at least 16 MiB)`],
+    [false, `the answer is longer than ${LIMIT} bytes (twice BODY_LIMIT, at least 16 MiB)`],
+  ])('is a failure that names the limit, and its Task is not read (streaming: %p)', async (streaming, message) => {
+    await expect(sendTo(streaming, LIMIT)).rejects.toMatchObject({ kind: 'invalid-response', message });
+    expect(agent.sends).toHaveLength(1);
+    if (streaming) expect(agent.calls.filter(({ method }) => method === 'GetTask')).toEqual([]);
+  });
+
+  it.each([true, false])('passes below a larger limit (streaming: %p)', async (streaming) => {
+    expect(await sendTo(streaming, MIB)).toBeGreaterThan(0);
   });
 });
 

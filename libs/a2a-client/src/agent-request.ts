@@ -140,8 +140,14 @@ async function readErrorText(answer: OutboundAnswer, mostMembers: number): Promi
   }
 }
 
-/** Maximum number of bytes of a plain answer, and of one event of a stream. */
-export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+/** Words about the limit of an answer (`ContentLimits.answer`) in the error of a longer answer. */
+export const ANSWER_LIMIT_NAME = 'twice BODY_LIMIT, at least 16 MiB';
+
+/** Creates the failure for an answer that is longer than its limit. */
+export function tooLongAnswer(maxBytes: number, limitName?: string): AgentCallError {
+  const message = `the answer is longer than ${maxBytes} bytes${limitName === undefined ? '' : ` (${limitName})`}`;
+  return new AgentCallError('invalid-response', message, { cause: new OutboundTooLongError(maxBytes) });
+}
 
 /** Maximum `content-length`, in bytes, of an answer that is read without recording its bytes in `place`. */
 const SHORT_ANSWER = 64 * 1024;
@@ -153,6 +159,8 @@ export interface AgentAnswer {
   readPieces(): AsyncIterable<Uint8Array>;
   /** Maximum number of JSON members of the whole answer (`readText`), or of one event of a stream. */
   readonly mostMembers: number;
+  /** Maximum number of characters of one event of a stream. */
+  readonly longestEvent: number;
   /** Records how much of the memory for answers (ReceivedAnswers) the answer takes; absent: that is not limited. */
   readonly place?: AnswerPlace | undefined;
 }
@@ -162,7 +170,7 @@ interface AgentHttpCall extends Omit<OutboundCall, keyof OutboundTimes> {
   /** Called for every received piece of the answer's body, so that the limit for silence begins again. */
   alive?: () => void;
   place?: AnswerPlace | undefined;
-  /** Maximum number of bytes of an answer that is no stream; default `MAX_ANSWER_BYTES`. */
+  /** Maximum number of bytes of an answer that is no stream; default `ContentLimits.answer`. */
   maxBytes?: number;
   auth?: RequestAuth;
   fence?: AgentCallOptions['fence'];
@@ -186,21 +194,26 @@ export type AgentRequest = (call: AgentHttpCall) => Promise<AgentAnswer>;
  */
 export function agentRequest(
   send: OutboundRequester,
-  { jsonMembers: mostMembers }: Pick<ContentLimits, 'jsonMembers'> = DEFAULT_CONTENT_LIMITS,
+  {
+    jsonMembers: mostMembers,
+    answer: longestEvent,
+  }: Pick<ContentLimits, 'answer' | 'jsonMembers'> = DEFAULT_CONTENT_LIMITS,
 ): AgentRequest {
-  return async ({ alive, auth, fence, place, maxBytes = MAX_ANSWER_BYTES, ...call }) => {
+  return async ({ alive, auth, fence, place, maxBytes, ...call }) => {
     try {
       await fence?.();
       const signed = auth && applyProof(auth, call.url, call.headers);
       const answer = await send({ ...call, ...signed, firstByteMs: 0, idleMs: 0 });
       const { status } = answer;
       const watch = { alive, place, signal: call.signal };
+      const limit = maxBytes === undefined ? { bytes: longestEvent, name: ANSWER_LIMIT_NAME } : { bytes: maxBytes };
       if (status >= 200 && status < 300) {
         return {
           contentType: answer.getHeader('content-type') ?? '',
           mostMembers,
+          longestEvent,
           place,
-          readText: async () => requireParsable(await readAnswerText(answer, watch, maxBytes), mostMembers),
+          readText: async () => requireParsable(await readAnswerText(answer, watch, limit), mostMembers),
           readPieces: () => watchPieces(answer.readPieces(), watch),
         };
       }
@@ -217,17 +230,24 @@ function throwNetworkFailure(error: unknown): never {
   throw networkFailure(error);
 }
 
+/** Limit of an answer that is no stream. */
+interface AnswerLimit {
+  bytes: number;
+  /** Words about the limit in the error of a longer answer. */
+  name?: string;
+}
+
 /** Reads the text of an answer that is no stream. */
-async function readAnswerText(answer: OutboundAnswer, watch: PieceWatch, maxBytes: number): Promise<string> {
+async function readAnswerText(answer: OutboundAnswer, watch: PieceWatch, limit: AnswerLimit): Promise<string> {
   watch.place?.setPending(0);
   const length = Number(answer.getHeader('content-length') ?? Infinity);
   if (length <= SHORT_ANSWER && answer.getHeader('content-encoding') === undefined)
     return await answer.readText(SHORT_ANSWER).catch(throwNetworkFailure);
   const pieces: Uint8Array[] = [];
-  let bytes = Number.isFinite(length) && length > maxBytes ? length : 0;
+  let bytes = Number.isFinite(length) && length > limit.bytes ? length : 0;
   for await (const piece of watchPieces(answer.readPieces(), watch)) {
     bytes += piece.byteLength;
-    if (bytes > maxBytes) throw new AgentCallError('invalid-response', `the answer is longer than ${maxBytes} bytes`);
+    if (bytes > limit.bytes) throw tooLongAnswer(limit.bytes, limit.name);
     pieces.push(piece);
   }
   return Buffer.concat(pieces, bytes).toString();
@@ -278,7 +298,8 @@ export async function* eventsOf(answer: AgentAnswer, refuse: (body: string) => u
   }
   const reportPending = (characters: number): void => answer.place?.setPending(characters);
   reportPending(0);
-  for await (const event of sseEvents(answer.readPieces(), MAX_ANSWER_BYTES, reportPending)) {
+  const { longestEvent } = answer;
+  for await (const event of sseEvents(answer.readPieces(), longestEvent, reportPending, ANSWER_LIMIT_NAME)) {
     requireParsable(event.data, answer.mostMembers);
     yield event;
   }

@@ -1,3 +1,4 @@
+import { OutboundTooLongError } from '#libs/http-client';
 import { A2A_ERRORS } from '#libs/protocol';
 import { AgentCallError, type AgentCallFailure } from './agent-call-error.js';
 import type { CancelOutcome } from './agent-client.js';
@@ -22,9 +23,10 @@ export function isLostConnection(
 
 /**
  * True if the failure is in an answer that had begun: the agent reported an error of its protocol, or sent something
- * invalid.
+ * invalid. False for an answer beyond its limit, since the Task that GetTask reads is as large.
  */
 export function isOfTheAnswer(error: unknown): error is AgentCallError {
+  if (error instanceof AgentCallError && error.cause instanceof OutboundTooLongError) return false;
   return error instanceof AgentCallError && (error.kind === 'rpc-error' || error.kind === 'invalid-response');
 }
 

@@ -1,4 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
+import { OutboundTooLongError } from '#libs/http-client';
 import { AgentCallError } from './agent-call-error.js';
 
 /** Event of a `text/event-stream`. */
@@ -13,15 +14,18 @@ export interface SseEvent {
  * pieces. Comments, ids and events without data are skipped. An event at the end of the body counts even without a
  * blank line.
  * @param pending called after each piece with the number of characters of the incomplete event
- * @throws AgentCallError `invalid-response` for an event longer than `maxLength` characters
+ * @param limitName words about `maxLength` that follow it in the error; absent: the number alone
+ * @throws AgentCallError `invalid-response` for an event longer than `maxLength` characters, caused by an
+ *   OutboundTooLongError
  */
 export async function* sseEvents(
   pieces: AsyncIterable<Uint8Array>,
   maxLength: number,
   pending?: (characters: number) => void,
+  limitName?: string,
 ): AsyncIterable<SseEvent> {
   const decoder = new StringDecoder('utf8');
-  const reader = new SseReader(maxLength);
+  const reader = new SseReader(maxLength, limitName);
   for await (const piece of pieces) {
     yield* reader.readChunk(decoder.write(piece as Buffer));
     pending?.(reader.pending);
@@ -39,7 +43,10 @@ class SseReader {
   /** True if the last piece ended with CR. If the next piece begins with LF, both are one line end. */
   #afterCr = false;
 
-  constructor(private readonly maxLength: number) {}
+  constructor(
+    private readonly maxLength: number,
+    private readonly limitName: string | undefined,
+  ) {}
 
   /** Number of characters of the incomplete event. */
   get pending(): number {
@@ -96,6 +103,8 @@ class SseReader {
   }
 
   #tooLong(): AgentCallError {
-    return new AgentCallError('invalid-response', `an event of the stream is longer than ${this.maxLength} characters`);
+    const name = this.limitName === undefined ? '' : ` (${this.limitName})`;
+    const message = `an event of the stream is longer than ${this.maxLength} characters${name}`;
+    return new AgentCallError('invalid-response', message, { cause: new OutboundTooLongError(this.maxLength) });
   }
 }

@@ -95,8 +95,10 @@ async function refusal(): Promise<string> {
 }
 
 const because = (what: string): string => `node "far": external agent call to URL: ${what}`;
-const TOO_LONG = because('the answer is longer than 16777216 bytes');
-const EVENT_TOO_LONG = because('an event of the stream is longer than 16777216 characters');
+const TOO_LONG = because('the answer is longer than 16777216 bytes (twice BODY_LIMIT, at least 16 MiB)');
+const EVENT_TOO_LONG = because(
+  'an event of the stream is longer than 16777216 characters (twice BODY_LIMIT, at least 16 MiB)',
+);
 const TOO_MANY = because('the answer has more than 50000 members and elements (JSON_MEMBERS_LIMIT)');
 const ARTIFACT = because('an artifact of the agent has more than 33554432 characters (ARTIFACT_LIMIT)');
 const TASK = because("the agent's answer has more than 67108864 characters (TASK_LIMIT)");

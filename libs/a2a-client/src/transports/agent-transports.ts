@@ -259,9 +259,9 @@ export class AgentTransports {
   #openTransport(chosen: SdkAgentInterface, streaming: boolean, credentials?: CallCredentials): AgentTransport {
     const { url, tenant } = chosen;
     if (isGrpc(chosen)) {
-      const { jsonMembers } = this.options.content ?? DEFAULT_CONTENT_LIMITS;
+      const limits = this.options.content ?? DEFAULT_CONTENT_LIMITS;
       const endpoint = { origin: endpointOf(chosen), tenant, credentials };
-      return new GrpcTransport(this.http.requestGrpc!, endpoint, streaming, jsonMembers);
+      return new GrpcTransport(this.http.requestGrpc!, endpoint, streaming, limits);
     }
     if (chosen.protocolBinding.toUpperCase() === 'HTTP+JSON')
       return new RestTransport(this.#request, { url, tenant, credentials }, streaming);

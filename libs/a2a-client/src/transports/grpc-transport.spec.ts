@@ -1,5 +1,6 @@
 import type { GrpcCall } from '#libs/http-client';
 import { userMessage } from '#libs/protocol';
+import { DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { grpcOrigin, GrpcTransport } from './grpc-transport.js';
 import { METHODS } from './grpc-messages.js';
 import type { TransportOptions } from './agent-transport.js';
@@ -51,12 +52,10 @@ describe('GrpcTransport', () => {
       yield* answers;
     }
     const credentials = () => ({ authorization: 'Bearer own' });
-    return new GrpcTransport(
-      request,
-      { origin: new URL('https://a.test'), tenant: 't1', credentials },
-      true,
-      mostMembers,
-    );
+    return new GrpcTransport(request, { origin: new URL('https://a.test'), tenant: 't1', credentials }, true, {
+      ...DEFAULT_CONTENT_LIMITS,
+      jsonMembers: mostMembers,
+    });
   }
 
   async function taskBytes(task: object): Promise<Uint8Array> {

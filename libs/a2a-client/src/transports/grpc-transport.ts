@@ -1,4 +1,4 @@
-import type { GrpcRequester } from '#libs/http-client';
+import { type GrpcRequester, OutboundTooLongError } from '#libs/http-client';
 import {
   InvalidProtocolValue,
   type JsonObject,
@@ -9,9 +9,10 @@ import {
   type StreamResponse,
   type Task,
 } from '#libs/protocol';
+import type { ContentLimits } from '#libs/service';
 import { AgentCallError } from '../agent-call-error.js';
 import type { TaskWebhook } from '../agent-client.js';
-import { MAX_ANSWER_BYTES } from '../agent-request.js';
+import { ANSWER_LIMIT_NAME, tooLongAnswer } from '../agent-request.js';
 import { DEFAULT_TIMEOUTS } from '../call-deadlines.js';
 import { grpcFailure } from '../grpc-failure.js';
 import { applyProof } from '../request-signers.js';
@@ -50,8 +51,8 @@ export class GrpcTransport implements AgentTransport {
     private readonly request: GrpcRequester,
     private readonly endpoint: GrpcEndpoint,
     readonly streaming: boolean,
-    /** Maximum number of JSON members of one answer, or of one event of a stream. */
-    private readonly mostMembers: number,
+    /** Limits of one answer, or of one event of a stream. */
+    private readonly limits: Pick<ContentLimits, 'answer' | 'jsonMembers'>,
   ) {}
 
   async *sendMessage(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
@@ -135,7 +136,7 @@ export class GrpcTransport implements AgentTransport {
       ),
       path: method.path,
       message,
-      maxBytes: MAX_ANSWER_BYTES,
+      maxBytes: this.limits.answer,
       deadlineMs: timeouts?.total ?? DEFAULT_TIMEOUTS.total,
       signal,
       alive,
@@ -143,8 +144,9 @@ export class GrpcTransport implements AgentTransport {
       setPending: place && ((bytes) => place.setPending(bytes)),
     });
     try {
-      for await (const bytes of messages) yield method.readAnswer(bytes, this.mostMembers);
+      for await (const bytes of messages) yield method.readAnswer(bytes, this.limits.jsonMembers);
     } catch (error) {
+      if (error instanceof OutboundTooLongError) throw tooLongAnswer(error.maxBytes, ANSWER_LIMIT_NAME);
       throw grpcFailure(error, { sentBytes: message.byteLength });
     }
   }

@@ -123,7 +123,7 @@ describe('a blocking answer over JSON-RPC', () => {
     };
     await expect(send({}, answer)).rejects.toMatchObject({
       kind: 'invalid-response',
-      message: 'the answer is longer than 16777216 bytes',
+      message: 'the answer is longer than 16777216 bytes (twice BODY_LIMIT, at least 16 MiB)',
     });
   });
 

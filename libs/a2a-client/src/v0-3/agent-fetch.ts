@@ -1,7 +1,14 @@
 import { A2A_ERRORS } from '#libs/protocol';
 import { type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
-import { AgentCallError } from '../agent-call-error.js';
-import { type AgentFetch, errorBody, FetchedAnswer, MAX_ANSWER_BYTES, requireParsable } from '../agent-request.js';
+import type { AgentCallError } from '../agent-call-error.js';
+import {
+  type AgentFetch,
+  ANSWER_LIMIT_NAME,
+  errorBody,
+  FetchedAnswer,
+  requireParsable,
+  tooLongAnswer,
+} from '../agent-request.js';
 import { errorOf, errorText, networkFailure, rpcFailure, statusFailure, tryParseObject } from '../call-failure.js';
 import { applyProof } from '../request-signers.js';
 import { sseEvents } from '../sse-events.js';
@@ -22,6 +29,9 @@ const NO_LIMITS = { firstByteMs: 0, idleMs: 0 };
  */
 type ResponseWatch = Partial<Pick<TransportOptions, 'alive' | 'onSkipped' | 'place' | 'signal'>>;
 
+/** Limits of an answer, or of one event of a stream. */
+type FetchedAnswerLimits = Pick<ContentLimits, 'answer' | 'jsonMembers'>;
+
 /** Options of calls, by signal: the SDK passes only the signal to `fetch`. */
 const CALLS = new WeakMap<
   AbortSignal,
@@ -38,10 +48,7 @@ export function bindCall({ signal, alive, auth, fence, onSkipped, place, trace }
  * Returns a `fetch` for the SDK that resolves only for successful responses (2xx). Any other outcome rejects with an
  * AgentCallError: a 5xx, a 4xx (with the agent's error), or a network failure, also in the middle of a body.
  */
-export function agentFetch(
-  send: AgentFetch,
-  { jsonMembers }: Pick<ContentLimits, 'jsonMembers'> = DEFAULT_CONTENT_LIMITS,
-): typeof fetch {
+export function agentFetch(send: AgentFetch, bounds: FetchedAnswerLimits = DEFAULT_CONTENT_LIMITS): typeof fetch {
   return async (input, given) => {
     const call: Partial<TransportOptions> = (given?.signal && CALLS.get(given.signal)) || {};
     const { auth, fence, trace } = call;
@@ -51,8 +58,8 @@ export function agentFetch(
     const response = await send(url, { ...init, ...signed, ...NO_LIMITS }).catch((error: unknown) => {
       throw networkFailure(error);
     });
-    if (!response.ok) throw await readResponseFailure(response, jsonMembers, given?.body);
-    return parsableResponse(watchResponse(response, call), jsonMembers, call);
+    if (!response.ok) throw await readResponseFailure(response, bounds.jsonMembers, given?.body);
+    return parsableResponse(watchResponse(response, bounds, call), bounds, call);
   };
 }
 
@@ -74,9 +81,9 @@ async function readResponseFailure(
   return statusFailure(response.status, await errorBody(new FetchedAnswer(response), mostMembers), refused);
 }
 
-function watchResponse(response: Response, call: ResponseWatch): Response {
+function watchResponse(response: Response, { answer }: FetchedAnswerLimits, call: ResponseWatch): Response {
   if (!response.body || isShort(response)) return response;
-  const body = watchedBody(response.body.getReader(), isStream(response) ? Infinity : MAX_ANSWER_BYTES, call);
+  const body = watchedBody(response.body.getReader(), isStream(response) ? Infinity : answer, call);
   return new Response(body, responseInit(response));
 }
 
@@ -84,25 +91,29 @@ function watchResponse(response: Response, call: ResponseWatch): Response {
  * Returns a response after a check that its JSON can be parsed; checks the events of a stream one by one as they
  * arrive.
  */
-async function parsableResponse(response: Response, mostMembers: number, call: ResponseWatch): Promise<Response> {
+async function parsableResponse(
+  response: Response,
+  bounds: FetchedAnswerLimits,
+  call: ResponseWatch,
+): Promise<Response> {
   if (!response.body) return response;
   if (!isStream(response)) {
-    const text = requireParsable(await response.text(), mostMembers);
+    const text = requireParsable(await response.text(), bounds.jsonMembers);
     return new Response(readableAnswer(text), responseInit(response));
   }
-  const frames = framesOf(response.body as AsyncIterable<Uint8Array>, mostMembers, call);
+  const frames = framesOf(response.body as AsyncIterable<Uint8Array>, bounds, call);
   return new Response(ReadableStream.from(frames) as ReadableStream<Uint8Array<ArrayBuffer>>, responseInit(response));
 }
 
 async function* framesOf(
   pieces: AsyncIterable<Uint8Array>,
-  mostMembers: number,
+  { answer, jsonMembers }: FetchedAnswerLimits,
   { place, onSkipped }: ResponseWatch,
 ): AsyncIterable<Uint8Array> {
   const encoder = new TextEncoder();
   const reportPending = (characters: number): void => place?.setPending(characters);
-  for await (const { type, data } of sseEvents(pieces, MAX_ANSWER_BYTES, reportPending)) {
-    const frame = requireParsable(data, mostMembers);
+  for await (const { type, data } of sseEvents(pieces, answer, reportPending, ANSWER_LIMIT_NAME)) {
+    const frame = requireParsable(data, jsonMembers);
     const failure = restFailure(type, frame);
     if (failure) throw failure;
     const lines = readableFrame(frame)?.split('\n');
@@ -155,7 +166,7 @@ function watchedBody(
         alive?.();
         await place?.countRead(chunk.value.byteLength, signal);
         received += chunk.value.byteLength;
-        if (received > limit) throw new AgentCallError('invalid-response', `the answer is longer than ${limit} bytes`);
+        if (received > limit) throw tooLongAnswer(limit, ANSWER_LIMIT_NAME);
         controller.enqueue(chunk.value);
       } catch (error) {
         controller.error(networkFailure(error));

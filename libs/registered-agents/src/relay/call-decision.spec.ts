@@ -30,6 +30,14 @@ it.each<[AgentCallFailure, number | undefined, boolean, string]>([
   expect(decideAfter({ failure, isSent: true, hasTask }).kind).toBe(decided);
 });
 
+it.each([
+  [true, false, { kind: 'unread' }],
+  [true, true, { kind: 'away', isSafe: true }],
+  [false, false, { kind: 'away', isSafe: true }],
+])('without memory for an answer (sent: %p, Task known: %p) it is %p', (isSent, hasTask, decision) => {
+  expect(decideAfter({ failure: failed('overloaded'), isSent, hasTask })).toEqual(decision);
+});
+
 it('a time limit that has expired is not waited out', () => {
   const failure = { ...failed('timeout'), timedOut: true as const };
   expect(decideAfter({ failure, isSent: true, hasTask: true })).toEqual({ kind: 'failed' });

@@ -6,6 +6,8 @@ import { A2A_ERRORS, textStart } from '#libs/protocol';
 export type CallDecision =
   /** The agent cannot be reached: the same step may succeed later. `isSafe` is false if the agent may have the Message. */
   | { kind: 'away'; isSafe: boolean }
+  /** The agent has the Message, and this process had no memory to read the beginning of its answer. */
+  | { kind: 'unread' }
   /** The agent no longer knows its Task. */
   | { kind: 'forgotten' }
   /** The agent refused the Message. */
@@ -41,6 +43,7 @@ const LONGEST_WORDS = 500;
 export function decideAfter({ failure, isSent, hasTask }: FailedRelayCall): CallDecision {
   const { kind, rateLimited, timedOut } = failure;
   if (timedOut) return { kind: 'failed' };
+  if (kind === 'overloaded' && isSent && !hasTask) return { kind: 'unread' };
   if (AWAY.has(kind) || rateLimited) return { kind: 'away', isSafe: hasTask || !isSent || rateLimited === true };
   if (kind === 'not-found' && hasTask) return { kind: 'forgotten' };
   const code = failure.cause instanceof AgentCallError ? failure.cause.code : undefined;

@@ -262,8 +262,9 @@ export class RelayTurn {
       if (forgotten !== RESEND) return 'policy';
       return this.canWait() ? this.forgetTask() : undefined;
     }
-    if (decision.kind !== 'away') return undefined;
-    if (!decision.isSafe && forgotten !== RESEND) return 'policy';
+    if (decision.kind === 'unread' && forgotten !== RESEND) return forgotten === 'ask' ? 'policy' : undefined;
+    if (decision.kind !== 'away' && decision.kind !== 'unread') return undefined;
+    if (decision.kind === 'away' && !decision.isSafe && forgotten !== RESEND) return 'policy';
     return this.canWait() ? 'again' : undefined;
   }
 

@@ -15,6 +15,7 @@ describe('the limits on content', () => {
       renderedText: 65_536,
       artifact: 2_097_152,
       task: 8_388_608,
+      answer: DEFAULT_CONTENT_LIMITS.answer,
       jsonMembers: 1_000,
       scriptRules: 7,
       expressions: 1_024,
@@ -27,6 +28,7 @@ describe('the limits on content', () => {
       renderedText: 16 * 1024 ** 2,
       artifact: 1024 ** 2,
       task: 256 * 1024 ** 2,
+      answer: 32 * 1024 ** 2,
     });
     expect(content({ BODY_LIMIT: '1kb' })).toEqual(DEFAULT_CONTENT_LIMITS);
     expect(content({ BODY_LIMIT: '1gb' }).task).toBe(512 * 1024 ** 2);

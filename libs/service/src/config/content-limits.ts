@@ -12,6 +12,8 @@ export interface ContentLimits {
   readonly artifact: number;
   /** Maximum bytes of one Task's log. A run is one Task, so the answers of its nodes count too. */
   readonly task: number;
+  /** Maximum bytes of one answer of a remote agent, or of one event of its stream. */
+  readonly answer: number;
   /** Maximum number of object members and list elements in one JSON text. */
   readonly jsonMembers: number;
   /** Maximum number of rules in one script. */
@@ -32,6 +34,7 @@ export const DEFAULT_CONTENT_LIMITS: ContentLimits = {
   renderedText: 4 * MEGABYTE,
   artifact: 32 * MEGABYTE,
   task: 64 * MEGABYTE,
+  answer: 16 * MEGABYTE,
   jsonMembers: 50_000,
   scriptRules: 200,
   expressions: 16_384,
@@ -66,7 +69,8 @@ type ContentLimitValues = { readonly [Name in keyof typeof CONTENT_VARIABLES]?: 
 
 /**
  * Returns the content limits. Unset limits of rendered text, Artifacts and Tasks grow with `BODY_LIMIT`, so that the
- * largest body always fits; the other unset limits have fixed defaults.
+ * largest body always fits. So does the limit of an agent's answer, which may hold a Message and an Artifact of that
+ * size. The other unset limits have fixed defaults.
  */
 export function contentLimitsOf(values: ContentLimitValues, bodyLimit: number): ContentLimits {
   const standard = DEFAULT_CONTENT_LIMITS;
@@ -76,6 +80,7 @@ export function contentLimitsOf(values: ContentLimitValues, bodyLimit: number): 
     renderedText: values.RENDERED_TEXT_LIMIT ?? growWithBody(standard.renderedText, 1),
     artifact: values.ARTIFACT_LIMIT ?? growWithBody(standard.artifact, 8),
     task: values.TASK_LIMIT ?? growWithBody(standard.task, 16),
+    answer: growWithBody(standard.answer, 2),
     jsonMembers: values.JSON_MEMBERS_LIMIT ?? standard.jsonMembers,
     scriptRules: values.SCRIPT_RULES_LIMIT ?? standard.scriptRules,
     expressions: values.EXPRESSIONS_LIMIT ?? standard.expressions,
