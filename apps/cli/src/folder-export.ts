@@ -82,8 +82,8 @@ async function itemsToExport(session: Session, names: readonly string[]): Promis
 }
 
 /**
- * Returns the one member that holds an object's secret, such as `{ token: '${env:CRM_TOKEN}' }`; `{}` if the kind has no
- * secret. The value is a reference to a variable, because the service returns no secrets.
+ * Returns an object with the one member that holds a secret, such as `{ token: '${env:CRM_TOKEN}' }`; `{}` if the kind
+ * has no secret. The value is a reference to a variable, because the service returns no secrets.
  */
 function secretReference(kind: ObjectKind, name: string, definition: JsonObject): JsonObject {
   const member = kind.secretOf?.(definition);

@@ -49,8 +49,8 @@ async function readerOf(file: string, oldest: PostgresProgram, signal: AbortSign
 }
 
 /**
- * Refuses a database that has tables, or on which a service is starting, and locks it. The lock belongs to this
- * database session: until the session ends, no service creates its tables.
+ * Refuses a database that has tables, or on which a service is starting, and locks the database. The lock belongs to
+ * this database session: until the session ends, no service creates tables in the database.
  */
 async function refuseOccupied(database: ServiceDatabase): Promise<void> {
   if (!(await tryMigrationLock(database.client)))

@@ -58,8 +58,8 @@ export interface WrongFile {
 }
 
 /**
- * Reads the workflows and objects in a folder and its subfolders, or in one file. `${env:NAME}` in a text is replaced by
- * the variable's value.
+ * Reads the workflows and objects in a folder and its subfolders, or in one file. `${env:NAME}` in a text is replaced
+ * by the variable's value.
  * @throws CommandError naming each file that cannot be read, and each variable that is not set
  */
 export function readFolder(where: string, env: FileVariables): FolderContent {

@@ -41,7 +41,7 @@ function outputType({ type, config, output, each }: WorkflowNode): string {
   return each === undefined ? one : `Array<${one}>`;
 }
 
-/** Returns the TypeScript type of the values that fit a JSON Schema, as far as it can be said; else `unknown`. */
+/** Returns the TypeScript type of the values that fit a JSON Schema; `unknown` where TypeScript cannot express it. */
 export function schemaType(schema: JsonValue, depth = 0): string {
   if (schema === false) return 'never';
   if (!isJsonObject(schema) || depth > DEEPEST) return 'unknown';

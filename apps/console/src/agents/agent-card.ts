@@ -1,4 +1,7 @@
-/** An agent's card in the form of A2A 1.0, as far as the console shows it. Any member may be missing: cards are not trusted. */
+/**
+ * An agent's card in the form of A2A 1.0, as far as the console shows it. Any member may be missing: cards are not
+ * trusted.
+ */
 export interface A2aCard {
   name?: string;
   description?: string;

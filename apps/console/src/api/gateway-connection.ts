@@ -151,7 +151,10 @@ export class GatewayConnection {
     else follower.reader.onFrame(frame as unknown as GatewayEventFrame);
   }
 
-  /** Retries a subscription that the gateway refused or ended, unless the caller may not read events. */
+  /**
+   * Retries a subscription that the gateway refused or ended: after a backoff, or at once without a cursor if the
+   * cursor is too old (410). Does nothing if the subscription exists already (409).
+   */
   private handleRefusal(id: string, follower: Follower, status: number | undefined): void {
     if (status === TAKEN) return;
     if (status === TOO_OLD) {

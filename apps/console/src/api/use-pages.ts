@@ -67,8 +67,8 @@ export function withNextPage<T>(shown: Rows<T>, page: Rows<T>, keyOf: (row: T) =
 }
 
 /**
- * Replaces the first page of the shown rows: its rows come first, then the earlier rows that it lacks. If it shares no
- * row with the shown ones, rows are missing between them, and only the first page is kept.
+ * Returns the rows to show after a refetch of the first page: the rows of `first`, then the shown rows that `first`
+ * lacks. If `first` and the shown rows have no row in common, rows may be missing between them: only `first` is kept.
  */
 export function withFirstPage<T>(shown: Rows<T>, first: Rows<T>, keyOf: (row: T) => string): Rows<T> {
   const fresh = new Set(first.rows.map(keyOf));

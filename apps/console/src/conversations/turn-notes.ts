@@ -2,7 +2,7 @@ import type { TaskLogEvent } from '../api/task.js';
 
 /** Data about a conversation's turns that only its log has, not the answer of the API. */
 export interface TurnNotes {
-  /** Task of the agent for each turn, by the turn's number. */
+  /** Id of the agent's Task for each turn, by the turn's number. */
   tasks: ReadonlyMap<number, string>;
   /** Numbers of the turns that a person injected in place of an agent. */
   injected: ReadonlySet<number>;

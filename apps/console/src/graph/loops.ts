@@ -8,9 +8,9 @@ export interface GraphLoop {
   to: string;
   settings: LoopSettings;
   body: ReadonlySet<string>;
-  /** Number of loops that contain this loop. */
+  /** Number of loops that contain this loop; 0 for an outermost loop. */
   depth: number;
-  /** Number of levels of loops nested in this loop. */
+  /** Number of levels of loops nested in this loop; 0 for an innermost loop. */
   height: number;
 }
 
@@ -19,8 +19,8 @@ type Ends = Pick<DefinitionEdge, 'from' | 'to' | 'loop'>;
 const found = new WeakMap<readonly Ends[], readonly GraphLoop[]>();
 
 /**
- * Returns the loops of a graph, outer loops first. The body of a loop has the nodes on all ways from the target of its
- * edge to the source.
+ * Returns the loops of a graph, outer loops first. The body of a loop has the nodes on all paths from the target of its
+ * edge to the source of its edge.
  */
 export function loopsOf(edges: readonly Ends[]): readonly GraphLoop[] {
   const known = found.get(edges);

@@ -22,7 +22,7 @@ const COLLECT_MS = 50;
 
 /**
  * Reads the events of a run that exist, then follows the run until it has ended.
- * - The picture never shows a state that is older than the start of the reading.
+ * - The picture shows no status (`UNREAD`) until the events that existed at the start have been read.
  * - A broken connection resumes after the last event.
  * - No event is lost or repeated.
  */

@@ -44,7 +44,7 @@ export function addNode(draft: Draft, type: string, position?: Position, after?:
   return { draft: before ? connectNodes(added, { from: before.id, to: id }) : added, id };
 }
 
-/** Removes nodes with their edges, and edges by their ids. */
+/** Removes nodes with their edges and their entries in `onExit`, and edges by their ids. */
 export function removeElements(draft: Draft, nodes: readonly string[], edges: readonly string[]): Draft {
   const gone = new Set(nodes);
   const cut = new Set(edges);
