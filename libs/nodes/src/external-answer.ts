@@ -17,7 +17,7 @@ import type { NodeEvent, NodeOutput } from './node-executor.js';
 
 /** Minimum milliseconds between two events that report what a remote agent says while it works. */
 const PROGRESS_MS = 250;
-/** Maximum number of such events in one turn. */
+/** Maximum number of events in one turn that report what a remote agent says while it works. */
 const MOST_PROGRESS = 1_000;
 
 /**

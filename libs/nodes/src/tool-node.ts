@@ -22,7 +22,7 @@ import { ConfigProblems, configSchema } from './node-config.js';
 import { NodeExecutor, NodeFailure, type NodeWork, resultParts, workStep } from './node-executor.js';
 import type { ToolRegistry } from './tools/tool-registry.js';
 
-/** Rules for filling in the strings in `args`, as the author of a workflow wrote them. */
+/** Rules for filling in the strings that the author of a workflow wrote in `args`. */
 export interface Author {
   /** Returns the value for a string of the author, if the Message has no value for it. */
   fillText(text: string): JsonValue;

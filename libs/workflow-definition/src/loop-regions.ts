@@ -213,7 +213,7 @@ export class GraphUnit {
   }
 }
 
-/** An edge between two units of the same region. A loop stands for all nodes that it repeats. */
+/** An edge between two units of the same region. An edge into or out of a loop is an edge of the loop's unit. */
 export interface UnitEdge extends GraphEdge {
   readonly region: LoopRegion;
   /** Index of this edge in `region.edges`. */

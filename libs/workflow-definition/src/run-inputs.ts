@@ -106,7 +106,7 @@ export function refuseLargeInputs({ parts }: Message, definition: WorkflowDefini
 }
 
 /**
- * Members that give a JSON Schema an address or a version. They are left out of a schema that is embedded in another
+ * Keywords that give a JSON Schema an address or a version. They are left out of a schema that is embedded in another
  * one.
  */
 const PLACES = new Set(['$schema', '$id', 'id']);

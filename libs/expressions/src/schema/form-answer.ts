@@ -32,7 +32,7 @@ export function strayParts(form: InputSchema | undefined, parts: readonly Part[]
   return findStrayParts(form, parts, ({ text }, index) => index === answers || (answers < 0 && text !== undefined));
 }
 
-/** Returns a violation for each data Part that `readAnswer` ignores. */
+/** Returns a violation for each data Part that `readAnswer` does not use as the answer. */
 export function droppedData(form: InputSchema | undefined, parts: readonly Part[]): FieldViolation[] {
   const isText = form === undefined && joinedText(parts) !== undefined;
   const answers = isText ? -1 : parts.findIndex(isData);

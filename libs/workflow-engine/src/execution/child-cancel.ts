@@ -27,7 +27,7 @@ export interface ChildCancel {
    */
   workflow?: string;
   /**
-   * Revision of that workflow with which the run was started, since the newest revision may lack the node. Absent if
+   * Revision of `workflow` with which the run was started, since the newest revision may lack the node. Absent if
    * `workflow` is, or if the Task names no revision.
    */
   revision?: string;

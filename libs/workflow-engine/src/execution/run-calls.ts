@@ -97,8 +97,8 @@ export class CallTimes {
   }
 
   /**
-   * Returns the time limit of a call. It pauses while the answer is not read for lack of memory, and restarts once it
-   * turns out that no earlier execution has sent the Message.
+   * Returns the time limit of a call. It pauses while memory is lacking to read the answer, and restarts if no earlier
+   * execution has sent the Message.
    * @param limit in milliseconds
    */
   createCallLimit(node: NodeInstance, limit: number, clock: Pick<RunClock, 'now'>): CallLimit {

@@ -74,7 +74,10 @@ export class RunDecisions {
     });
   }
 
-  /** Yields the events of `steps`. An error of an expression or of a result fails the node's attempt. */
+  /**
+   * Yields the events of `steps`. If `steps` throws the error of an expression or of a result, the events of the failed
+   * attempt follow.
+   */
   private *attemptSteps(node: NodeInstance, steps: () => Generator<TaskEvent>): Generator<TaskEvent> {
     try {
       yield* steps();

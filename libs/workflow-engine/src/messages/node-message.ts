@@ -228,7 +228,7 @@ export function standsForSomething(run: MessageSource, id: string, suffix: reado
   return !wantsData || firstData(artifact.parts) !== undefined;
 }
 
-/** True if an unresolved `{{reference}}` becomes an empty text. */
+/** True if an unresolved `{{reference}}` to this node becomes an empty text, and does not stay as written. */
 export function isEmptied(run: MessageSource, id: string): boolean {
   return run.leavesOut?.(id) ?? false;
 }

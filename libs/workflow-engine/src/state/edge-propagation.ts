@@ -83,7 +83,7 @@ export class EdgePropagation {
     this.flushResolved();
   }
 
-  /** Skips a unit. With `damage`, its outgoing edges break; otherwise they are not taken. */
+  /** Skips a unit. With `damage`, an unhandled failure, its outgoing edges break; otherwise they are not taken. */
   skipUnit(run: UnitState, because: SkipReason, damage?: FailurePropagation): void {
     this.finishUnit(run, 'skipped');
     this.listener.onSkipped(run, because);

@@ -68,7 +68,7 @@ export interface NodeInstance {
   contextId?: string;
   /** Id of the Message that was sent last in this attempt; absent before the first one. */
   messageId?: string;
-  /** Time at which that Message was sent, or at which its Task resumed without a Message (ISO 8601). */
+  /** Time at which the Message `messageId` was sent, or its Task resumed without a Message (ISO 8601). */
   sentAt?: string;
   /** Number of times that the agent's Task has resumed without a Message since the last Message. */
   resumes?: number;

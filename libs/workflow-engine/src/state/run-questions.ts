@@ -229,9 +229,9 @@ function deadlineOf(graph: WorkflowGraph, { id, openSince, asks }: NodeInstance,
 }
 
 const OPEN: ReadonlySet<NodeStatus> = new Set(['pending', 'running', 'input-required']);
-/** Maximum number of questions in one text. */
+/** Maximum number of questions in the text of `questionsText`. */
 const MOST_QUESTIONS = 10;
-/** Maximum number of characters of each question in that text. */
+/** Maximum number of characters of each question in the text of `questionsText`. */
 const LONGEST_QUESTION = 500;
 
 /**
@@ -245,8 +245,8 @@ export function askingEntries({ each, status }: NodeInstance): readonly NodeInst
 }
 
 /**
- * Formats the questions of list entries as a text, at most ten of them, one per line. A line begins with the name of
- * the instance, to which an answer refers.
+ * Formats the questions of list entries as a text, at most ten of them, one per line, and the number of the others. A
+ * line begins with the name of the instance, to which an answer refers.
  */
 export function questionsText(entries: readonly NodeInstance[]): string {
   const lines = entries

@@ -1,4 +1,4 @@
-/** Maximum milliseconds of processor time of the nodes that start in one turn (cycle) of the event loop. */
+/** Processor time in milliseconds of a turn (cycle) of the event loop, after which fewer nodes start per turn. */
 const LONGEST_TURN = 20;
 
 /** Limits the number of nodes that start in one turn of the event loop, so that other events are served. */
@@ -68,9 +68,9 @@ export interface WorkLimits {
   readonly processNodes: number;
   /** Maximum number of nodes that start in one turn of the event loop; fewer if turns take long. */
   readonly turnStarts: number;
-  /** Evaluation steps (of CEL expressions) per second of one caller, and the burst that the caller may use at once. */
+  /** Evaluation steps (of CEL expressions) of one caller: per second, and at most saved up for one use. */
   readonly callerSteps: number;
-  /** Evaluation steps (of CEL expressions) per second of all callers, and the burst that they may use at once. */
+  /** Evaluation steps (of CEL expressions) of all callers: per second, and at most saved up for one use. */
   readonly processSteps: number;
 }
 

@@ -98,7 +98,7 @@ class Bucket {
     this.steps = this.refillSteps(now) - steps;
   }
 
-  /** Returns the milliseconds until the balance is 0. */
+  /** Returns the milliseconds until a negative balance is refilled to 0; 0 for any other balance. */
   pauseUntilPaid(now: number): number {
     return Math.max(0, -this.refillSteps(now) / this.rate) * 1_000;
   }
@@ -297,7 +297,7 @@ export class StepShare {
     return this.budget.pauseOf(this.caller) > 0;
   }
 
-  /** Counts used evaluation steps and the milliseconds they took; on a slow or busy machine the time counts more. */
+  /** Counts used evaluation steps, or the milliseconds they took if those cost more (SHARE_OF_TIME). */
   use(steps: number, milliseconds = 0): void {
     if (steps > 0) this.budget.useSteps(this.caller, this.tree, steps, milliseconds);
   }
