@@ -50,7 +50,9 @@ export function endingSentence({ outcome, error, maxTurns, target }: Conversatio
   return OUTCOMES[outcome].sentence.replace('{maxTurns}', String(maxTurns)).replace('{target}', target);
 }
 
-/** Returns a sentence that says whether the conversation's last text was announced; `undefined` while this is open. */
+/**
+ * Returns a sentence that says whether the conversation's last text was announced; `undefined` before that is decided.
+ */
 export function announcementSentence({ announcement }: Conversation): string | undefined {
   return announcement && ANNOUNCEMENTS[announcement];
 }

@@ -9,7 +9,7 @@ interface NodeChanges {
   take: (changes: NodeChange<CardNode>[]) => void;
 }
 
-/** Handles the canvas's changes of nodes. A drag is reported as a move when it ends. */
+/** Handles changes of nodes on the canvas. A drag is reported as a move (`onMove`) only when it ends. */
 export function useNodeChanges(
   onSelect: (id: string) => void,
   onMove: ((moved: ReadonlyMap<string, Position>) => void) | undefined,

@@ -7,7 +7,10 @@ import type { NodePicture } from './node-picture.js';
 import type { RunPicture } from './run-picture.js';
 import { NEWEST, type Shown, shownNode, shownPlace } from './run-scope.js';
 
-/** Returns the state of each edge, by index, from the events of the edge's source in the shown iterations. */
+/**
+ * Returns the state of each edge, by index, in the shown iterations: from the status of the edge's source, or from its
+ * loop if it is a loop's edge.
+ */
 export function edgeStates(picture: RunPicture, shown: Shown): EdgeOutcome[] {
   const { edges } = picture.graph;
   const states = new Map<number, EdgeOutcome>();

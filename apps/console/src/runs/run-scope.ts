@@ -8,7 +8,10 @@ export type Shown = ReadonlyMap<string, number>;
 
 export const NEWEST: Shown = new Map();
 
-/** Returns the place of a node's shown instance: its id and the shown iterations of the loops around it. */
+/**
+ * Returns the parts of the name of a node's shown instance: the node's id and the shown iterations of the loops around
+ * it.
+ */
 export function shownPlace(picture: RunPicture, node: string, shown: Shown): InstancePlace {
   const path: number[] = [];
   for (const loop of loopsAround(picture.graph.edges, node)) path.push(iterationOf(picture, loop, path, shown));

@@ -15,8 +15,8 @@ import { RegisteredAgentList } from './registered-agent-list.js';
 import { RegisteredAgentPage } from './registered-agent-page.js';
 
 /**
- * Shows the settings of an operator: models, registered agents, MCP servers, credentials, keys, cards of remote agents, and files.
- * The form for a new object has an address of its own, because an object may be called `new`.
+ * Shows the settings of an operator: models, registered agents, MCP servers, credentials, keys, cards of remote agents,
+ * and files. The form for a new object has an address of its own, because an object may be called `new`.
  */
 export function View() {
   return (

@@ -192,15 +192,18 @@ class TranscriptFold {
     return last?.kind === 'model' && last.state === 'running' ? last : undefined;
   }
 
-  /** Returns the open call of an event: by id, or by tool, since the only call of a tool node has no id. */
+  /**
+   * Returns the open call that an event is about: by the call's id, or without an id by the tool, since the only call
+   * of a tool node has no id.
+   */
   private findOpenCall({ id, tool }: WorkEvent['payload']): ToolStep | undefined {
     const calls = this.calls.filter(isOpen);
     return typeof id === 'string' ? calls.find((it) => it.id === id) : calls.find((it) => it.tool === tool);
   }
 
   /**
-   * Returns the last call with the id of an event, open or ended: a follower that reconnects may receive the result of
-   * a call again.
+   * Returns the last call with the id in an event, open or ended: a reader that reconnects may receive the result of a
+   * call again.
    */
   private findEarlierCall({ id }: WorkEvent['payload']): ToolStep | undefined {
     return typeof id === 'string' ? this.calls.findLast((it) => it.id === id) : undefined;

@@ -2,7 +2,7 @@ import type { SuggestedWord, SuggestedWords } from '../code/code.js';
 import type { Draft } from './draft.js';
 import { findEarlierNodes } from './earlier-nodes.js';
 
-/** Heading of the nodes that have not run when a text or an expression is evaluated. */
+/** Heading of the suggested nodes that have not run yet when a text or an expression is evaluated. */
 export const LATER = 'Not run before this';
 
 const NODE_MEMBERS = ['status', 'text', 'data', 'artifacts', 'error', 'attempts', 'loop'];
