@@ -28,7 +28,7 @@ export interface PassTurn {
   faults?: string;
   /** Number of answers that the agent sent back to its model for a repair, over the whole pass. */
   repairs?: number;
-  /** Number of the repairs of the last call that the log already has. */
+  /** Number of repairs during the last call that are already recorded in the log. */
   recordedRepairs?: number;
   /** Tokens that the agent reports for the calls of its model, over the whole pass; absent if it reports none. */
   usage?: AgentTokenUsage;

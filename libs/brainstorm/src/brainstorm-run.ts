@@ -120,9 +120,9 @@ export class BrainstormRun extends DurableExecution<BrainstormProgress> {
   }
 
   /**
-   * Returns the credential for the next call to a remote agent (an object without it if none is named), or as a text
-   * the reason why no named credential is usable. Checked at each call. An agent of this service gets none by this
-   * method.
+   * Returns the credential for the next call to a remote agent, as `{ credential }`: the first one that the agent's
+   * origin may get. Returns `{}` if none is named, and for an agent of this service. Returns a sentence with the reason
+   * if none of the named ones is usable. Checked at each call.
    */
   private async findProof(turn: PassTurn): Promise<{ credential?: string } | string> {
     const { target, auth, credentials = [] } = this.agentOf(turn);

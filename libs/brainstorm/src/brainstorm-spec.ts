@@ -85,7 +85,10 @@ export function targetUrl(target: AgentTarget, baseUrl: string): string {
   return 'url' in target ? target.url : `${baseUrl}/a2a/${target.path}`;
 }
 
-/** Returns the default name of an agent: the last segment of its path, also of its card's path, or its host. */
+/**
+ * Returns the default name of an agent: the last segment of its path (without a final `/a2a`), or for a URL without a
+ * path the host. The URL of a card counts as the URL of its agent.
+ */
 export function defaultName(target: AgentTarget): string {
   if ('path' in target) return target.path.split('/').at(-1) ?? target.path;
   const { host, pathname } = new URL(calledAgentOf(target.url));

@@ -12,7 +12,8 @@ export interface AgentTokenUsage {
 }
 
 /**
- * Report of an agent about a state: the answers of its model that it sent back before, and the tokens that they used.
+ * Report that an agent adds to a state: the faults of earlier answers of its model, which it sent back for a repair,
+ * and the tokens that the model used.
  */
 export interface AnswerReport {
   /** Faults of each answer that the agent sent back to its model before it returned the state. */

@@ -78,7 +78,10 @@ export abstract class ConfigurationKind {
     return Promise.resolve(undefined);
   }
 
-  /** Returns a stored definition for the comparison with a sent one. */
+  /**
+   * True if a sent object equals the stored one, so that it need not be saved.
+   * @param isEqual compares two JSON values deeply
+   */
   isSame(
     stored: StoredObject,
     wanted: ConfigurationObject,

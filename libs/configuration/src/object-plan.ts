@@ -19,7 +19,7 @@ const PREPARED_AT_ONCE = 8;
 interface SentObjects {
   objects: readonly { kind: string; definition: JsonObject; revision?: string | null }[];
   mark?: string | undefined;
-  /** False: objects without the mark are not replaced. */
+  /** False to replace only objects that were last applied under the mark, and those with an expected revision. */
   adopt?: boolean | undefined;
 }
 
@@ -190,7 +190,7 @@ export class ObjectPlan {
     return found;
   }
 
-  /** Does what the changes require after the commit. */
+  /** Calls `finishChange` of the kind for each saved or deleted object. Call it after the commit. */
   async finishChanges(): Promise<void> {
     for (const { kind, object, isDeleted } of this.changed)
       await kind.finishChange(this.saver.tenant, object, isDeleted);
@@ -222,7 +222,7 @@ export class ObjectPlan {
     return { kind: kind.kind, name, action, revision, problems };
   }
 
-  /** Warns of a credential that does not exist. */
+  /** Returns a warning if the object names a credential that neither exists nor is in the request. */
   private async findWarnings(session: ConfigurationSession, { definition }: PlannedObject): Promise<ProblemEntry[]> {
     const { auth } = definition;
     const credentials = this.kinds.get('credential');
@@ -256,7 +256,7 @@ export class ObjectPlan {
   }
 }
 
-/** Maximum number of users that an error names. */
+/** Maximum number of objects and workflows that an error lists because they still name an object. */
 const MOST_USERS = 10;
 
 function stillUsed(kind: string, name: string, users: readonly string[]): ProblemError {

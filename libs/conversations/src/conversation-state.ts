@@ -23,7 +23,7 @@ const CONVERSATION_KEY = 'parley/conversation';
  */
 const STEP_KEY = 'parley/step';
 
-/** Call of a conversation: a turn, or the announcement of the end. */
+/** Name of a call of a conversation: the number of its turn, or `announce` for the announcement of the end. */
 export type CallName = number | 'announce';
 
 /** Outcome of the announcement. `silenced`: the announcer chose to deliver nothing (it answered `ANNOUNCE_SKIP`). */

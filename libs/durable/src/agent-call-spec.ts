@@ -71,8 +71,8 @@ export class ClaimProof {
 }
 
 /**
- * Stores the `contextId` that a remote agent assigned in one call, and finds the one of earlier calls. It belongs to
- * one conversation; RemoteContexts stores those of all.
+ * Stores the `contextId` that a remote agent assigned in one conversation, and finds it for later calls of the
+ * conversation. RemoteContexts stores those of all conversations.
  */
 export interface KeptContext {
   /**
@@ -88,8 +88,8 @@ export interface KeptContext {
 const LONGEST_CONTEXT = 1_024;
 
 /**
- * Context (`contextId`) at the agent during one call: the call uses the one of earlier calls, and stores its own for
- * later ones.
+ * Context (`contextId`) at the agent during one call. The call is sent with the `contextId` that earlier calls stored;
+ * the `contextId` that the agent names in this call is stored for later calls.
  */
 export class AgentContext {
   private isRefused = false;
@@ -121,7 +121,9 @@ export class AgentContext {
     return this.isRefused;
   }
 
-  /** Starts to store the first `contextId` that a response names, unless it is very long. */
+  /**
+   * Starts to store the first `contextId` that a response of this call names, unless it is longer than LONGEST_CONTEXT.
+   */
   keepFrom(response: StreamResponse): void {
     const contextId = contextOf(response);
     if (!contextId || contextId.length > LONGEST_CONTEXT) return;

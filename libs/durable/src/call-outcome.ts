@@ -24,7 +24,7 @@ import {
 const OUT_OF_TIME = new Error('The call is out of time');
 
 /**
- * Milliseconds that are left at least to a call that resumes after its time limit has expired: enough to read an
+ * Minimum milliseconds of a call that is resumed when little or nothing of its time limit is left: enough to read an
  * answer that is already there.
  */
 export const LAST_LOOK_MS = 2_000;
@@ -194,7 +194,10 @@ export function toCallFailure(cause: unknown): CallFailure {
 /** Kinds of faults of a local agent that its caller may see: those of A2AError, UnknownAgent and ContentTooLarge. */
 const LOCAL_KINDS: ReadonlySet<FaultKind> = new Set<FaultKind>(['rpc-error', 'not-found', 'refused']);
 
-/** True if a call failed without an update of the Task to which its Message belongs: that Task may wait forever. */
+/**
+ * True if a call failed, other than by its time limit, and its Task may still wait for a Message: the last known state
+ * of the Task is a waiting one, or no state is known.
+ */
 export function isLeftWaiting(outcome: CallOutcome): boolean {
   const { state, taskId } = outcome.answer;
   if (outcome.kind !== 'failed' || outcome.failure.timedOut || taskId === undefined) return false;

@@ -90,7 +90,7 @@ export abstract class DurableExecution<State extends ProcessState> {
 
   /**
    * Runs steps until an event ends the turn.
-   * @throws the reason of an interruption, after which another process continues
+   * @throws the signal's reason if this execution is interrupted; a later execution then continues the process
    */
   async *runToEnd(): AsyncGenerator<TaskEvent, void, undefined> {
     const { signal } = this.context;
@@ -128,8 +128,8 @@ export abstract class DurableExecution<State extends ProcessState> {
   }
 
   /**
-   * Cancels the agents that work or wait; called when the Task ends without an event of this process. Needed only for
-   * Tasks of remote agents that the log alone names; by default does nothing.
+   * Cancels the agents that work or wait. Called when the Task ends without an event of this execution, as by a fault
+   * or a limit of the Task. Needed only for Tasks of remote agents that the log alone names; by default does nothing.
    */
   protected async endCalls(): Promise<void> {
     // The job END_CHILDREN cancels the Tasks that are known outside the log.

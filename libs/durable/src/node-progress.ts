@@ -40,7 +40,10 @@ export class NodeProgress implements Disposable {
   private timer: NodeJS.Timeout | undefined;
   private isOver = false;
 
-  /** @param report called at most once per Artifact, and once for the status text, every quarter of a second */
+  /**
+   * @param report called at intervals of a quarter of a second, if there is news: once for the status text, and once
+   *   for each Artifact
+   */
   constructor(private readonly report: (step: RunEventNote) => void) {}
 
   takeResponse(response: StreamResponse): void {

@@ -77,7 +77,9 @@ export class CurrentDefinition {
     this.nodes = new Map(nodes.map((node) => [node['id'] as string, node]));
   }
 
-  /** Definition as the model sees it: without credentials, positions and managed members. */
+  /**
+   * Definition as the model sees it: without credentials, positions, and the members that the service manages (SHOWN).
+   */
   get visible(): JsonObject {
     const { nodes, ...rest } = this.sent;
     const members = Object.entries(rest).filter(([name]) => !SHOWN.has(name));

@@ -4,8 +4,8 @@ import { Readiness } from './readiness.js';
 import { whenAborted, withinTime } from './waits.js';
 
 /**
- * Phases of the shutdown, in order. The server still listens up to `connections`; the later phases run after it has
- * closed.
+ * Phases of the shutdown, in order. The server listens until the phase `connections` is over; the later phases run
+ * after it has closed.
  */
 export const SHUTDOWN_PHASES = [
   'readiness',
@@ -123,8 +123,8 @@ export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdow
   }
 
   /**
-   * Rejects if the grace time is over and the time of `lettingGoMs` too, or once `finished` aborts after the grace
-   * time.
+   * Waits for the end of the grace time, then for the milliseconds of `lettingGoMs` or until `finished` aborts,
+   * whichever is first. Then always rejects, with the error of a phase that was not finished in time.
    */
   private async lettingGoOver(phase: ShutdownPhase, finished: AbortSignal): Promise<void> {
     await whenAborted(this.grace.signal);

@@ -26,9 +26,9 @@ export class Backoff {
   }
 
   /**
-   * Retries an operation until it succeeds, or until an error is not passing.
+   * Retries an operation until it succeeds, or fails with an error for which `isPassing` is false.
    * @param isPassing true if the operation is retried after this error and a pause of `pauseMs`
-   * @throws the signal's reason once it is aborted; else the first error that is not passing
+   * @throws the signal's reason once it is aborted; else the first error for which `isPassing` is false
    */
   async retryWhile<T>(
     operation: () => Promise<T>,

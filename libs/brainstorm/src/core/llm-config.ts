@@ -11,7 +11,7 @@ export interface LlmSettings {
 /** Ranges of the numeric model settings, both ends included. */
 export const LLM_RANGES = { temperature: [0, 2], max_tokens: [1, 1_000_000] } as const;
 
-/** Rules of the numeric model settings, as the end of an error message after the setting's name. */
+/** Rules of the numeric model settings. Each text ends an error message that begins with the name of the setting. */
 export const LLM_RULES = {
   temperature: `must be a number from ${LLM_RANGES.temperature.join(' to ')}`,
   max_tokens: `must be a whole number from ${LLM_RANGES.max_tokens.join(' to ')}`,

@@ -196,8 +196,8 @@ function openQuestions(pass: FinishedPass, before: CanonicalState): Sourced<stri
 }
 
 /**
- * Returns the last text of a field in the agents' answers that differs from the text before it, with its agent as the
- * source; if there is none, the text before the pass. Empty texts are ignored.
+ * Returns the text of a field after the pass: that of the last agent whose answer changed the text, with this agent as
+ * the source; if none did, the text before the pass. Empty texts are ignored, and so are changes of case and spaces.
  */
 function lastWord(
   { outputs, provenance }: FinishedPass,

@@ -17,8 +17,8 @@ export class RegisteredAgentRow {
 }
 
 /**
- * Creates the tables of registered agents and of their Tasks: which Task of the agent a Task here stands for. The ids of
- * the agent are in no log and on no wire.
+ * Creates the tables of registered agents and of their Tasks: which Task of the agent a Task here stands for. The ids
+ * that the agent assigns are in no log and in no response.
  */
 class CreateRegisteredAgent1700000001070 implements MigrationInterface {
   readonly name = 'CreateRegisteredAgent1700000001070';
@@ -63,7 +63,10 @@ class CreateRegisteredAgent1700000001070 implements MigrationInterface {
   }
 }
 
-/** Adds what limits of calls over all replicas need: which turns are at an agent, and when its next Message may go. */
+/**
+ * Adds the columns and the table for limits over all replicas: which turns are at an agent, and when its next Message
+ * may be sent.
+ */
 class LimitRegisteredAgent1700000001071 implements MigrationInterface {
   readonly name = 'LimitRegisteredAgent1700000001071';
 
@@ -89,7 +92,10 @@ class LimitRegisteredAgent1700000001071 implements MigrationInterface {
   }
 }
 
-/** Adds which execution began a turn: an execution that repeats the statement is not taken for a later one. */
+/**
+ * Adds the id of the execution that began a turn. An execution that repeats the statement is thereby recognized, and
+ * not taken for a later execution.
+ */
 class BeginRegisteredAgentTurn1700000001072 implements MigrationInterface {
   readonly name = 'BeginRegisteredAgentTurn1700000001072';
 
@@ -102,7 +108,9 @@ class BeginRegisteredAgentTurn1700000001072 implements MigrationInterface {
   }
 }
 
-/** Adds which Message is not at the agent for certain, because its turn waits. NULL, as in old rows: it may be there. */
+/**
+ * Adds which Message has certainly not been sent, because its turn waits. NULL, as in old rows: it may have been sent.
+ */
 class NoteUnsentMessage1700000001073 implements MigrationInterface {
   readonly name = 'NoteUnsentMessage1700000001073';
 
@@ -144,7 +152,10 @@ class ParkRegisteredAgentTask1700000001074 implements MigrationInterface {
   }
 }
 
-/** Adds the origin, such as a folder of files, from which an agent was last applied. `prune` deletes only its own. */
+/**
+ * Adds the origin, such as a folder of files, from which an agent was last applied. `prune` deletes only agents of its
+ * own origin.
+ */
 class MarkRegisteredAgent1700000001390 implements MigrationInterface {
   readonly name = 'MarkRegisteredAgent1700000001390';
 
@@ -164,7 +175,7 @@ const WORKFLOWS = `
 
 /**
  * Adds registered agents to the view of the newest revisions, so that a Task may be created under the precondition that
- * the definition is current. A workflow may have the same name: the versions differ.
+ * the definition is current. A workflow may have the same name, since versions of agents begin with `agent/`.
  */
 class ViewNewestRegisteredAgent1700000001075 implements MigrationInterface {
   readonly name = 'ViewNewestRegisteredAgent1700000001075';
@@ -181,7 +192,7 @@ class ViewNewestRegisteredAgent1700000001075 implements MigrationInterface {
   }
 }
 
-/** Adds the time that was reserved for the Message of a turn, by the rate of its agent. */
+/** Adds the time that was reserved for sending the Message of a turn, by the limit `perMinute` of its agent. */
 class KeepTimeOfMessage1700000001392 implements MigrationInterface {
   readonly name = 'KeepTimeOfMessage1700000001392';
 

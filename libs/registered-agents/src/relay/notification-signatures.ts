@@ -11,7 +11,7 @@ import { type OutboundFetch, OutboundHttp } from '#libs/http-client';
 import { JWKS_PATH, SIGNATURE_TYPES } from '#libs/http-server';
 import type { RegisteredAgent } from '../agents/registered-agents.js';
 
-/** Notification as it came, with the headers that its signature covers or is in. */
+/** Notification as it was received: its body, and the headers that contain its signature and its id. */
 export interface SignedNotification {
   /** URL of the webhook, as the agent knows it. */
   url: string;
@@ -35,7 +35,7 @@ const SECOND_MS = 1_000;
  * Verifies the notifications of agents that sign them, as Parley does.
  * - The key must be in the agent's own JWK Set: the one that its card names (`jku`) at its origin, else that of the
  *   origin. A set is kept for ten minutes, and fetched at most every 30 seconds for unknown keys.
- * - A signature is for one body, one webhook, one id, and some minutes.
+ * - A signature is valid for one body, one webhook and one id, and only for some minutes.
  */
 @Injectable()
 export class NotificationSignatures {

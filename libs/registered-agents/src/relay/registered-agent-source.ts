@@ -24,7 +24,7 @@ interface KeptAgent {
   /** Time when the definition was saved (`findTimeOfSave`). */
   savedAt: string;
   cardDigest: string;
-  /** Size of the card. */
+  /** Characters of the card as JSON. */
   length: number;
   /** `performance.now()` until which the pin is not read again. */
   freshUntil: number;

@@ -20,10 +20,10 @@ const FIND_MS = 3_000;
 const LOOK_MS = 4_000;
 
 /**
- * Executor of a registered agent: passes Messages on to the agent as they came, and tells the agent's events as they
- * were said.
+ * Executor of a registered agent: passes the caller's Messages on to the agent, and the agent's events on to the
+ * caller, as they came.
  * - The Message is durable before the agent gets it, and every event before the caller gets it.
- * - The ids of Tasks and contexts are those of this service here, and those of the agent there.
+ * - Callers see ids of Tasks and contexts that this service has assigned; the agent sees its own.
  * - A cancel goes to the agent, and the Task ends as the agent says.
  */
 export class RelayExecutor extends AgentExecutor {
@@ -38,8 +38,8 @@ export class RelayExecutor extends AgentExecutor {
   }
 
   /**
-   * Returns the direct Message that a Task stands for: its only answer, which names no Task. The status Messages of
-   * Tasks always name their Task.
+   * Returns the direct Message of the agent if it is the only answer in a Task; such a Message names no Task. A Message
+   * in the status of any other Task always names its Task, so the result is `undefined`.
    */
   override directReply({ status, artifacts, history = [] }: Task): Message | undefined {
     const { state, message } = status;
@@ -84,7 +84,7 @@ export class RelayExecutor extends AgentExecutor {
   }
 }
 
-/** Number of Messages of a Task that a direct Message has answered. */
+/** Number of Messages in the history of a Task that a direct Message has answered: the caller's and the answer. */
 const FIRST_ANSWER = 2;
 
 function isCanceled({ signal }: RequestContext): boolean {

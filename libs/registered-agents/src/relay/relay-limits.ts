@@ -8,7 +8,8 @@ const MINUTE_MS = 60_000;
 /**
  * Limits of the calls of registered agents, which all replicas share.
  * - A slot belongs to a Task while the Task works. It needs no release: the end of the Task frees it, and so does its
- *   wait for an answer. A recovered turn keeps its slot, and a turn that is at the agent already takes one in any case.
+ *   wait for an answer. A recovered turn keeps its slot. A turn on which the agent already works takes a slot even if
+ *   none is free.
  * - Messages of a limited rate are evenly spaced. A recovered turn keeps the time that was reserved for its Message.
  */
 @Injectable()
@@ -58,7 +59,10 @@ const TAKE_SLOT = `
     SELECT count(*) FROM registered_agent_task other JOIN task ON task.task_id = other.task_id
     WHERE other.agent_key = $1 AND other.has_slot AND other.task_id <> $2 AND task.state IN (${ACTIVE}))`;
 const INTERVAL = `$2::float8 * interval '1 millisecond'`;
-/** The row holds the time after the newest reserved Message; a Message may go when the one before it has gone so long. */
+/**
+ * Statement that reserves the time of a Message. `free_at` is the earliest time of the next Message to the agent: one
+ * interval after the newest reserved time.
+ */
 const RESERVE = `
   WITH kept AS MATERIALIZED (
     SELECT may_send_at FROM registered_agent_task WHERE task_id = $4 AND may_send_at >= begun_at AND $5::boolean

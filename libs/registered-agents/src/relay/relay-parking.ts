@@ -22,7 +22,10 @@ const LONGEST_PARKED_S = 86_400;
 /** Length of the id of a push config, in hexadecimal digits. */
 const ID_DIGITS = 32;
 
-/** Result of the preparation: `later` if it may succeed at another time, `never` if the agent takes no webhook. */
+/**
+ * Result of registering a webhook (`prepare`): `later` if it may succeed at another time, `never` if the agent takes
+ * none.
+ */
 type Preparation = 'ready' | 'later' | 'never';
 
 /**
@@ -144,7 +147,7 @@ export function taskDigest(task: Task): string {
   return jsonDigest(task as unknown as JsonObject);
 }
 
-/** Returns the id of a Task's push config at the agent, which is always the same and does not tell the Task's id. */
+/** Returns the id of a Task's push config at the agent, which is always the same and does not reveal the Task's id. */
 function configId(taskId: string): string {
   return `parley-${createHash('sha256').update(taskId).digest('hex').slice(0, ID_DIGITS)}`;
 }

@@ -25,7 +25,7 @@ const ROOT = 'agents/';
  * Tasks.
  * - A Task is polled a minute after it was parked, then after pauses that double, up to ten minutes.
  * - A Task resumes if its agent's Task has changed since it was parked, or cannot be read.
- * - One agent that does not answer takes an eighth of a sweep.
+ * - One agent that does not answer takes at most an eighth of the polls of a sweep.
  */
 @Injectable()
 export class RelayPolls implements OnApplicationBootstrap {
@@ -112,7 +112,7 @@ export class RelayPolls implements OnApplicationBootstrap {
 
 interface DueTask {
   task_id: string;
-  /** False if the Task has resumed otherwise, or ended. */
+  /** False if the Task has ended, or something other than a poll has resumed it. */
   is_parked: boolean;
   tenant: string;
   owner: string;

@@ -16,7 +16,7 @@ export interface RelayServices {
   webhooks: RelayWebhooks;
 }
 
-/** Returns the owner and the agent of a Task's talk. */
+/** Returns the talk to which a Task belongs: the owner of the Task, and the registered agent. */
 export function talkOf({ name }: RegisteredAgent, { call }: RequestContext): RelayTalk {
   return { scope: call.scope, agent: name };
 }

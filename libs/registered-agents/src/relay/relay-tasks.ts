@@ -4,7 +4,7 @@ import { BatchLoader, Database } from '#libs/postgres';
 import type { JsonObject } from '#libs/protocol';
 import { type RelayedTurn, type RemoteIds, type TaskClaim, TaskRetention, type TaskScope } from '#libs/tasks';
 
-/** Owner and agent of a talk: contexts and Tasks of a talk are unknown to all others. */
+/** Talk: all contexts and Tasks of one owner at one registered agent. Messages of other talks cannot refer to them. */
 export interface RelayTalk {
   scope: TaskScope;
   /** Name of the registered agent. */
@@ -20,7 +20,7 @@ export interface TurnOptions {
   metadata?: JsonObject;
 }
 
-/** Turn of a Task, as it is stored before the agent hears of it. */
+/** Turn of a Task, as it is stored before its Message is sent to the agent. */
 export interface NewTurn {
   taskId: string;
   contextId: string;
@@ -39,20 +39,23 @@ export interface StoredTurn {
   remoteTaskId?: string;
   /** Context at the agent, of this Task or of an earlier one in the same context, if known. */
   remoteContextId?: string;
-  /** True if the turn answers the question what to do about a lost Task. It stays true once the Message was sent again. */
+  /**
+   * True if the caller's Message in this turn answers the question what to do about a lost Task (policy `ask`). Stays
+   * true after the original Message was sent again.
+   */
   isAnswer: boolean;
-  /** True if the Message is not at the agent for certain. If false, the agent may have it. */
+  /** True if the Message has certainly not been sent to the agent; false if it may have been sent. */
   isUnsent: boolean;
 }
 
 /**
  * Stores which Task of a registered agent each Task here stands for.
- * - A turn is stored before its Message is sent, so a recovered turn knows that the agent may have it. That of a new
- *   Task is stored in the commit of the Task (`relayedTurn`).
+ * - A turn is stored before its Message is sent, so a recovered turn knows that the agent may have the Message. The
+ *   turn of a new Task is stored in the commit of the Task (`relayedTurn`).
  * - A turn that waits before it sends is stored as unsent meanwhile, so a recovered turn sends the Message.
  * - The agent's ids are stored in the commit of the first event of its Task, or before that.
  * - Rows are deleted with their Tasks.
- * - One statement stores what arrives while another one works.
+ * - Turns that arrive while a statement runs are stored together; so are ids.
  */
 @Injectable()
 export class RelayTasks {
@@ -71,7 +74,8 @@ export class RelayTasks {
   }
 
   /**
-   * Stores a turn that was not stored with its Task. May be repeated by the same execution, whose first attempt may have been stored without an answer.
+   * Stores a turn that was not stored with its Task. The same execution may repeat this call: its first attempt may
+   * have been stored although the database's response was lost.
    * @returns the turn; `undefined` if an earlier execution has stored it already
    */
   beginTurn(
@@ -81,7 +85,10 @@ export class RelayTasks {
     return this.begun.get({ taskId, ...relayedTurn(talk, { contextId, messageId, options, execution }) });
   }
 
-  /** Returns the agent's context of an earlier Task in the same context; `undefined` if there is none. */
+  /**
+   * Returns the `contextId` that the agent assigned to an earlier Task in the same context here; `undefined` if there
+   * is none.
+   */
   async findContext({ contextKey }: RelayedTurn): Promise<string | undefined> {
     const { rows } = await this.database.pool.query<Pick<TurnRow, 'remote_context_id'>>({
       name: 'relay-context',
@@ -104,13 +111,13 @@ export class RelayTasks {
     await this.met.get({ taskId, token, remoteTaskId: ids.taskId ?? null, remoteContextId: ids.contextId });
   }
 
-  /** Notes that the turn asks the caller what to do about a lost Task. The lost Task is forgotten. */
+  /** Notes that the turn asks the caller what to do about a lost Task, and deletes the agent's id of that Task. */
   async noteQuestion(taskId: string): Promise<void> {
     await this.database.pool.query({ name: 'relay-ask', text: ASK, values: [taskId] });
   }
 
   /**
-   * Stores whether the Message of a turn is not at the agent for certain. May be repeated.
+   * Stores whether the Message of a turn has certainly not been sent (`isUnsent`). May be repeated.
    * @param token token of the claim of the execution
    * @returns false if the execution has lost its claim; nothing is stored then
    */
@@ -149,7 +156,10 @@ export class RelayTasks {
     return new Map();
   }
 
-  /** Returns the agent's Tasks that Tasks of the same talk stand for, by the ids of the latter. */
+  /**
+   * Returns the ids of Tasks at the agent, by the ids of the Tasks here that stand for them. Finds only Tasks of
+   * `talk`.
+   */
   async remoteTasks(talk: RelayTalk, taskIds: readonly string[]): Promise<Map<string, string>> {
     if (taskIds.length === 0) return new Map();
     const values = [taskIds, talkKey(talk)];
@@ -167,7 +177,7 @@ const MOST_ROWS = 64;
 /** Maximum number of concurrent statements of a kind. */
 const AT_ONCE = 2;
 
-/** Returns the row of a turn. */
+/** Returns the values of a turn's row, as the commit of its Task stores them. */
 export function relayedTurn(
   talk: RelayTalk,
   { contextId, messageId, options, execution }: Omit<NewTurn, 'taskId'>,
@@ -274,8 +284,8 @@ const KEEP = `
 const ASK = `
   UPDATE registered_agent_task SET asked_by = message_id, remote_task_id = NULL WHERE task_id = $1`;
 /**
- * The Task's row stays locked until the commit, so a replica that adopts the Task reads what this one has stored. One
- * Task a statement: several locks could deadlock with a batch of events.
+ * Statement of `noteUnsent`. The Task's row stays locked until the commit, so a replica that adopts the Task reads what
+ * this one has stored. Each statement is for one Task: several locks could deadlock with a batch of events.
  */
 const NOTE_UNSENT = `
   WITH held AS MATERIALIZED (SELECT task_id FROM task WHERE task_id = $1 AND claim_token = $2 FOR SHARE)

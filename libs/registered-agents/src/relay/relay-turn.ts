@@ -41,16 +41,22 @@ const FAIL = 'fail';
 
 type Events = AsyncGenerator<TaskEvent, void, undefined>;
 
-/** Turn of a Task of a registered agent: one Message to the agent, and everything that the agent says until it ends or waits. */
+/**
+ * Turn of a Task of a registered agent: one Message to the agent, and everything that the agent says until it ends or
+ * waits.
+ */
 export class RelayTurn {
   private readonly mirror: TaskMirror;
-  /** Time of the first of the failed attempts in a row; `undefined` while the agent answers. */
+  /** Time of the first failed attempt since the agent last answered; `undefined` while the agent answers. */
   private awaySince: number | undefined;
   /** True if the next call follows the agent's Task instead of sending the Message first. */
   private follows: boolean;
   /** True if an earlier execution or an earlier call may have brought the Message to the agent. */
   private mayBeSent: boolean;
-  /** Time since which the turn waits for the agent. A recovered turn has only the rest of its wait. */
+  /**
+   * Time, by `performance.now()`, from which the policy's `wait` counts: the start of the turn if an earlier execution
+   * waited already, else the start of this execution.
+   */
   private readonly waitsSince: number;
   private readonly unstored: UnstoredIds;
   private readonly parking: RelayParking;
@@ -77,7 +83,10 @@ export class RelayTurn {
     );
   }
 
-  /** Stores the ids that the agent named in this execution, whose events are lost. Tries once. */
+  /**
+   * Stores the agent's ids when this execution is interrupted, since the events that should store them may be lost.
+   * Tries once.
+   */
   async storeIds(): Promise<void> {
     const ids = await this.unstored.takeNewest();
     if (ids) await this.services.tasks.keepRemote(this.context, ids);
@@ -153,8 +162,8 @@ export class RelayTurn {
   }
 
   /**
-   * Stores that the Message is not at the agent before the turn waits, and that it may be there before it is sent. Does
-   * nothing if the stored turn already says so, or if the Message may be at the agent anyway.
+   * Stores that the Message has not been sent (`true`, before the turn waits), or that it may have been (`false`,
+   * before it is sent). Does nothing if that is stored already, or if an earlier attempt may have sent the Message.
    * @throws ExecutionInterrupted if another replica has the Task
    */
   private async noteUnsent(isUnsent: boolean): Promise<void> {
@@ -276,7 +285,7 @@ export class RelayTurn {
     return decideAfter({ failure: outcome.failure, isSent: call.isSent, hasTask });
   }
 
-  /** True if the agent may still be waited for, since its first failure in a row. */
+  /** True while the `wait` of the policy, counted from the first of the failures in a row, is not over. */
   private canWait(): boolean {
     const { wait = DEFAULT_WAIT_S } = this.agent.policy;
     this.awaySince ??= performance.now();
@@ -301,7 +310,7 @@ export class RelayTurn {
     yield this.toEnd('TASK_STATE_INPUT_REQUIRED', QUESTION);
   }
 
-  /** Yields the end of the turn as the agent said it, or for a failed call what has failed. */
+  /** Yields the event that ends the turn: the agent's last status or direct Message, or the failure of the call. */
   private async *endTurn(outcome: CallOutcome): Events {
     const event = this.lastEvent(outcome);
     if (event) yield await this.unstored.addTo(event);
@@ -331,12 +340,12 @@ export class RelayTurn {
   }
 }
 
-/** Number of turns that no agent has at a time. */
+/** Limit of turns that is never reached, for a turn that must not wait for a slot. */
 const MOST_TURNS = 2 ** 31 - 1;
-/** Maximum exponent of the pauses. */
+/** Maximum number of times that a pause is doubled. */
 const MOST_DOUBLINGS = 10;
 
-/** Returns the newest Message of the caller that does not answer the question of the relay. */
+/** Returns the newest Message of the caller that is not an answer to this service's own QUESTION. */
 function lastMessage(history: readonly Message[]): Message | undefined {
   const isQuestion = (message: Message | undefined): boolean => firstText(message?.parts ?? []) === QUESTION;
   return history.findLast(({ role }, index) => role === 'ROLE_USER' && !isQuestion(history[index - 1]));

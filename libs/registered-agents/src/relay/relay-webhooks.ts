@@ -41,16 +41,20 @@ const MOST_KEYS = 64;
 const AT_ONCE = 2;
 /** Maximum number of Tasks of one process that are woken at the same time. */
 const WOKEN_AT_ONCE = 4;
-/** Pauses before a notification is tried again while the database is away, and the limit of the last one. */
+/**
+ * Pauses before a notification is tried again while the database is away. It is given up once the next pause would be
+ * as long as LONGEST_PAUSE_MS.
+ */
 const [RETRIES, LONGEST_PAUSE_MS] = [new Backoff(50), 2_000];
 
 /**
- * Webhooks by which agents wake the parked Tasks that stand for theirs.
- * - A webhook belongs to one Task until the Task is parked the next time, which makes a new one: a notification of an
- *   earlier time is stale.
+ * Webhooks by which agents wake parked Tasks. Each such Task stands for a Task of the agent.
+ * - A webhook belongs to one Task until the Task is parked the next time, which makes a new webhook: a notification to
+ *   the earlier one is stale.
  * - The token of a webhook is verified without a query. It is derived from the key, so no secret is stored.
  * - A notification says only that there is news. The news itself is read from the agent.
- * - A Task is parked only if no notification has come since its agent was read. Both statements lock the Task's row.
+ * - A Task is parked only if no notification has come since its agent was read. The statements that park a Task and
+ *   that note a notification both lock the Task's row.
  */
 @Injectable()
 export class RelayWebhooks {
@@ -69,8 +73,8 @@ export class RelayWebhooks {
   }
 
   /**
-   * Gives a Task a new webhook. Notifications of the one before are stale from now on.
-   * @returns `undefined` if the claim is lost
+   * Gives a Task a new webhook. Notifications to its earlier webhook are stale from now on. @returns `undefined` if the
+   * claim is lost
    */
   async createWebhook(claim: TaskClaim): Promise<RelayWebhook | undefined> {
     const key = randomBytes(KEY_BYTES).toString('hex');
@@ -82,8 +86,8 @@ export class RelayWebhooks {
   }
 
   /**
-   * Forgets the notifications so far, before the agent's Task is read. Does nothing if the Task has a newer webhook: an
-   * execution that lost its claim forgets no news of a later one.
+   * Discards the notifications so far, before the agent's Task is read. Does nothing if the Task has a newer webhook:
+   * an execution that lost its claim must not discard news that a later execution needs.
    */
   async clearNotice(taskId: string, key: string): Promise<void> {
     await this.database.pool.query({ name: 'relay-clear', text: CLEAR, values: [taskId, key] });

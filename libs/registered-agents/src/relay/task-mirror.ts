@@ -36,8 +36,8 @@ export class TaskMirror {
   private readonly messages = new Set<string>();
   private status: { state: TaskState; messageId?: string | undefined } | undefined;
   /**
-   * True if the log has a follow-up Message of the caller, with which this service logged a WORKING of its own. A WORKING
-   * without a Message that the agent reports first in the turn adds nothing then.
+   * True if the caller has sent a follow-up Message, which this service logged with a WORKING of its own. A WORKING
+   * without a Message with which the agent begins the turn is then skipped (`isSkipped`).
    */
   private isWorkingLogged = false;
   /** Number of the agent's statuses with an active state that were emitted in this turn. */

@@ -41,8 +41,8 @@ export class UnstoredIds {
   }
 
   /**
-   * Returns the newest ids and stores none from now on. An event that brings ids may be lost, so that only the caller
-   * can store them.
+   * Returns the newest ids, which the caller has to store, and cancels the store that was due. The event with which ids
+   * were to be stored may be lost.
    */
   async takeNewest(): Promise<RemoteIds | undefined> {
     this.takeWaiting();

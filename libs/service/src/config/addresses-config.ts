@@ -6,8 +6,8 @@ const databaseUrl = z
   .refine((text) => [undefined, 'scram-sha-256'].includes(requiredAuth(text)), 'can require_auth=scram-sha-256 only');
 
 /**
- * Environment variables of the database: its URL, the URL of a pooler for plain queries, and the code that adopts a
- * copied database.
+ * Environment variables of the database: its URL, the URL of a pooler for plain queries, and the code that permits
+ * serving a copied database.
  */
 export const DATABASE_VARIABLES = {
   DATABASE_URL: databaseUrl.optional(),

@@ -68,8 +68,8 @@ export class AppConfig {
   /** URL of the same database for plain queries; may lead through a transaction pooler. Absent: `databaseUrl`. */
   readonly databasePoolUrl?: string;
   /**
-   * Adoption code of a copied database, as the refused start reported it. The code permits serving that copy. Absent:
-   * no copy is served.
+   * Code that permits serving a copied database: the error of the refused start on that copy names it (ADOPT_DATABASE).
+   * Absent: no copy is served.
    */
   readonly adoptDatabase?: string;
   /**

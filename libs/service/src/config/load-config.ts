@@ -68,7 +68,10 @@ const httpUrl = z
   .refine(isHttpUrl, 'must be an http:// or https:// URL without query, fragment or credentials')
   .transform((text) => text.replace(/(?<!\/)\/+$/, ''));
 
-/** Pattern of a target with a `*`, which stands for the label of an agent. */
+/**
+ * Pattern of a gRPC target with a `*` as the first label of its host, such as `*.example.com:443`. In the card of an
+ * agent a label for the agent replaces the `*`.
+ */
 const FIRST_LABEL = /^(?:https?:\/\/)?\*\.[^*]+$/i;
 const grpcTarget = z
   .string()

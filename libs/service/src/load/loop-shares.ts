@@ -9,7 +9,7 @@ const BUSY = 0.75;
 const WINDOW_MS = 100;
 
 /**
- * Returns a function that tells whether the event loop is busy: true if it worked for at least 75 % of the last
+ * Returns a function that returns true while the event loop is busy: if it worked for at least 75 % of the last
  * measured period. A period lasts 100 milliseconds, or longer if the function is called less often.
  */
 export function watchLoopLoad(): () => boolean {
@@ -41,7 +41,10 @@ const ACTIVE_MS = 1_000;
  * bytes count as in flight.
  */
 const MOST_WAITING = 256;
-/** Number of shares of the event loop that are left to uncharged work; each costly caller has one share. */
+/**
+ * Number of shares of the event loop that are left to everything except costly requests; each costly caller has one
+ * share.
+ */
 const CHEAP_SHARES = 4;
 /** Milliseconds between two searches for callers that owe nothing. */
 const SWEEP_MS = 100;
@@ -52,7 +55,7 @@ interface LoopAccount {
   at: number;
   readonly waiting: (() => void)[];
   isRunning: boolean;
-  /** True from the first wait, or the first debt above the burst, until the caller owes nothing. */
+  /** True from the caller's first costly request, or its first debt above BURST_MS, until the caller owes nothing. */
   isCostly: boolean;
   timer: NodeJS.Timeout | undefined;
 }
@@ -64,7 +67,8 @@ interface LoopAccount {
  *   turn comes while the loop has time to spare (see watchLoopLoad). A wait that has begun is not cut short.
  * - Otherwise, a caller that has used a tenth of a second more than its share waits until this debt is paid.
  * - The share of each costly caller is a fifth of the time with one costly caller, a sixth with two, and so on. The
- *   rest is left to cheap requests, and to later work of costly requests, such as statements and garbage.
+ *   rest is left to cheap requests, and to what costly requests cause later, such as database statements and garbage
+ *   collection.
  * - Costly requests of one caller execute one at a time, in order. The head of a queue waits at most two seconds.
  * - Only requests given to `scheduleCostly` wait; cheap requests do not.
  */

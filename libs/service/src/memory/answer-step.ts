@@ -10,7 +10,8 @@ export interface RoomWaitEnds {
 }
 
 /**
- * Waits until room is granted, which resolves `promise`. At another end of the wait, rejects `promise` and throws.
+ * Waits until `promise` resolves, which means that the room is granted. If `ms` pass or the signal aborts first,
+ * rejects `promise` and throws.
  * @throws the error of `tooLong`; the signal's reason
  */
 export async function untilGranted(

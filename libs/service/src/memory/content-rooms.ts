@@ -28,7 +28,7 @@ export class TooManyContents extends PublicFault {
 interface RoomOptions {
   /** Fraction of the limits in flight above which no more content is read; absent: half (see `InFlight.isFull`). */
   share?: number;
-  /** Maximum total wait of one place, in milliseconds; absent: no limit. */
+  /** Maximum total wait for room of one unit of work (ContentPlace), in milliseconds; absent: no limit. */
   waitMs?: number;
 }
 
@@ -70,7 +70,9 @@ interface ContentPlaceOptions {
   waitMs: number | undefined;
 }
 
-/** Bytes of contents that one unit of work holds until the place is disposed. */
+/**
+ * Place of one unit of work in a ContentRoom: the bytes of contents that the work holds, until the place is disposed.
+ */
 export class ContentPlace implements Disposable, StepMember {
   readonly whose: CallerIdentity;
   readonly order: number;

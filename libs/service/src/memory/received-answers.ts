@@ -14,13 +14,13 @@ const UNIT = 64 * KILOBYTE;
 /** Maximum bytes of the answers of each step. The last step is unbounded: the limits of a single answer apply there. */
 const SIZES = [MEGABYTE, 8 * MEGABYTE, Infinity];
 /**
- * Bytes of one privileged answer of each step. In the last step that is the default TASK_LIMIT, plus 16 MiB for one
- * event.
+ * Total bytes of the privileged answers, one of each step. That of the last step may have the default TASK_LIMIT, plus
+ * 16 MiB for one event.
  */
 const PRIVILEGED = MEGABYTE + 8 * MEGABYTE + 80 * MEGABYTE;
 /** Fraction of the heap for large answers. */
 const PART_OF_HEAP = 1 / 8;
-/** Fractions of the memory for large answers that the steps have. */
+/** Fraction of the memory for large answers that each step has, in the order of SIZES. */
 const PARTS = [1 / 4, 1 / 4, 1 / 2];
 /** Maximum total wait for room of one call's answer, in milliseconds. */
 const LONGEST_WAIT_MS = 60_000;

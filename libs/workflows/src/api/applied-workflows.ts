@@ -21,7 +21,8 @@ export class WorkflowsInApply {
   private readonly refused = new Set<string>();
   private readonly foreign: ProblemEntry[] = [];
   /**
-   * Names of the workflows last applied under the request's mark, the only replaceable ones; absent: all are (`adopt`).
+   * Names of the workflows that the request may replace if its `adopt` is false: those last applied under its mark.
+   * Absent if `adopt` is true: it may replace all.
    */
   private own?: ReadonlySet<string>;
 

@@ -147,7 +147,7 @@ function isGiven(value: JsonValue | undefined): value is JsonValue {
   return value !== undefined && value !== null;
 }
 
-/** Reads the entries of a list, and one more than allowed, so that a longer list is reported. */
+/** Reads the entries of a list, at most one more than is allowed: validation then reports a list that is too long. */
 function readList<T>(sent: JsonValue | undefined, read: (entry: JsonObject) => T): unknown {
   if (!Array.isArray(sent)) return sent;
   return sent.slice(0, MOST_WORKFLOWS + 1).map((it) => read(isJsonObject(it) ? it : {}));

@@ -160,7 +160,10 @@ function listLocalAgents({ tools }: JsonObject, place: string): ToolPlace[] {
   return named.filter(({ name }) => !/^https?:/i.test(name));
 }
 
-/** Pattern of an agent's path below `/a2a`. Used for a member in which the name of an MCP tool is expected. */
+/**
+ * Pattern of an agent's path below `/a2a`. A tool of this form counts as one of the MCP server `workflows`, `nodes` or
+ * `agents`, and gets a warning if that server does not exist.
+ */
 const AGENT_LIKE = /^(workflows|nodes|agents)\//;
 
 function listAgentLikeTools(config: JsonObject, place: string): ToolPlace[] {

@@ -184,7 +184,7 @@ class ChildRunExecutor extends AgentExecutor {
   }
 }
 
-/** True if a call in the chain is that of a workflow to one of its own nodes. */
+/** True if a workflow made this call of the chain to one of its own nodes. */
 function isCallOfNode({ caller, called }: ReturnType<CallChains['ownCalls']>[number]): boolean {
   const [, path = ''] = /\/a2a\/(.+)$/.exec(called) ?? [];
   return pathAround(path) === caller;

@@ -119,10 +119,11 @@ export class WorkflowAgents {
   }
 
   /**
-   * Returns the media types of Messages to the workflow: those that its definition names, else all that its first nodes
-   * read, besides text and JSON, which all read. `undefined` stands for any.
-   * @param parts Parts of a Message, which is checked; absent for a card. An agent elsewhere may get any Message, since
-   * what it does not read is described to it; a card shows what the agent's own card has
+   * Returns the media types of Messages to the workflow; `undefined` stands for any. They are those that its definition
+   * names; without those, text and JSON (which every node reads) and all that its first nodes read.
+   * @param parts Parts of a Message that is to be checked; absent for a card. For a Message, a node whose agent is
+   *   elsewhere reads any type, since a Part that the agent cannot read is described to it. For a card, such a node
+   *   reads the types on the agent's own card
    */
   beginModes(parts?: readonly Part[]): BeginModes {
     const { inputModes } = this.revision.definition;
@@ -209,7 +210,10 @@ function isPlainPart({ text, data, mediaType }: Part): boolean {
   return data !== undefined && (mediaType === undefined || mediaType === JSON_DATA);
 }
 
-/** Unites media types, besides text and JSON; `undefined` if any are among them, or they are too many for a card. */
+/**
+ * Returns text, JSON and all given media types, where `undefined` stands for any. Returns `undefined` if any type is
+ * among them, or they are too many for a card (MOST_MODES).
+ */
 function uniteModes(found: readonly (readonly string[] | undefined)[]): readonly string[] | undefined {
   const all = new Set([TEXT, JSON_DATA, ...found.flatMap((modes) => modes ?? [ANY])]);
   return all.has(ANY) || all.size > MOST_MODES ? undefined : [...all];

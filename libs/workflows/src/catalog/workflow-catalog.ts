@@ -80,8 +80,8 @@ export class WorkflowCatalog extends AgentCatalog {
   }
 
   /**
-   * Returns a cached agent of a node or of a source; `undefined` if none is cached, and for every workflow: a run stores
-   * the revision with which it begins, so its revision must be current.
+   * Returns the cached agent of a node, or of an AgentSource (such as a registered agent). Returns `undefined` if none
+   * is cached, and for every workflow: a run stores the revision with which it begins, so its revision must be current.
    */
   override findCachedAgent(path: string): ServedAgent | undefined {
     const [root = '', name, ...below] = path.split('/');
@@ -131,7 +131,8 @@ export class WorkflowCatalog extends AgentCatalog {
   }
 
   /**
-   * Returns the agent `{root}/{name}` of a source; `undefined` if there is no such source.
+   * Returns the agent `{root}/{name}` of the AgentSource for the root, such as `agents/{name}`; `undefined` if no
+   * source has this root.
    * @throws UnknownAgent if the source has no agent of this name
    */
   private async findInSource(root: string, name: string): Promise<ServedAgent | undefined> {

@@ -96,8 +96,8 @@ class AgentUnreachable extends Error {
 }
 
 /**
- * Retries the cancels of children whose agents could not be reached when the run gave them up or was canceled, and
- * records the outcome. Only the last attempt of a job occupies a slot of the job queue for longer than a moment.
+ * Retries the cancels of child Tasks whose agents could not be reached when the run gave the Tasks up or was canceled,
+ * and records the outcome. Only the last attempt of a job occupies a slot of the job queue for longer than a moment.
  */
 @Injectable()
 export class CancelRetries {

@@ -27,7 +27,9 @@ export abstract class RemoteLookStore {
   /** Returns the stored state of the polled question and its run. */
   abstract readPlace(look: RemoteLook): Promise<LookPlace>;
 
-  /** Enqueues the next poll, if the running job has not been replaced. @returns false if it has */
+  /**
+   * Enqueues the next poll of a question, unless another job has replaced the running one. @returns false if one has
+   */
   abstract continueWith(next: NextLook): Promise<boolean>;
 
   /**
@@ -99,8 +101,8 @@ export class RemoteLooks {
   }
 
   /**
-   * Enqueues the next poll and starts this one. If the agent's origin has no poll to spare now, reserves a time slot
-   * and enqueues this poll for that time instead.
+   * Enqueues the next poll and starts this one. If the next free time slot of the agent's origin is more than SOON_MS
+   * away, reserves that slot and enqueues this poll for its time instead.
    */
   private async handleLook(look: RemoteLook): Promise<void> {
     const { ended, movedOn } = await this.store.readPlace(look);

@@ -46,8 +46,8 @@ interface Kept {
 }
 
 /**
- * Revision that was the newest of a workflow at the last read, and the precondition under which it still is. It may be
- * outdated.
+ * Revision that was the newest of a workflow when this process last read it, and the precondition by which the database
+ * checks that it still is.
  */
 interface Newest {
   revision: string;
@@ -363,7 +363,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
     return rows;
   }
 
-  /** Returns the revisions of the given heads, from the cache if possible. */
+  /** Returns the revisions of the given rows (name, revision, times and version), from the cache if possible. */
   private async loadRevisions(heads: readonly Head[]): Promise<WorkflowRevision[]> {
     const found = new Map(heads.map((head) => [head.name, this.cachedRevision(head)]));
     const unread = heads.filter((head) => !found.get(head.name));

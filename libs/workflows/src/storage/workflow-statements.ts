@@ -231,10 +231,7 @@ const MOST_DESCRIPTION_BYTES = 8 * 1024 * 1024;
 /** Maximum bytes of all inputs and outputs in a response. */
 const MOST_INTERFACE_BYTES = 16 * 1024 * 1024;
 
-/**
- * Interface in place of that of a workflow whose inputs and outputs no longer fit into a response
- * (MOST_INTERFACE_BYTES).
- */
+/** Interface that is returned for a workflow if its own no longer fits into the response (MOST_INTERFACE_BYTES). */
 const UNTOLD: WorkflowInterface = { input: { type: 'object', properties: {} }, artifacts: [] };
 
 /**
