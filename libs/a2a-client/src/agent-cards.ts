@@ -322,7 +322,8 @@ function requireCallableCard(card: SdkAgentCard): SdkAgentCard {
 }
 
 /**
- * True if a card of a host has an endpoint above the given URL. The URL then names another agent than the card does.
+ * True if a URL is below an endpoint in the card of its host, such as `https://host/a/b` below `https://host/a`. The
+ * URL then names another agent than the card does.
  */
 export function isAboveUrl(card: SdkAgentCard, url: string): boolean {
   return card.supportedInterfaces.some((it) => {

@@ -24,7 +24,7 @@ const NAME_LENGTH = 256;
 export class AnswerSize {
   private readonly artifacts = new Map<string, number>();
   private total = 0;
-  /** Number of characters that Artifacts count for their ids, which do not count toward the limit of content. */
+  /** Sum of the lengths of all Artifact ids, plus NAME_LENGTH for each Artifact. `total` does not contain it. */
   private names = 0;
   private exceeded = false;
   private skipped = 0;
@@ -57,7 +57,7 @@ export class AnswerSize {
 
   /**
    * Checks at the end of the answer that a completed Task is not empty only because items of its stream were skipped.
-   * @throws AgentCallError `invalid-response` if it is
+   * @throws AgentCallError `invalid-response` if the Task is empty for that reason
    */
   requireContent(): void {
     if (this.skipped === 0 || this.content || this.state !== 'TASK_STATE_COMPLETED') return;

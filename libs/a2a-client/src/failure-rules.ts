@@ -4,14 +4,14 @@ import { AgentCallError, type AgentCallFailure } from './agent-call-error.js';
 import type { CancelOutcome } from './agent-client.js';
 import type { CallDeadlines } from './call-deadlines.js';
 
-/** Kinds of failures after which a Task that was followed is followed again. */
+/** Kinds of failures that mean a lost connection or a failure inside the agent: its Task may still continue. */
 const LOST: readonly AgentCallFailure[] = ['connect', 'server-error'];
-/** Kinds of failures after which a subscription to a Task is made again. */
+/** Kinds of failures after which the stream of an existing Task is opened again. */
 export const FOLLOWED: readonly AgentCallFailure[] = [...LOST, 'timeout'];
 
 /**
  * True if a call failed because its connection was lost or its agent failed internally, and the call is not over yet.
- * @param kinds kinds of failures that count as such
+ * @param kinds kinds of failures that count as a lost connection
  */
 export function isLostConnection(
   error: unknown,
@@ -22,8 +22,8 @@ export function isLostConnection(
 }
 
 /**
- * True if the failure is in an answer that had begun: the agent reported an error of its protocol, or sent something
- * invalid. False for an answer beyond its limit, since the Task that GetTask reads is as large.
+ * True if the failure is the content of an answer, not the connection: the agent reported an error of its protocol, or
+ * sent something invalid. False for an answer beyond its limit, since the Task that GetTask reads is as large.
  */
 export function isOfTheAnswer(error: unknown): error is AgentCallError {
   if (error instanceof AgentCallError && error.cause instanceof OutboundTooLongError) return false;
@@ -45,8 +45,8 @@ export function isPassing(
 }
 
 /**
- * True if the agent rejected a subscription, by an error of its protocol or HTTP 4xx but 429: some agents have no
- * stream for a Task that has ended or waits (section 3.1.6), others have no streams at all.
+ * True if the agent rejected a subscription, by an error of its protocol or by HTTP 4xx (other than 401, 403 and 429).
+ * Some agents have no stream for a Task that has ended or waits (section 3.1.6), others have no streams at all.
  */
 export function isUnsupported(error: unknown): boolean {
   if (!(error instanceof AgentCallError) || error.rateLimited) return false;

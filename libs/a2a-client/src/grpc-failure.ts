@@ -80,7 +80,7 @@ function statusErrorFailure(error: GrpcStatusError, call: RefusedCall): AgentCal
   return rpcFailure(A2A_CODES.get(status) ?? A2A_ERRORS.INTERNAL.code, answered);
 }
 
-/** True for the code of an error for which the specification uses an HTTP status, such as that of a rate limit. */
+/** True for the codes of errors that the specification leaves to HTTP: -31401, -31403 and -31429 (A2A_ERRORS). */
 function isOfHttp(code: number): boolean {
   return code > -32_000;
 }

@@ -160,9 +160,9 @@ export class TransportAgentClient extends AgentClient {
   }
 
   /**
-   * Returns the Task to which the Message of the request belongs, if that Message is to be posted and the Task then
-   * subscribed to; `undefined` if the Message is sent with a stream. Posting avoids a fault of some agents: they
-   * stream, but after doing the work they reject a stream that does not begin with its Task.
+   * Returns the existing Task of a Message that must be posted, after which the Task is subscribed to; `undefined` for
+   * a Message that is sent with a stream. Posting avoids a fault of some agents: they stream, but after doing the work
+   * they reject a stream that does not begin with its Task.
    */
   async #taskBefore({ message }: SendMessageRequest, { options, limits }: OpenAgentCall): Promise<Task | undefined> {
     if (message.taskId === undefined || !this.transport.streaming || !this.transport.postMessage) return undefined;
@@ -381,7 +381,7 @@ export class TransportAgentClient extends AgentClient {
   }
 }
 
-/** Members that stand for those of a status update if an event is none. */
+/** Values in place of the members of a status update, for an event that is not a status update. */
 const NO_END = { taskId: '', status: undefined };
 
 /** Returns the request with the instruction to answer only at the end of the turn. */

@@ -83,8 +83,8 @@ const SEND: RestCall = { operation: OPERATIONS.SendMessage, read: bodyParameters
 const STREAM: RestCall = { operation: OPERATIONS.SendStreamingMessage, read: bodyParameters };
 
 /**
- * Route for a percent-encoded colon (RFC 3986, section 2.2), as some clients send it: the router compares static paths
- * as sent, and decodes only parameters.
+ * Route of `message:send` and `message:stream` with a percent-encoded colon (RFC 3986, section 2.2), as some clients
+ * send it. The static routes in ROUTES match only a plain colon: the router decodes nothing but parameters of a path.
  */
 const ENCODED_SEND = '/:spelled(^message:(?:send|stream)$)';
 
@@ -121,7 +121,7 @@ const LEGACY_CARD: RestCall = { operation: OPERATIONS.GetExtendedAgentCard, read
 
 const SEND_MESSAGE: RestCall = { operation: OPERATIONS.SendMessage, read: sendMessageParameters, anyVersion: true };
 
-/** Answers a REST call. */
+/** Part of RestBinding that answers a REST call. */
 type RestAnswer = Pick<RestBinding, 'handleCall'>;
 
 /**

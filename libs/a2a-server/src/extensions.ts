@@ -104,8 +104,8 @@ export function idempotencyKeyOf(
 }
 
 /**
- * Returns the id for a Message that was sent without one: a new id, or under an `Idempotency-Key` an id derived from
- * the caller and the key. A repeated request is then the same Message at any replica.
+ * Returns the id for a Message that was sent without one: a random id, or with an idempotency key an id computed from
+ * the caller and the key (`derivedId`). A repeated request then has the same Message id at any replica.
  * @param metadata metadata of the Message, which may contain the key
  * @throws A2AError INVALID_PARAMS for an invalid key
  */

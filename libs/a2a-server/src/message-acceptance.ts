@@ -299,7 +299,7 @@ export class MessageAcceptance {
   }
 }
 
-/** Returns the agent with the media types that it accepts in this Message, which may be fewer if it begins a Task. */
+/** Returns the agent with its `inputModes` for a Message: other ones if the Message begins a Task (`beginModes`). */
 async function beginningAt(agent: ServedAgent, { taskId, parts }: Message): Promise<ServedAgent> {
   const modes = taskId === undefined ? await agent.beginModes?.(parts) : undefined;
   return modes ? { ...agent, inputModes: [...modes] } : agent;
@@ -328,7 +328,7 @@ export async function ownerOf(
   return agentOrGone(resolveOwner, header.agent, revision);
 }
 
-/** Returns the error for a missing Task; if the agent was deleted (`gone`), returns the error for that instead. */
+/** Returns the error TASK_NOT_FOUND; for a deleted agent, returns the error about the deletion (`gone`) instead. */
 export function notFoundAt({ gone }: ServedAgent, taskId: string): Error {
   return gone ?? taskNotFound(taskId);
 }
@@ -338,8 +338,8 @@ function taskNotFound(taskId: string): A2AError {
 }
 
 /**
- * Returns the workflow that a Message to the service names, and the name of the field in which it is:
- * `message.metadata.skillId`, else the request's `tenant`.
+ * Returns the workflow that a Message to the service names in `message.metadata.skillId`, else in the request's
+ * `tenant`. In the second case also returns the name of the field, `tenant`.
  */
 function skillOf({ message, tenant }: SendMessageRequest): [skill: string | undefined, field?: string] {
   const skill = message.metadata?.skillId;
@@ -350,8 +350,8 @@ function skillOf({ message, tenant }: SendMessageRequest): [skill: string | unde
 }
 
 /**
- * Replaces an empty Message at the alias of a node by the order to execute the node. Messages to other base URLs, with
- * data or files, or to agents that read no text, stay unchanged.
+ * Replaces an empty Message at the alias of a node by an instruction to execute the node: `order` of its executor, else
+ * `Execute node <name>`. Messages to other base URLs, with data or files, or to agents that read no text, stay as sent.
  * @param addressed agent path that the Message was sent to
  */
 function withNodeOrder(addressed: string, agent: ServedAgent, request: SendMessageRequest): SendMessageRequest {

@@ -181,7 +181,7 @@ function streamOperation<T>(
 /**
  * Parses an operation's parameters.
  * @throws PreconditionFailed for invalid parameters, if the agent is a cached revision (it has a `premise`)
- * @throws the error for a deleted agent (`gone`), which takes precedence over the violation
+ * @throws the error about the deletion (`gone`) for invalid parameters, if the agent was deleted
  */
 function parseRequest<T>(parse: RequestParser<T>, { premise, gone }: ServedAgent, params: unknown): T {
   try {

@@ -24,7 +24,7 @@ export function publicError(error: unknown): A2AError {
   return logFault(new A2AError('INTERNAL', { cause: error }));
 }
 
-/** Creates the 503 error for an UnavailableFault. Logs only the fault that another replica took over the Task. */
+/** Creates the 503 error for an UnavailableFault. Logs only one kind of fault: another replica took over the Task. */
 function unavailable(cause: UnavailableFault): A2AError {
   if (cause instanceof TaskChangedHands)
     logger.warn({ err: cause }, 'Another replica took over a task before its Message was confirmed as stored');

@@ -61,8 +61,8 @@ export interface Beginning {
   /** Memory that the first items hold, freed once they have been taken. */
   room?: Disposable;
   /**
-   * Part of the Task's log to follow: the events after the sequence `after`, until the Task has ended (`terminal`) or
-   * also until it waits (`waiting`); absent if nothing follows.
+   * Part of the Task's log to follow: the events after the sequence `after`, until the Task has ended (`terminal`), or
+   * until it has ended or waits (`waiting`); absent if nothing follows.
    */
   log?: { taskId: string; after: number; until: 'terminal' | 'waiting'; reader?: TaskScope };
 }
@@ -150,7 +150,7 @@ export class TaskItems implements AsyncGenerator<StreamItem, void, undefined> {
   }
 }
 
-/** State of an opened stream while it waits for events. */
+/** Opened stream: gives its first items, then the events of the Task's log. */
 class FollowedItems implements OpenItems {
   constructor(
     private opening: readonly StreamItem[] | undefined,

@@ -16,8 +16,8 @@ import {
 } from './gateway-query.js';
 
 /**
- * Maximum number of frames that one event can become: one of each projection. Frames are numbered by it
- * (`Frame.place`).
+ * Maximum number of frames of one event: each projection makes at most one. `Frame.place` is the place of the event in
+ * its commit times this number, plus the index of the projection.
  */
 const FRAMES_OF_EVENT = 64;
 
@@ -62,7 +62,7 @@ class CommitFrames {
   }
 }
 
-/** Returns the frame's JSON with its cursor, and the id of its subscription, if any. */
+/** Returns the JSON of a frame with the cursor of a client and, for a client's subscription, the subscription's id. */
 function frameText({ projected, tail }: Frame, cursor: string, subscription?: string): string {
   const id = subscription === undefined ? '' : `,"subscription":${JSON.stringify(subscription)}`;
   return `{"stream":${JSON.stringify(projected.stream)},"cursor":"${cursor}"${id}${tail}`;
@@ -170,7 +170,7 @@ export interface GatewayFrame {
   text: PassingText;
 }
 
-/** Yields a first frame that only tells the initial cursor, then the frames of a query until the signal aborts. */
+/** Function that yields a first frame with only the initial cursor, then a query's frames until the signal aborts. */
 export type Follow = (signal: AbortSignal) => AsyncGenerator<GatewayFrame>;
 
 /** Names of the streams besides `task`, and the projections that make their frames. */

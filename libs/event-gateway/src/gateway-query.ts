@@ -122,7 +122,7 @@ export function silentQuery(query: EventsQuery, known: readonly string[], scope:
 
 /**
  * True if a frame belongs to the caller of a query, and matches the filters of the query.
- * @param of the frame that the event was projected to
+ * @param of frame to which the event was projected
  */
 export function wantsFrame(query: GatewayQuery, { header }: CommittedEvent, of: Projected): boolean {
   if (header.owner !== query.scope.owner || header.tenant !== query.scope.tenant) return false;

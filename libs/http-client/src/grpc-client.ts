@@ -21,8 +21,8 @@ export interface GrpcCall {
   /** Called for every received piece, and when the server has answered a ping. */
   alive?: (() => void) | undefined;
   /**
-   * Called with the number of bytes of each received piece. The call reads on once the promise resolves; the server
-   * has to wait until then. Absent: it reads on at once.
+   * Called with the number of bytes of each received piece. The next piece is read once the promise resolves; the
+   * server has to wait until then. `undefined`, or an absent function: the next piece is read at once.
    */
   countRead?: ((bytes: number) => Promise<void> | undefined) | undefined;
   /** Called with the number of bytes that were read and are not part of a complete message yet. */
@@ -190,7 +190,10 @@ class GrpcExchange {
     }
   }
 
-  /** Returns the head if the answer is one of gRPC; `undefined` if another HTTP status has to be reported. */
+  /**
+   * Returns the head of the answer; `undefined` without a head, or for another HTTP status than 200.
+   * @throws InvalidProtocolValue if the content type is not that of gRPC
+   */
   private requireGrpc(): AnswerHead | undefined {
     const { head } = this;
     if (head === undefined || head[':status'] !== 200) return undefined;
@@ -199,7 +202,10 @@ class GrpcExchange {
     return head;
   }
 
-  /** Reads how the call ended. @throws an error for every end but OK */
+  /**
+   * Reads how the call ended: `undefined` for status OK, UNPROCESSED if the server has certainly not processed it.
+   * @throws an error for every other end
+   */
   private readOutcome(): typeof UNPROCESSED | undefined {
     const { head, call, stream } = this;
     call.signal?.throwIfAborted();

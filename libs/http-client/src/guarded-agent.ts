@@ -107,8 +107,8 @@ function packetDestination(address: Address): Address {
  */
 const IDLE_MS = 1_000;
 /**
- * Milliseconds before the end of a connection that the server has announced (keep-alive): from then on it is not
- * reused.
+ * Length, in milliseconds, of the last part of the time for which a server keeps an idle connection open, as announced
+ * (keep-alive). In that part the connection is not reused.
  */
 const CLOSING_MS = 3_000;
 

@@ -300,7 +300,7 @@ export class OutboundHttp implements OutboundClient {
 
   /**
    * Creates an AddressGuard. It permits loopback addresses only without authentication: the service then listens only
-   * on this machine, so every caller is there. With authentication, callers may come from anywhere, through a local
+   * on this machine, so every caller is on it. With authentication, callers may come from anywhere, through a local
    * proxy, and must not reach the loopback addresses of this machine.
    */
   private newGuard(): AddressGuard {
@@ -371,7 +371,7 @@ function dispatchCall(agent: Dispatcher, call: OutboundRequest, limits: Outbound
   return answer.head;
 }
 
-/** Returns the URL of a redirect to follow, if it is. Only GET and HEAD are followed: others might act twice. */
+/** Returns the URL of a redirect that is followed, else `undefined`: only GET and HEAD can be repeated safely. */
 function redirectTarget(call: OutboundRequest, answer: ReceivedAnswer): URL | undefined {
   if (!REDIRECTS.has(answer.status)) return undefined;
   const location = answer.headers['location'];

@@ -58,7 +58,7 @@ const MOST_SESSION_MB = 4_096;
 /** Maximum number of calls on one connection until the server has stated its own limit. */
 const MOST_STREAMS = 100;
 
-/** Call that runs on a connection: what the connection tells it. */
+/** Call that runs on a connection, with the function by which the connection notifies the call. */
 interface OpenCall {
   /** Called when the server has answered a ping. */
   alive?: (() => void) | undefined;
@@ -105,7 +105,10 @@ class SharedConnection {
     return stream;
   }
 
-  /** True if the server has certainly not processed a call: it said so for the call, or when it closed. */
+  /**
+   * True if the server has certainly not processed a call: it refused the stream (REFUSED_STREAM), or its GOAWAY names
+   * an earlier stream as the last that it processed.
+   */
   isUnprocessed({ id, rstCode }: ClientHttp2Stream): boolean {
     return rstCode === constants.NGHTTP2_REFUSED_STREAM || (id !== undefined && id > this.lastProcessed);
   }
@@ -262,8 +265,8 @@ export class SharedConnections {
   }
 
   /**
-   * Closes an idle connection if there are as many as allowed.
-   * @throws OutboundOverloadedError if none is idle, or the server has its share
+   * Makes room for another connection to a server: closes an idle connection if `mostConnections` are open.
+   * @throws OutboundOverloadedError if none of them is idle, or the server already has `mostOfServer` connections
    */
   private makeRoom(origin: string): void {
     if ((this.open.get(origin)?.size ?? 0) >= this.limits.mostOfServer)

@@ -111,8 +111,8 @@ const MOST_NAMED = 20;
 /**
  * Creates the 409 error for deleting a resource that others refer to, with an entry for each of them.
  * @param kind kind of the resource, such as `model`
- * @param namers kind of what refers to it: path in the management API, and plural noun
- * @param naming names of those that refer to it
+ * @param namers kind of the resources that refer to it: `path` in the management API, and `plural` noun
+ * @param naming names of the resources that refer to it
  */
 export function stillNamed(
   { kind, name }: { kind: string; name: string },

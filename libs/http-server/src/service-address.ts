@@ -40,7 +40,7 @@ const FORWARDED_HEADERS = ['X-Forwarded-For', 'X-Forwarded-Proto', 'X-Forwarded-
  *
  * - If the request does not come from a trusted proxy, the Host header counts; otherwise X-Forwarded-Proto, -Host and
  *   -Prefix.
- * - Several proxies may be trusted, one behind the other; X-Forwarded-For tells how many. Each of them appends one
+ * - Several proxies may be trusted, one behind the other; X-Forwarded-For shows how many. Each of them appends one
  *   entry to each header, so as many entries are read from the end of a list; earlier ones are not believed.
  * - Scheme and host are those that the outermost trusted proxy saw; the prefixes that the proxies removed are joined.
  *

@@ -326,7 +326,7 @@ function noInterface(card: SdkAgentCard, bindings: readonly AgentBinding[]): Age
 /** Maximum number of interfaces of a card that an error names. */
 const MOST_OFFERS = 5;
 
-/** Lists the bindings and versions that a card offers, as the end of an error's sentence. */
+/** Returns the end of an error's sentence with the bindings and versions of a card: `, but SOAP 1.0`; `''` without. */
 function describeOffers({ supportedInterfaces: offers }: SdkAgentCard): string {
   const named = offers.slice(0, MOST_OFFERS).map((it) => `${it.protocolBinding || 'no binding'} ${it.protocolVersion}`);
   return named.length === 0 ? '' : `, but ${briefText(named.join(', '), 200)}`;

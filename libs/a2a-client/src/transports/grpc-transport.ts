@@ -167,7 +167,7 @@ export class GrpcTransport implements AgentTransport {
   }
 }
 
-/** Call as a transport makes it. */
+/** Options of one call, and the metadata that only calls with a Message have. */
 interface MadeCall {
   options: TransportOptions;
   /** Metadata of the request, if the call sends a Message; absent for other calls. */
@@ -186,12 +186,12 @@ async function loadMethods(): Promise<typeof import('./grpc-messages.js').METHOD
 }
 
 const SCHEMES: Readonly<Record<string, string>> = { http: 'http', grpc: 'http', https: 'https', grpcs: 'https' };
-/** Host and port as gRPC clients dial them, after the scheme that names the resolver of DNS names. */
+/** Pattern of the targets that gRPC clients dial: a host with or without a port, and before it at most `dns:///`. */
 const TARGET = /^(?:dns:(?:\/\/\/)?)?(\[[\da-f:.]+\]|[^\s/:?#@[\]\\]+)(?::(\d{1,5}))?\/?$/i;
 const TLS_PORT = '443';
 
 /**
- * Reads the URL of a gRPC interface in a card; `undefined` if it names no host.
+ * Returns the origin of a gRPC interface's URL in a card; `undefined` if the URL is invalid or has a password.
  *
  * - `https://` and `grpcs://` use TLS; `http://` and `grpc://` do not. The path is not used: gRPC has paths of its own.
  * - `host:port`, as the SDKs' gRPC clients dial it, uses TLS if the port is 443 or absent.

@@ -96,8 +96,8 @@ const HTTP_BINDINGS = ['JSONRPC', 'HTTP+JSON'];
 
 /**
  * Returns the interfaces of a card in order of preference (section 8.3.2): 1.0 before 0.3. All agents share one gRPC
- * endpoint; its `tenant`, which clients send with every request, names the agent. So does the host, if the target has a
- * `*`.
+ * endpoint; its `tenant`, which clients send with every request, names the agent. If the target has a `*`, its host
+ * names the agent, too (`agentTarget`).
  */
 function cardInterfaces(url: string, path: string, grpcUrl: string | undefined): AgentInterface[] {
   const target = agentTarget(grpcUrl ?? '', path);

@@ -16,8 +16,8 @@ import type { PublicAddress } from '../http/call-context.js';
 import { agentCard, type CardOptions, type CardSecurity, extendedCard, withLegacyMembers } from './agent-card.js';
 
 /**
- * Recognizes the base URLs that are known to belong to this service. Others come from a Host header that a caller
- * chose.
+ * Recognizes the base URLs that are known to belong to this service. Any other base URL comes from a Host header, which
+ * a caller can choose.
  */
 export interface AddressAuthority {
   isOwnAddress(baseUrl: string): boolean;
@@ -93,7 +93,10 @@ export interface CardReader {
   legacy: boolean;
 }
 
-/** Returns an agent with the media types of Messages that begin its Tasks, which its card shows. */
+/**
+ * Returns an agent whose `inputModes`, also those of its skills, are the media types of Messages that begin a Task
+ * (`beginModes`): its card shows these. `isLookedUp` is true if they had to be awaited.
+ */
 async function withBeginModes(agent: ServedAgent): Promise<{ agent: ServedAgent; isLookedUp: boolean }> {
   const found = agent.beginModes?.();
   const modes = await found;

@@ -77,8 +77,8 @@ class GrpcAnswer implements PacedReader {
   }
 
   /**
-   * True if output was waiting all the time since the previous call of this method, or the status has been sent. A
-   * reader that took everything in between keeps up, however little it took.
+   * True if the status has been sent, or if output has been waiting without a break since the previous call of this
+   * method. A reader that took all waiting output at a moment in between is fast enough, however little output it was.
    */
   hasPending(): boolean {
     const { keptUp } = this;

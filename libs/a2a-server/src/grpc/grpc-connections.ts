@@ -31,8 +31,8 @@ const LOOKS_PER_PERIOD = 6;
 const MOST_STREAMS = 1_000;
 /**
  * Maximum number of concurrent calls on one connection before its first authenticated call. One read of the socket
- * may start all of them. The number slightly exceeds the `Watch` calls that one address may have, so that it can
- * still make a `Check` call beside them.
+ * may start all of them. The number slightly exceeds the `Watch` calls that one address may have, so that the address
+ * can still make a `Check` call beside them.
  */
 export const MOST_ANONYMOUS_STREAMS = 128;
 /** Number of rejected calls after which a connection without credentials is cut. */
@@ -152,7 +152,7 @@ export class GrpcConnection {
     return !this.isKnown && this.publicCalls === 0;
   }
 
-  /** Attaches the HTTP/2 session once it exists. */
+  /** Stores the HTTP/2 session of the connection. Called once the session exists. */
   attachSession(session: ServerHttp2Session): void {
     this.session = session;
   }

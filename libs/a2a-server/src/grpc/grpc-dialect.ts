@@ -11,7 +11,7 @@ import { grpcError } from './grpc-status.js';
 /** Version of A2A in which one gRPC method is called, as the binding sees it. */
 export interface GrpcDialect<Request = unknown> {
   readonly operation: A2aOperation;
-  /** Replaces the operation, if it is not one of 1.0. */
+  /** Function that is run instead of `operation`, for a method with no equal in 1.0; absent: `operation` is run. */
   readonly run?: (handler: RequestHandler, agent: ServedAgent, call: CallContext) => Promise<unknown>;
   /** Begins a call. @throws A2AError if the version that its metadata names is not served */
   beginCall(headers: IncomingHttpHeaders): GrpcDialectCall<Request>;

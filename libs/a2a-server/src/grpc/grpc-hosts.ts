@@ -3,13 +3,14 @@ import { textStart } from '#libs/protocol';
 import { pathTenant, tenantPath } from '../http/call-context.js';
 
 /**
- * Host names of agents over gRPC. A `*` in `GRPC_PUBLIC_URL` stands for the label of an agent, so that clients which
- * send no `tenant` reach it too: those of A2A 0.3, which has no tenant, and those that ignore the tenant of a card.
+ * Label of the service in the host names of agents over gRPC. A `*` in `GRPC_PUBLIC_URL` stands for the label of an
+ * agent. So an agent is also reached by clients that send no `tenant`: those of A2A 0.3, which has no tenant, and those
+ * that ignore the tenant of a card.
  *
  * - The label of an agent is its path with `--` instead of `/`: `agents--weather`, `workflows--trip--nodes--plan`. The
  *   label of the service is `service`.
- * - A path that is no label of at most 63 characters in lower case has no host of its own. Its card has the host of the
- *   service, and its `tenant`.
+ * - An agent whose path gives no label of at most 63 characters in lower case has no host of its own. Its card has the
+ *   host of the service, and the `tenant` of the agent.
  */
 const SERVICE = 'service';
 const LABEL = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
@@ -22,8 +23,8 @@ export function agentTarget(publicTarget: string, path: string): string {
 
 /**
  * Returns the path of the agent that the authority of a call (`host:port`) names; `''`, the path of the service, if
- * the authority is not one of the hosts for which the `*` of the target stands.
- * @throws UnknownAgent if the `*` stands for this host, but no agent has it
+ * the target has no `*`, or the authority is not the host of the target with a label in place of the `*`.
+ * @throws UnknownAgent if that label cannot be the label of an agent
  */
 export function pathAtHost(publicTarget: string | undefined, authority: string): string {
   const suffix = publicTarget === undefined ? undefined : suffixOf(publicTarget);

@@ -39,7 +39,7 @@ function shortenText(text: string): string {
   return Buffer.from(cut).toString();
 }
 
-/** Encodes a google.rpc.Status: `code` 1, `message` 2, `details` 3. */
+/** Encodes a google.rpc.Status (numbers of its fields: `code` 1, `message` 2, `details` 3). */
 function statusBytes(code: number, error: A2AError): Uint8Array {
   const writer = new BinaryWriter()
     .uint32(fieldTag(1, 0))
@@ -60,7 +60,7 @@ interface ErrorInfo {
   metadata: Record<string, string>;
 }
 
-/** Encodes a google.rpc.ErrorInfo: `reason` 1, `domain` 2, `metadata` 3. */
+/** Encodes a google.rpc.ErrorInfo (numbers of its fields: `reason` 1, `domain` 2, `metadata` 3). */
 function errorInfo({ reason, domain, metadata }: ErrorInfo): Uint8Array {
   const writer = new BinaryWriter().uint32(fieldTag(1, 2)).string(reason).uint32(fieldTag(2, 2)).string(domain);
   for (const [key, value] of Object.entries(metadata)) {
@@ -69,7 +69,7 @@ function errorInfo({ reason, domain, metadata }: ErrorInfo): Uint8Array {
   return writer.finish();
 }
 
-/** Encodes a google.rpc.BadRequest: `field_violations` 1, each `field` 1 and `description` 2. */
+/** Encodes a google.rpc.BadRequest (numbers: `field_violations` 1, in each of them `field` 1 and `description` 2). */
 function badRequest({ violations }: A2AError): Uint8Array {
   const writer = new BinaryWriter();
   let bytes = 0;

@@ -54,7 +54,7 @@ export interface CallAdmission {
   whenClosed: (done: () => void) => boolean;
 }
 
-/** Key of the CallAdmission on the metadata of a call, which is passed to the handler. */
+/** Symbol under which the metadata of a call carries the CallAdmission from the auth guard to the handler. */
 const ADMISSION = Symbol('admission');
 
 interface AdmittedMetadata extends Metadata {
@@ -71,7 +71,10 @@ export function admissionOf(metadata: Metadata): CallAdmission {
   return admission;
 }
 
-/** Admission of one gRPC call, from its metadata to its end: counts the bytes of its message and limits their time. */
+/**
+ * Admission of one gRPC call, from its metadata to its end: counts the bytes of its message, and limits the time until
+ * the message is complete.
+ */
 export abstract class GrpcVisit {
   private leave: (() => void) | undefined;
   private late: NodeJS.Timeout | undefined;
@@ -109,7 +112,7 @@ export abstract class GrpcVisit {
     clearTimeout(this.late);
   }
 
-  /** Frees what the call holds. Further calls have no effect. */
+  /** Ends the time limit, and calls the function that `admitCall` has returned. Further calls have no effect. */
   endVisit(): void {
     this.over = true;
     clearTimeout(this.late);

@@ -157,7 +157,7 @@ export function callContext(
   };
 }
 
-/** Returns the scopes of a caller and the headers of its request, which registered agents need. */
+/** Returns the member `inbound` of a call: scopes of the caller and headers of the request, for registered agents. */
 export function inboundCall(
   { permissions }: Pick<ReturnType<typeof callerOf>, 'permissions'>,
   headers: IncomingHttpHeaders,
@@ -230,7 +230,7 @@ export function tenantPath(tenant: string): string {
 
 /**
  * Redirects a call at the service's base URL to another agent, if the `tenant` in its parameters is that agent's
- * path; other calls stay unchanged.
+ * path. Of a call at that URL, only one to a registered agent keeps `inbound`; calls at other URLs stay unchanged.
  * @throws UnknownAgent if the tenant has a slash and is not the path of an agent
  */
 export function atTenant(call: CallContext, params: unknown): CallContext {

@@ -55,7 +55,7 @@ import {
   setLegacyExtensions,
 } from './legacy-call.js';
 
-/** Parameter reader, result writer and names of an operation in HTTP+JSON of 0.3; a stream has no `write`. */
+/** Parameter reader, result writer and field names of an operation in HTTP+JSON of 0.3; a stream has no `write`. */
 interface LegacyShapes {
   read: ReadV03;
   words?: LegacyWords;
@@ -230,8 +230,9 @@ export class LegacySendMessage {
 }
 
 /**
- * Converts a body of `POST /send-message` to the parameters of 1.0. @throws A2AError INVALID_PARAMS if the body mixes
- * 0.3 and 1.0, or an id has two values
+ * Converts a body of `POST /send-message` to the parameters of 1.0.
+ * @param newId creates the id of a Message that has none, from its metadata
+ * @throws A2AError INVALID_PARAMS if the body mixes 0.3 and 1.0, or an id beside the Message differs from that in it
  */
 function paramsOf(body: JsonObject, newId: (metadata: JsonValue | undefined) => string): JsonValue {
   toJsonNames(body, NAMES);

@@ -181,8 +181,8 @@ function descriptionOf(error: ErrorObject): string {
 }
 
 /**
- * Returns the name of the type that a schema requires. For a boolean the name includes the two spellings, since a query
- * has only texts.
+ * Returns the name of the type that a schema requires, such as `string`; for a boolean `boolean: true or false`, since
+ * a query has only texts.
  */
 function typeName(schema: unknown): string {
   const types = (Array.isArray(schema) ? schema : [schema]) as string[];

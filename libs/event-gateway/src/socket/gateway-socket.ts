@@ -25,8 +25,8 @@ import { EventsQuery } from '../gateway-query.js';
 import { GatewayClient, GOING_AWAY, REFUSED, type SocketAdmission } from './gateway-client.js';
 
 /**
- * Milliseconds after which a connection is cut whose client has neither closed it nor received the refusal of an
- * upgrade.
+ * Maximum milliseconds that a connection stays open after the service has closed it or refused its upgrade; then it is
+ * cut.
  */
 const CLOSE_TIMEOUT_MS = 2_000;
 
@@ -57,7 +57,7 @@ function refuseUpgrade(request: IncomingMessage, socket: Duplex, error: unknown)
 
 const PATH = '/events';
 const HEARTBEAT_MS = 15_000;
-/** Maximum bytes of a message: a cursor of the maximum size fits, besides ids. */
+/** Maximum bytes of a message from a client: enough for a cursor of the maximum size, and ids. */
 const MAX_MESSAGE = 80 * 1024;
 
 const ENDING = 'The service is shutting down';

@@ -208,7 +208,8 @@ interface AnsweredCall {
  * Room of one call in ResponseBudget, taken before large logs of Tasks are read.
  *
  * - The room is freed when the answer is sent, the caller has left, or this object is disposed of.
- * - Room that the call has suffices for a further read of as many bytes: it is then not counted twice.
+ * - A further read of no more bytes uses the room that the call already has. A larger read frees that room first, then
+ *   takes room for all of its bytes.
  */
 export class ResponseAdmission implements Disposable {
   /** Maximum number of bytes of large Task logs that are read for one page of a list; a page has at least one Task. */

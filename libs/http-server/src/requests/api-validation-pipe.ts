@@ -106,6 +106,7 @@ class RuleSearch {
   /**
    * Adds the entries for the faults of a value. If the value must be a list and is not, only that fault is added.
    * Equal entries are added once.
+   * @param broken violated rules, with their error texts, by the name of the rule
    */
   private addEntries(path: string, value: unknown, broken: Map<string, { detail: string; rule: ClassRule }>): void {
     const isArray = broken.get('isArray');

@@ -63,8 +63,8 @@ const CHARACTERS_PER_MEMBER = 2;
 type BodyCallback = (error: Error | null, body?: unknown) => void;
 
 /**
- * Decides when a body is read: calls `read` at once, or for a body whose parsing is costly in its caller's turn; or
- * calls `refuse`.
+ * Function that decides when a body is read. It calls `read` at once, or for a body that is costly to parse when it is
+ * the caller's turn on the event loop; or it calls `refuse` with an error, if too many requests of the caller wait.
  */
 export type BodyTurn = (
   request: FastifyRequest,

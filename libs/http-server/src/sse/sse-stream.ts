@@ -181,8 +181,8 @@ const HEARTBEAT = ': keep-alive\n\n';
  */
 const MAX_WAITING = 1_000;
 /**
- * Divisor of `drainTimeoutMs` that gives the first moment of a watch: bytes taken in it do not count, since the
- * kernel may have taken them.
+ * Divisor of `drainTimeoutMs`. Bytes taken in the first `drainTimeoutMs / FIRST_MOMENTS` of a watch do not count: the
+ * kernel may have taken them, not the reader.
  */
 const FIRST_MOMENTS = 30;
 /** Number of characters from which text is written without waiting for more in the same turn of the event loop. */

@@ -53,8 +53,8 @@ export function readStreamItem(json: JsonObject): StreamResponse | undefined {
 }
 
 /**
- * Reads an item as 0.3 writes it: the value itself, with its kind. Some servers of 1.0 send such items. Returns
- * `undefined` for an unknown kind.
+ * Reads an item in the form of 0.3, `{"kind": "task", …}` instead of `{"task": {…}}`, which some servers of 1.0 send.
+ * Returns `undefined` for an unknown kind.
  */
 function readBareItem(json: JsonObject): StreamResponse | undefined {
   switch (json.kind) {
@@ -116,8 +116,8 @@ function readTaskStatus(json: unknown): TaskStatus {
 }
 
 /**
- * Task states by name, by number, since ProtoJSON may write an enum as its number, from 1 in schema order, and by their
- * names in 0.3.
+ * Task states by each form in which agents write them: the name in 1.0, the number (which ProtoJSON allows for enums;
+ * from 1 in schema order), and the name in 0.3.
  */
 const STATES: ReadonlyMap<JsonValue | undefined, TaskState> = new Map<JsonValue | undefined, TaskState>(
   TASK_STATES.flatMap((name, index) => [
@@ -178,7 +178,7 @@ export const UNREAD_PARTS = 'parley/unread-parts';
 /** Known members of a Part; any other member is unknown content. */
 const OF_A_PART = new Set(['text', 'raw', 'url', 'data', 'metadata', 'mediaType', 'media_type', 'filename', 'kind']);
 
-/** True unless the only content of a Part is unknown to A2A. */
+/** True if a Part has content that A2A defines, or is empty; false if its only content is of an unknown kind. */
 function isRead(json: JsonObject): boolean {
   return Object.keys(json).length === 0 || unreadContent(json) === undefined;
 }
@@ -191,7 +191,7 @@ function unreadContent(json: JsonObject): string | undefined {
 
 /**
  * Returns the metadata of an Artifact or a Message, with the unknown content kinds of its Parts under `UNREAD_PARTS`;
- * `undefined` if it has neither.
+ * `undefined` if there is neither metadata nor unknown content.
  */
 function withUnread({ parts: all, metadata }: JsonObject): JsonObject | undefined {
   const unread = Array.isArray(all) ? all.filter(isJsonObject).map(unreadContent) : [];

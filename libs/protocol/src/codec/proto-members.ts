@@ -1,8 +1,8 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 
 /**
- * Fields of a protobuf message that may contain further values, by field number. `counts` is true if each value of the
- * field is one member of a list or an object.
+ * Fields of a protobuf message, by field number, in which `encodesMoreMembers` counts the members of JSON. `counts` is
+ * true if each value of the field is a member of a list or an object; `places` has the fields inside such a value.
  */
 export interface ProtoPlaces {
   readonly [field: number]: { readonly places?: () => ProtoPlaces; readonly counts?: true };
@@ -12,7 +12,7 @@ const TEXTS = { counts: true } as const;
 const VALUE: ProtoPlaces = { 5: { places: () => STRUCT }, 6: { places: () => LIST } };
 const LIST: ProtoPlaces = { 1: { places: () => VALUE, counts: true } };
 const ENTRY: ProtoPlaces = { 2: { places: () => VALUE } };
-/** Fields with members in `google.protobuf.Struct`. */
+/** Fields of `google.protobuf.Struct` in which members are counted. */
 const STRUCT: ProtoPlaces = { 1: { places: () => ENTRY, counts: true } };
 const PART: ProtoPlaces = { 4: { places: () => VALUE }, 5: { places: () => STRUCT } };
 const MESSAGE: ProtoPlaces = {
@@ -28,7 +28,7 @@ const ARTIFACT: ProtoPlaces = {
   6: TEXTS,
 };
 
-/** Fields with members in SendMessageRequest of `a2a.proto` 1.0. */
+/** Fields of SendMessageRequest of `a2a.proto` 1.0 in which members are counted. */
 export const MEMBERS_IN_SEND: ProtoPlaces = { 2: { places: () => MESSAGE }, 4: { places: () => STRUCT } };
 const LEGACY_PART: ProtoPlaces = { 3: { places: () => ({ 1: { places: () => STRUCT } }) } };
 const LEGACY_MESSAGE: ProtoPlaces = {
@@ -36,21 +36,24 @@ const LEGACY_MESSAGE: ProtoPlaces = {
   6: { places: () => STRUCT },
   7: TEXTS,
 };
-/** Fields with members in SendMessageRequest of `a2a.proto` 0.3. */
+/** Fields of SendMessageRequest of `a2a.proto` 0.3 in which members are counted. */
 export const MEMBERS_IN_LEGACY_SEND: ProtoPlaces = {
   1: { places: () => LEGACY_MESSAGE },
   3: { places: () => STRUCT },
 };
-/** Fields with members in CancelTaskRequest of `a2a.proto` 1.0. */
+/** Fields of CancelTaskRequest of `a2a.proto` 1.0 in which members are counted. */
 export const MEMBERS_IN_CANCEL: ProtoPlaces = { 3: { places: () => STRUCT } };
-/** Fields with members in Task of `a2a.proto` 1.0. */
+/** Fields of Task of `a2a.proto` 1.0 in which members are counted. */
 export const MEMBERS_IN_TASK: ProtoPlaces = {
   3: { places: () => STATUS },
   4: { places: () => ARTIFACT, counts: true },
   5: { places: () => MESSAGE, counts: true },
   6: { places: () => STRUCT },
 };
-/** Fields with members in StreamResponse of `a2a.proto` 1.0, and in SendMessageResponse, which has the first two. */
+/**
+ * Fields of StreamResponse of `a2a.proto` 1.0 in which members are counted. They also fit SendMessageResponse, which
+ * has the first two fields.
+ */
 export const MEMBERS_IN_RESPONSE: ProtoPlaces = {
   1: { places: () => MEMBERS_IN_TASK },
   2: { places: () => MESSAGE },
@@ -66,8 +69,9 @@ const DEEPEST = 400;
 const BYTES_PER_MEMBER = 2;
 
 /**
- * True if an encoded message has more members than `limit`. Checked before decoding, which takes a hundred times as
- * long. The result is unspecified for bytes that are not such a message.
+ * True if the JSON in an encoded message has more members than `limit`. Checked before decoding, which takes a hundred
+ * times as long. The result is unspecified for bytes that are not such a message.
+ * @param places fields of the message in which members are counted
  */
 export function encodesMoreMembers(bytes: Uint8Array, places: ProtoPlaces, limit: number): boolean {
   if (bytes.length < limit * BYTES_PER_MEMBER) return false;

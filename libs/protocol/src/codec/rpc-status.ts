@@ -14,7 +14,7 @@ const MOST_BYTES = 64 * 1024;
 const MOST_DETAILS = 32;
 const LONGEST_PAUSE_MS = 24 * 60 * 60_000;
 
-/** Reads an encoded `google.rpc.Status`. Bytes that are not one have no details. */
+/** Reads an encoded `google.rpc.Status`. For bytes that are not such a status, the result has no reasons. */
 export function readRpcStatus(bytes: Uint8Array | undefined): RpcStatus {
   const status: RpcStatus = { reasons: [] };
   if (bytes === undefined || bytes.byteLength > MOST_BYTES) return status;
@@ -26,7 +26,7 @@ export function readRpcStatus(bytes: Uint8Array | undefined): RpcStatus {
   return status;
 }
 
-/** Field of `google.rpc.Status`: its details, each a `google.protobuf.Any`. */
+/** Number of the field `details` of `google.rpc.Status`, each value a `google.protobuf.Any`. */
 const DETAILS = 3;
 const TYPE_URL = 1;
 const VALUE = 2;
@@ -41,14 +41,14 @@ function readDetail(any: Uint8Array | number, status: RpcStatus): void {
   } else if (type.endsWith('/google.rpc.RetryInfo')) status.retryAfter = millisecondsOf(fieldsOf(value).get(1)?.[0]);
 }
 
-/** Reads a `google.protobuf.Duration`: `seconds` 1, `nanos` 2. */
+/** Returns the milliseconds of an encoded `google.protobuf.Duration` (field numbers: `seconds` 1, `nanos` 2). */
 function millisecondsOf(duration: Uint8Array | number | undefined): number {
   const fields = fieldsOf(duration);
   const [seconds, nanos] = [fields.get(1)?.[0], fields.get(2)?.[0]].map((it) => (typeof it === 'number' ? it : 0));
   return Math.min(Math.max(0, seconds! * 1_000 + Math.ceil(nanos! / 1_000_000)), LONGEST_PAUSE_MS);
 }
 
-/** Reads the fields of a message: bytes of length-delimited fields, and numbers. Other fields are skipped. */
+/** Reads the fields of a message by number: length-delimited ones as bytes, varints as numbers. Skips all others. */
 function fieldsOf(message: Uint8Array | number | undefined): Map<number, (Uint8Array | number)[]> {
   const fields = new Map<number, (Uint8Array | number)[]>();
   if (!(message instanceof Uint8Array)) return fields;

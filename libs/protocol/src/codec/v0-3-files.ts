@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
 /**
  * Number of times that a client of A2A 0.3 encodes a file in base64 over HTTP+JSON. The schema says once:
  * `file_with_bytes` has the bytes of the file, and ProtoJSON writes bytes in base64. The SDKs of Python and Java store
- * the base64 text of the file in `file_with_bytes`, so their files are encoded twice, both ways.
+ * the base64 text of the file in `file_with_bytes`, so files are encoded twice in requests and answers.
  */
 export type FileEncoding = 'once' | 'twice';
 
@@ -53,7 +53,7 @@ function encodePart(part: JsonValue): JsonValue {
   return { ...part, raw: Buffer.from(part.raw, 'latin1').toString('base64') };
 }
 
-/** Returns the bytes in base64 as text if the text is itself base64. */
+/** Decodes base64 once. Returns the decoded text if that text is base64 again, else `undefined`. */
 function decodedText(raw: string): string | undefined {
   const text = Buffer.from(raw, 'base64').toString('latin1');
   return BASE64_TEXT.test(text) ? text : undefined;

@@ -40,7 +40,10 @@ export function writeV03RestItem(response: StreamResponse): JsonObject {
   return { artifactUpdate: { ...rest, artifact: artifactOf(artifact) } };
 }
 
-/** Writes a push notification config as a named resource of A2A 0.3. */
+/**
+ * Writes a push notification config as a resource of A2A 0.3: `{name, pushNotificationConfig}`, where `name` is
+ * `tasks/{id}/pushNotificationConfigs/{configId}`.
+ */
 export function writeV03RestPushConfig(config: TaskPushNotificationConfig): JsonObject {
   const { pushNotificationConfig } = writeV03PushConfig(config);
   const name = `tasks/${config.taskId ?? ''}/pushNotificationConfigs/${config.id ?? ''}`;

@@ -62,7 +62,7 @@ export function endsV03Stream(response: StreamResponse): boolean {
   return 'statusUpdate' in response && !isActiveState(response.statusUpdate.status.state);
 }
 
-/** Writes a push notification config as 0.3 nests it. */
+/** Writes a push notification config as 0.3 nests it: `{taskId, pushNotificationConfig: {id, url, …}}`. */
 export function writeV03PushConfig({ taskId = '', ...config }: TaskPushNotificationConfig): JsonObject {
   const { id, url, token, authentication } = config;
   return {

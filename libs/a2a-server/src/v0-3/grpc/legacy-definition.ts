@@ -36,12 +36,12 @@ export const LEGACY_SERVICE_NAME = 'a2a.v1.A2AService';
 /** Method of A2A 0.3 over gRPC, as an operation of 1.0. */
 export interface LegacyGrpcMethod {
   readonly operation: A2aOperation;
-  /** Replaces the operation, if it is not one of 1.0. */
+  /** Function that is run instead of `operation`, for a method with no equal in 1.0; absent: `operation` is run. */
   readonly run?: (handler: RequestHandler, agent: ServedAgent, call: CallContext) => Promise<unknown>;
   readonly request: string;
   readonly response: string;
   readonly words?: LegacyWords;
-  /** Fields with members in the request, which are counted before it is decoded. */
+  /** Fields of the request whose JSON members are counted before it is decoded (`encodesMoreMembers`); absent: none. */
   readonly members?: ProtoPlaces;
   /** Converts the ProtoJSON of a request to the parameters of 1.0. @throws A2AError INVALID_PARAMS */
   readonly read: (request: JsonObject) => JsonValue;
@@ -173,7 +173,7 @@ function taskIn(name: JsonValue | undefined, field: string): string {
   return id;
 }
 
-/** Reads the ids in the name of a config. @throws A2AError INVALID_PARAMS */
+/** Reads the ids in the name of a config: `tasks/{id}/pushNotificationConfigs/{id}`. @throws A2AError INVALID_PARAMS */
 function configIn(name: JsonValue | undefined): JsonObject {
   const [, taskId, id] = CONFIG_NAME.exec(typeof name === 'string' ? name : '') ?? [];
   if (taskId === undefined || id === undefined)
@@ -225,12 +225,12 @@ function asBuffer(bytes: Buffer): Buffer {
   return bytes;
 }
 
-/** Converts the parameters of a client whose file bytes are base64 text. */
+/** Decodes the files in the parameters once more, if the client encodes files twice in base64. */
 export function decodeFiles(params: JsonValue, files: FileEncoding): JsonValue {
   return files === 'twice' ? decodeFilesOnce(params) : params;
 }
 
-/** Converts a result for a client that expects base64 text as the bytes of files. */
+/** Encodes the files in a result once more, if the client expects files to be encoded twice in base64. */
 export function encodeFiles<T extends object>(result: T, files: FileEncoding): T {
   return files === 'twice' ? (encodeFilesTwice(result) as T) : result;
 }

@@ -16,7 +16,7 @@ import {
   writeLegacyResponse,
 } from './legacy-definition.js';
 
-/** Errors with another gRPC status in 0.3, as the servers of its SDKs send them. */
+/** Reasons of errors that have the gRPC status UNIMPLEMENTED in 0.3, as servers of its SDKs send it, but not in 1.0. */
 const UNIMPLEMENTED = new Set(['PUSH_NOTIFICATION_NOT_SUPPORTED', 'UNSUPPORTED_OPERATION']);
 
 /** Returns the dialect of a method of A2A 0.3. Its calls have no version, and no tenant. */

@@ -198,7 +198,7 @@ function entryName(field: string): string {
   return `${camel.charAt(0).toUpperCase()}${camel.slice(1)}Entry`;
 }
 
-/** Returns the nested message of a map's entries. */
+/** Returns the descriptor of the message for the entries of a map; `text` is the map's field as in MESSAGES. */
 function entryOf(field: string, text: string) {
   const [, , type = ''] = FIELD.exec(text) ?? [];
   const label = FieldDescriptorProto_Label.OPTIONAL;
