@@ -270,8 +270,8 @@ export async function startService(environment: Environment): Promise<void> {
 }
 
 /**
- * Creates the application and listens. If the start fails or is stopped, the parts that have started are stopped first,
- * the embedded database included.
+ * Creates the application and listens. If the start fails, or a signal stops it, the parts that have started are
+ * stopped before the error is thrown or the process ends; the embedded database is one of them.
  */
 async function startedOn(config: AppConfig, stop: EarlyStop): Promise<ListeningService> {
   const app = await createApp(config).catch(async (error: unknown) => {

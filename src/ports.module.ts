@@ -25,8 +25,9 @@ import { ChildRunNode, ObjectReferences, RunAgentsModule, ToolServers, WorkflowA
 import { NamedModels, NamedObjects, RegisteredServers, WorkflowCredentialNamers } from './references-in-definitions.js';
 
 /**
- * Holder of the request handler for calls to local agents. The handler is set after all providers are constructed,
- * because it serves agents whose construction needs clients of the directory.
+ * Holder of the request handler for calls to local agents. The handler is set only after all providers are constructed:
+ * it needs the agents, the agents need the AgentDirectory to be constructed, and the AgentDirectory calls local agents
+ * by this handler.
  */
 export class LocalHandler {
   private handler: LocalRequestHandler | undefined;

@@ -7,7 +7,7 @@ import { RegisteredAgents } from '#libs/registered-agents';
 import type { WorkflowNode } from '#libs/workflow-definition';
 import { ObjectReferences, ToolServers, WorkflowStore } from '#libs/workflows';
 
-/** Looks up the MCP servers of workflows among those that the tenant may call. */
+/** Looks up the MCP servers that workflows name among those that the tenant may call. */
 @Injectable()
 export class RegisteredServers extends ToolServers {
   constructor(private readonly servers: McpServers) {
@@ -62,7 +62,7 @@ export class NamedModels extends ModelNamers {
   }
 }
 
-/** Finds the workflows that name a credential or a model, in the store of a transaction. */
+/** Finds the workflows that name a credential or a model, by the given store, which may belong to a transaction. */
 @Injectable()
 export class NamedObjects extends ObjectReferences {
   override async findNamingWorkflows(store: WorkflowStore, kind: string, name: string): Promise<string[]> {

@@ -9,7 +9,7 @@ export interface ReachedAt {
   hasConsole: boolean;
   /** Loaded plugins, one text each. */
   plugins?: readonly string[];
-  /** Sentences about what is wrong but keeps no request away. */
+  /** Sentences about problems that do not stop the service from answering requests; each becomes a line `warning`. */
   remarks?: readonly string[];
 }
 

@@ -153,7 +153,7 @@ const NO_KEY =
  */
 const NODE_CALL_MS = 60_000;
 
-/** Verifier of callers' credentials; it returns `undefined` for invalid ones. */
+/** Verifier of one kind of credentials of callers. It returns `undefined` for invalid credentials. */
 interface Verifier {
   findCaller(value: string): Caller | undefined | Promise<Caller | undefined>;
 }

@@ -8,12 +8,11 @@ import { scopeOf } from './caller.js';
 import type { RefusedBodies } from './refused-bodies.js';
 
 /**
- * Counts the bytes of an arriving body without a declared length toward the limits of bytes that are in memory at
- * once.
+ * Counts the bytes of an arriving body without a declared length toward the limits of the bytes of all bodies in memory
+ * (see InFlight).
  *
  * - The body counts as a small one at first, and as the largest possible one once it has more bytes.
- * - It counts from its first bytes. If bodies counted only as they grow, concurrent ones could all be refused
- *   half-way.
+ * - It counts from its first bytes. If bodies counted only as they grow, concurrent ones could all be refused half-way.
  * - A complete body counts with its real size.
  */
 export class ArrivingBody {
@@ -31,7 +30,7 @@ export class ArrivingBody {
   }
 
   /**
-   * Starts to count a body; returns the refusal if too many bytes of bodies are in memory.
+   * Starts to count a body. @returns the refusal of the body if too many bytes of bodies are in memory already
    * @param whose caller and tenant toward whose limits the body counts
    * @param largest maximum bytes of a body
    */
@@ -41,8 +40,8 @@ export class ArrivingBody {
   }
 
   /**
-   * Counts received bytes; returns the refusal if they are too many. After a refusal no more of the body may be kept
-   * in memory.
+   * Counts received bytes; returns the refusal if the bodies in memory then have too many bytes. After a refusal no
+   * more of the body may be kept in memory.
    */
   acceptBytes(bytes: number): InFlightRefusal | undefined {
     this.arrived += bytes;

@@ -38,7 +38,7 @@ export class RateMeter {
   }
 
   /**
-   * True if the bucket is full, so that forgetting the caller changes nothing.
+   * True if the bucket is full: a new bucket would be equal, so this one may be discarded.
    * @param now milliseconds of a monotonic clock
    */
   isIdle(now: number): boolean {
@@ -55,10 +55,10 @@ interface Usage {
   streams: number;
 }
 
-/** Number of remembered callers from which idle callers are forgotten before a new one is remembered. */
+/** Number of callers in memory at which idle callers are removed before a new caller is added. */
 const MOST_KEPT = 10_000;
 
-/** Value of `Retry-After` after a transient failure, in seconds. */
+/** Value of the `Retry-After` header, in seconds, for a transient failure with status 503. */
 const UNAVAILABLE_SECONDS = '1';
 
 const TEXTS: Readonly<Record<LimitReason, string>> = {

@@ -83,7 +83,7 @@ function isForCalls(typ: string | undefined): boolean {
   return typ === undefined || /^(application\/)?(at\+)?jwt$/i.test(typ);
 }
 
-/** True if the provider's keys cannot be read, so that it is unknown whether the token is valid. */
+/** True for an error that means that the provider's keys cannot be read, so that the token may be valid. */
 function isFaultOfProvider(error: errors.JOSEError): boolean {
   return (
     error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || error.code === 'ERR_JOSE_GENERIC'

@@ -27,7 +27,7 @@ export class OpenCalls implements OnModuleDestroy {
   }
 
   /**
-   * Watches a stream until its caller's key or token is no longer valid.
+   * Watches a stream, and calls `end` once the key or token of its caller is no longer valid.
    * @param end ends the stream and returns true; returns false if the stream has not begun yet, and is called again
    *   later
    * @returns the function that ends the watch, to call when the stream has ended by itself

@@ -15,8 +15,8 @@ const TURN_MS = 100;
 const LONGEST_END_MS = 30_000;
 
 /**
- * Reads the bodies of refused requests to their ends, and drops them: a caller that is still sending would see a broken
- * connection instead of the response.
+ * Reads the bodies of refused requests to their ends, and drops the bytes: otherwise a caller that is still sending
+ * would see a broken connection instead of the response.
  *
  * - At most four bodies are read fast at the same time, each in a "place". Node reads megabytes of one connection
  *   before it polls the next: hundreds of such bodies would block everything else.

@@ -61,7 +61,7 @@ export interface CardChanged {
    * True if the change affects a member that callers rely on, such as the name, an address, a skill or a credential.
    */
   significant: boolean;
-  /** True if calls of the agent are refused until the change is accepted. */
+  /** True if calls to the agent are refused until the change is accepted. */
   blocked: boolean;
 }
 

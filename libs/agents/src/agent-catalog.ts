@@ -62,9 +62,8 @@ export interface ServedAgent {
   outputModes: string[];
   /**
    * Returns the media types that the agent accepts in a Message that begins a Task, if they are fewer than
-   * `inputModes`; otherwise `undefined`. Absent if they never are.
-   * @param parts Parts of the Message: if all of them are certainly accepted, `undefined` is returned without a
-   *   lookup
+   * `inputModes`; otherwise `undefined`. The method is absent if they are never fewer.
+   * @param parts Parts of the Message: if all of them are certainly accepted, `undefined` is returned without a lookup
    */
   beginModes?: (parts?: readonly Part[]) => BeginModes;
   executor: AgentExecutor;
@@ -95,8 +94,8 @@ export type BeginModes = readonly string[] | undefined | Promise<readonly string
 export type ListedAgent = Pick<ServedAgent, 'path' | 'name' | 'description'>;
 
 /**
- * Error for a path that names no agent, or a node id that several workflows have. `reason` tells which, as the
- * pre-1.0 dialect needs it.
+ * Error for a path that names no agent, or a node id that several workflows have. `reason` distinguishes these cases,
+ * for the pre-1.0 dialect.
  */
 export class UnknownAgent extends PublicFault {
   override readonly name = 'UnknownAgent';
@@ -158,7 +157,10 @@ export function registeredAgentPath({ agent }: JsonObject): string | undefined {
   return typeof agent === 'string' && agent !== '' ? `${REGISTERED_AGENTS}/${agent}` : undefined;
 }
 
-/** Source of agents that belong to tenants, such as registered agents. Their paths are `{root}/{name}`. */
+/**
+ * Store in which AgentCatalog also finds agents: those that belong to tenants, such as registered agents. Their paths
+ * are `{root}/{name}`.
+ */
 export interface AgentSource {
   /** First segment of the paths. */
   readonly root: string;

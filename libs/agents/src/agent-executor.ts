@@ -23,7 +23,10 @@ interface InboundCall {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** Context of a call: who calls, and how. The transport creates it once per request. */
+/**
+ * Context of a call to an agent of this service: the caller, and properties of its request. The transport creates it
+ * once per request.
+ */
 export interface CallContext {
   /** Tenant and owner of everything that this call creates and may see. */
   scope: TaskScope;
@@ -71,12 +74,13 @@ export interface CallContext {
    */
   whenAnswered?: (done: () => void) => boolean;
   /**
-   * Admits the reading of each large log for the response, within the memory for such reads. Absent for calls inside
-   * this process, which have no such limit.
+   * Admission that each large log needs before it is read for the response, so that such reads together stay within a
+   * memory limit. Absent for calls inside this process, which have no such limit.
    */
   admission?: LogAdmission;
   /**
-   * Calls `done` once when the client disconnects before the response. Absent if `whenAnswered` already tells that.
+   * Calls `done` once when the client disconnects before the response. Absent if `whenAnswered` calls its `done` in
+   * that case, too.
    * @returns `false` if the client has already disconnected
    */
   whenGone?: (done: () => void) => boolean;
@@ -180,7 +184,8 @@ export interface LogPlaces {
    */
   readLast(): Promise<{ place: LogPlace; bytes: number } | undefined>;
   /**
-   * Returns the bytes of the log and its limit once it has passed three quarters of the limit; otherwise `undefined`.
+   * Returns the size and the limit of the log in bytes, once the log has passed three quarters of its limit; otherwise
+   * `undefined`.
    */
   nearlyFull(): { bytes: number; limit: number } | undefined;
   /** Resolves with the events after a position; with `undefined` if the log has a different event there. */
@@ -249,7 +254,9 @@ export abstract class AgentExecutor {
   /** Returns the origins of the agent's models; absent if the agent calls no model itself. */
   readonly modelOrigins?: (tenant: string) => Promise<readonly string[]>;
 
-  /** Text in place of a Message without text to the alias of the node; "Execute node <id>" by default. */
+  /**
+   * Text that replaces an empty text in a Message to the alias of the node (`nodes/{id}`); absent: "Execute node <id>".
+   */
   readonly order?: string;
 
   /**
@@ -270,9 +277,9 @@ export abstract class AgentExecutor {
   replyDirectly?(message: Message, call: CallContext): Message | undefined;
 
   /**
-   * Returns the direct Message with which a remote agent answered instead of a Task, if that is what a settled Task
-   * contains; else `undefined`. The caller of a new Task gets that Message in place of the Task. The first event of
-   * an executor with this method may take a moment: streams wait up to two seconds for it.
+   * Returns the direct Message that a settled Task records, if a remote agent answered with a Message instead of a
+   * Task; `undefined` for any other Task. The caller that created the Task gets the Message in place of the Task. The
+   * first event of an executor with this method may take a moment: streams wait up to two seconds for it.
    */
   directReply?(task: Task): Message | undefined;
 

@@ -81,9 +81,9 @@ export class CallChains {
   }
 
   /**
-   * Returns the outermost Task of this service that led to a call (`undefined` if there is none), and the number of
-   * calls from that Task on. A caller that sends forged links can only name a Task that one of its own chains has
-   * named before.
+   * Returns the outermost Task of this service that led to a call (`undefined` if there is none), and as `depth` the
+   * number of links of the chain that name that Task as their `root`. A caller that sends forged links can only name a
+   * Task that one of its own chains has named before.
    */
   findPlace(links: readonly ChainLink[]): { root: string | undefined; depth: number } {
     const root = this.rootOf(links);
@@ -189,7 +189,10 @@ function readLink(value: JsonValue): ChainLink | undefined {
     : undefined;
 }
 
-/** Counts the calls that agents make by themselves, against one limit for each outermost Task. */
+/**
+ * Counts the calls to other agents that models decide to make by their tools, against one limit for each outermost
+ * Task.
+ */
 export abstract class CallBudgets {
   /**
    * Counts one call against the budget.
@@ -256,8 +259,8 @@ export function withoutExtension(message: Message, extension: string): Message {
 }
 
 /**
- * URI of the extension, and metadata key, of ConversationEntry: under it a Message tells the step of its
- * conversation.
+ * URI of the extension, and metadata key, under which a Message carries a ConversationEntry: the step of the
+ * conversation for which the Message was sent.
  */
 export const CONVERSATION_ENTRY = 'urn:parley:extension:conversation:v1';
 

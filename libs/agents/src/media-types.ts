@@ -68,7 +68,10 @@ function isRead(agent: Pick<AgentModes, 'inputModes'>, part: Part): boolean {
   return part.text !== undefined && matchesType(mediaType, 'text/*') && readsText(agent);
 }
 
-/** Returns the default media type of a Part without one: that of texts, of data, or of a file with unknown content. */
+/**
+ * Returns the media type that applies to a Part without one: `text/plain`, `application/json` for data, or
+ * `application/octet-stream` for a file.
+ */
 function kindOf({ text, data }: Part): string {
   if (text !== undefined) return 'text/plain';
   return data === undefined ? 'application/octet-stream' : 'application/json';

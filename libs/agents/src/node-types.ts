@@ -42,7 +42,7 @@ export interface NodeType {
   readonly configSchema?: ConfigSchema;
   /**
    * Returns the problems of a node's config, one sentence each; empty if there are none.
-   * @param use limits that the nodes of a workflow share, with what earlier nodes of the workflow use of them
+   * @param use limits that all nodes of a workflow share, with the amounts that its earlier nodes have used
    */
   findProblems(node: NodeSpec, use?: SharedUse): NodeProblem[];
   /** Creates the node's executor. The config may have become invalid since it was saved. */

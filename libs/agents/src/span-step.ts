@@ -31,8 +31,8 @@ export interface SpanEnd {
 }
 
 /**
- * Returns the begins and ends of model and tool calls that an event of an agent's log reports (GenAI semantic
- * conventions).
+ * Returns the begins and ends of the trace spans of the model and tool calls that an event of an agent's log reports
+ * (GenAI semantic conventions).
  */
 export function agentSteps(event: TaskEvent): readonly SpanStep[] {
   const note = noteOf(event);

@@ -152,7 +152,7 @@ class HttpClient implements ParleyClient {
     await this.#calls.requestJson(`${runPath(runId)}/answers`, { method: 'POST', body: answer, signal });
   }
 
-  /** Cancels a run. It is retried if the answer was lost: canceling a canceled run returns the same. */
+  /** Cancels a run. The request is retried if its answer was lost: the cancel of a canceled run has the same answer. */
   async cancel(runId: string, { signal }: RequestOptions = {}): Promise<Schemas['CanceledRun']> {
     return this.#calls.requestJson(`${runPath(runId)}/cancel`, { method: 'POST', repeatable: true, signal });
   }

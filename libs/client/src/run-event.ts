@@ -28,7 +28,7 @@ export interface EventFailure {
   instance?: string;
 }
 
-/** Outcome of the cancel of an agent's Task. */
+/** Outcome of the attempt to cancel the Task of an agent. */
 export type EventCancelOutcome = 'acknowledged' | 'refused' | 'unreachable' | 'not-started' | 'unknown';
 
 /** Place of a loop: the index of its edge, and the iterations of the loops around it. */
@@ -79,7 +79,7 @@ export interface RunEventPayloads {
   'node.completed': {
     status: string;
     artifacts?: EventArtifact[];
-    /** Text of the node. */
+    /** Text of the first Artifact; absent if there is none. */
     output?: string;
     taken?: number[];
     fallback?: true;

@@ -92,7 +92,7 @@ export class RunFollower {
   }
 
   /**
-   * Yields the events after the number `since`, each once, until the run has ended.
+   * Yields the events whose `sequence` is greater than `since`, each once, until the run has ended.
    * @throws ParleyError for an unknown run; the signal's reason
    */
   async *followEvents(since: number, options: RunFollowOptions = {}): AsyncGenerator<AnyRunEvent, void, void> {
@@ -117,7 +117,7 @@ export class RunFollower {
   }
 
   /**
-   * Yields the events after the number `since` that exist by now, over one connection.
+   * Yields those events that exist by now and whose `sequence` is greater than `since`, over one connection.
    * @throws ParleyError for an unknown run; the error of a connection that breaks; the signal's reason
    */
   async *readKnown(since: number, signal?: AbortSignal): AsyncGenerator<AnyRunEvent, void, void> {
@@ -125,7 +125,7 @@ export class RunFollower {
     for await (const { data } of eventFrames(body)) yield JSON.parse(data) as AnyRunEvent;
   }
 
-  /** True if the run has ended, and its log has no events after the number `last`. */
+  /** True if the run has ended, and its log has no event whose `sequence` is greater than `last`. */
   async #isOver(last: number, signal?: AbortSignal): Promise<boolean> {
     try {
       const { status } = await this.#calls.requestJson<{ status: string }>(this.#run, { signal });
@@ -148,8 +148,8 @@ export class RunFollower {
   }
 
   /**
-   * Yields the events after the number `since` of one connection, until it ends, breaks, or is silent for
-   * LONGEST_SILENCE.
+   * Yields the events with a `sequence` greater than `since` over one connection, until the connection ends, breaks, or
+   * is silent for LONGEST_SILENCE.
    */
   async *#readConnection(
     since: number,

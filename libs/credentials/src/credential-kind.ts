@@ -9,8 +9,8 @@ import { OAuth2Body, readCredential } from './credential-body.js';
 import { credentialPlace, MOST_CREDENTIALS } from './credential-store.js';
 
 /**
- * Credentials as objects that files describe. The definition of an object has its secret in clear; outcomes and errors
- * never contain a definition.
+ * Kind `credential` of the objects that files describe (see libs/configuration): the credentials of a tenant. The
+ * definition of a credential contains its secret unencrypted; responses and errors never contain a definition.
  */
 @Injectable()
 export class CredentialObjectKind extends TableKind {
@@ -53,7 +53,7 @@ export class CredentialObjectKind extends TableKind {
     return { settings: row['settings'], ...(secret !== undefined && { secret }) } as JsonObject;
   }
 
-  /** Returns a stored secret; `undefined` if no key decrypts it, so that it counts as changed. */
+  /** Returns a stored secret, decrypted; `undefined` if no key decrypts it: the credential then counts as changed. */
   private openSecret({ secret, name }: Record<string, unknown>, tenant: string): string | undefined {
     try {
       return this.box.open(String(secret), credentialPlace({ tenant, name: String(name) }));
@@ -64,7 +64,7 @@ export class CredentialObjectKind extends TableKind {
   }
 }
 
-/** Finds the problems of a credential that need no service. */
+/** Returns those problems of the definition of a credential that can be found without a running service. */
 export function findCredentialProblems(sent: JsonObject): { path: string; detail: string }[] {
   try {
     readCredential(sent);

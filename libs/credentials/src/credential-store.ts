@@ -95,7 +95,10 @@ export class CredentialStore {
     return { tenant, name, settings, version, secret: this.box.open(row.secret, credentialPlace({ tenant, name })) };
   }
 
-  /** Records the time or the error of a credential's use, unless the credential has been replaced since. */
+  /**
+   * Records the time or the error of the last use of a credential, unless the credential has been replaced since that
+   * use.
+   */
   async noteUse(used: UsableCredential, at: { usedAt?: Date; error?: string }): Promise<void> {
     const { tenant, name, version } = used;
     await this.database.pool.query(NOTE, [tenant, name, version, at.usedAt ?? null, at.error ?? null]);

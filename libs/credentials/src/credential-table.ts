@@ -15,7 +15,9 @@ export class CredentialRow implements CredentialId {
   @Column('timestamptz', { nullable: true }) last_used_at!: Date | null;
   @Column('text', { nullable: true }) last_error!: string | null;
   @Column('timestamptz', { nullable: true }) last_error_at!: Date | null;
-  /** Origin from which the credential was last applied, such as a folder of files. */
+  /**
+   * Mark of the origin, such as a folder of files, from which the credential was last applied; null if it never was.
+   */
   @Column('text', { nullable: true }) mark!: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** Settings of a credential for calls to agents and models, without its secret. */
+/** Settings of a credential for calls to agents, models and MCP servers, without its secret. */
 export type CredentialSettings = ApiKeySettings | BearerSettings | BasicSettings | OAuth2Settings;
 
 interface SharedSettings {

@@ -102,7 +102,10 @@ function credentialView(credential: Credential): CredentialView {
   };
 }
 
-/** Kinds of references to a credential, as named in the management API and in sentences. */
+/**
+ * Kinds of objects that may reference a credential: the method of CredentialNamers that finds them, their path in the
+ * management API, and their name in sentences.
+ */
 const NAMERS = [
   { by: 'workflows', path: 'workflows', plural: 'workflows' },
   { by: 'models', path: 'models', plural: 'models' },

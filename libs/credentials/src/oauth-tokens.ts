@@ -100,7 +100,10 @@ function formEncoded(text: string): string {
   return new URLSearchParams({ '': text }).toString().slice(1);
 }
 
-/** Fraction of a token's lifetime: when only this much is left, and at most a minute, the token is refreshed. */
+/**
+ * Fraction of a token's lifetime. The token is refreshed once only this fraction is left, or only LONGEST_LEFT_MS if
+ * that is less.
+ */
 const SHARE_LEFT = 0.2;
 const LONGEST_LEFT_MS = 60_000;
 
@@ -140,10 +143,7 @@ export class CachedToken {
     }
   }
 
-  /**
-   * Returns another token than the one that an agent rejected (`refused`): the cached one, if it was fetched since,
-   * else a new one.
-   */
+  /** Returns the cached token, unless it is `refused`, the token that an agent rejected: then a new one is fetched. */
   async replaceRefused(refused: string): Promise<string> {
     if (this.current?.value === refused) this.current = undefined;
     return this.get();

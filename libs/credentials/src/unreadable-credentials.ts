@@ -6,8 +6,8 @@ import { CredentialStore } from './credential-store.js';
 const COUNTED_MS = 60_000;
 
 /**
- * Remark of `/health/ready` and of the start about credentials that no key in `CREDENTIALS_KEY` decrypts, as after a
- * restore with another key. Calls with such a credential fail.
+ * Creates a remark, shown by `/health/ready` and at the start, if no key in `CREDENTIALS_KEY` decrypts some of the
+ * stored credentials, as after a restore with another key. Calls with such a credential fail.
  */
 @Injectable()
 export class UnreadableCredentials implements OnApplicationBootstrap {

@@ -7,7 +7,7 @@ import { type ByteRange, ContentTooLong, ContentUnavailable, FileStorage } from 
 import { FileStore, type FileTerms } from './file-store.js';
 import type { FileDraft, FileLabel, FileOwner, StoredContent, StoredFile } from './stored-file.js';
 
-/** File of an upload, as it arrives. */
+/** File of an upload whose content is still arriving. */
 export interface ArrivingFile extends FileLabel {
   readonly content: AsyncIterable<Uint8Array>;
 }
@@ -84,8 +84,8 @@ export class FileContents {
   }
 
   /**
-   * Deletes those contents that no file uses, and makes sure that no upload can use them later. If this replica
-   * cannot reach the folder of a content, it stays a leftover, which another replica deletes.
+   * Deletes those contents that no file uses, and makes sure that no upload can use them later. If this replica cannot
+   * reach the folder of a content, the content stays a leftover (see FileStore), which another replica deletes.
    * @throws the first failure, after all deletions were tried
    */
   async discardContents(storageKeys: readonly string[]): Promise<void> {
@@ -140,7 +140,7 @@ export class FileContents {
     if (stored >= ownerBytes || bytes > ownerBytes) throw quotaExceeded(ownerBytes);
   }
 
-  /** Deletes contents that no file uses. Failures are only logged: the regular upkeep tries again later. */
+  /** Deletes contents that no file uses. Failures are only logged: FileUpkeepJob tries again later. */
   private async discardQuietly(keys: readonly string[]): Promise<void> {
     await this.discardContents(keys).catch((error: unknown) => {
       this.logger.warn({ err: error, contents: keys.length }, 'Contents of files could not be deleted yet');
@@ -165,8 +165,8 @@ const LONGEST_OUTAGE_MS = 5 * 60_000;
 /**
  * Retries a read while the storage of files, or the database, does not answer: for five minutes, with growing pauses
  * (back-off).
- * @throws the signal's reason once it is aborted; the last failure after the five minutes; a problem of another
- *   status than 503 at once
+ * @throws the signal's reason once it is aborted; the last failure after the five minutes; an error with another status
+ *   than 503, at once
  */
 export function readThroughOutage<T>(
   read: () => Promise<T>,

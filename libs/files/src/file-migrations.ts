@@ -101,7 +101,9 @@ class ReleaseFileUse1700000000535 implements MigrationInterface {
   }
 }
 
-/** Adds the time until which a file's owner may not delete it, since a Task is about to refer to it. */
+/**
+ * Adds a column to files: the time until which the owner may not delete the file, since a Task is about to refer to it.
+ */
 class HoldFile1700000000536 implements MigrationInterface {
   readonly name = 'HoldFile1700000000536';
 

@@ -72,8 +72,8 @@ export const GIVE_BACK_BYTES = `
   UPDATE file_account SET bytes = greatest(bytes - $3::bigint, 0) WHERE tenant = $1 AND owner = $2`;
 
 /**
- * Marks keys as doomed: no upload may use their contents any more. Keys without a leftover get one, so that the
- * regular upkeep also finds a content that is stored later.
+ * Marks keys for deletion (`is_doomed`): no upload may use their contents any more. A key without a row in
+ * `file_leftover` gets one, so that FileUpkeepJob also finds a content that is stored later.
  */
 export const NOTE_DOOMED = `
   INSERT INTO file_leftover (storage_key, due_at, is_doomed) SELECT key, now(), true FROM unnest($1::text[]) AS key
@@ -87,8 +87,8 @@ export const EXPIRED = `
   ORDER BY expires_at, id LIMIT $1`;
 
 /**
- * Reads the leftovers whose time has come, in pages. Contents that cannot be deleted are read again each time, but do
- * not block other leftovers.
+ * Reads the keys of those leftovers (see FileStore) that may be deleted by now, in pages. Contents that cannot be
+ * deleted are read again each time, but do not block other leftovers.
  */
 export const DUE = `
   SELECT storage_key FROM file_leftover WHERE due_at <= now() AND storage_key > $2 ORDER BY storage_key LIMIT $1`;

@@ -60,7 +60,7 @@ export abstract class FileStorage {
 
 /**
  * First part of the keys of contents that an earlier version stored on an S3 server. Those keys did not name the
- * installation.
+ * installation of the service.
  */
 export const S3_PLACE = 's3';
 

@@ -31,7 +31,7 @@ import {
 } from './file-statements.js';
 import { type FileDraft, type FileOwner, newFileId, type StoredFile } from './stored-file.js';
 
-/** Bytes that each file counts in addition to its content: its row takes room, too, even that of an empty file. */
+/** Bytes that count toward the quota for each file besides its content, as the row of even an empty file takes room. */
 const ROW_BYTES = 4096;
 
 /** Terms on which files of an upload are kept. */
@@ -71,14 +71,16 @@ export class FileStore {
   ) {}
 
   /**
-   * Records the key of a content that is about to be stored, as a leftover: if the upload ends without a commit, the
-   * regular upkeep deletes the content.
+   * Records the key of a content that is about to be stored, as a leftover: if the upload ends without a commit,
+   * FileUpkeepJob deletes the content.
    */
   async noteLeftover(storageKey: string): Promise<void> {
     await this.database.pool.query(NOTE_LEFTOVER, [storageKey]);
   }
 
-  /** Returns the bytes that an owner stores: each content once, plus 4 KiB for each file. */
+  /**
+   * Returns the number of bytes that count toward the quota of an owner: each content once, plus 4 KiB for each file.
+   */
   async storedBytes({ tenant, owner }: FileOwner): Promise<number> {
     const { rows } = await this.database.pool.query<{ bytes: string }>(STORED_BYTES, [tenant, owner]);
     return Number(rows[0]?.bytes ?? 0);
@@ -158,8 +160,8 @@ export class FileStore {
   }
 
   /**
-   * Deletes a file that no Task references. A Task that references the file during the deletion is seen by the last
-   * check before the commit, which rolls back.
+   * Deletes a file that no Task references. If a Task begins to reference the file during the deletion, the last check
+   * before the commit finds the reference, and the deletion is rolled back.
    * @returns the key of the file's content if no other file uses the content, which must then be deleted; `null` if
    *   other files use the content, `undefined` if there is no such file
    * @throws ProblemError 409 if Tasks of the owner reference the file, or a Task is about to reference the file
@@ -182,8 +184,8 @@ export class FileStore {
   }
 
   /**
-   * Lists the keys of leftovers whose uploads count as given up, in order; `after` is the last key of the previous
-   * page.
+   * Lists the keys of leftovers that may be deleted by now, since their uploads count as given up, in order; `after` is
+   * the last key of the previous page.
    */
   async dueLeftovers(limit: number, after: string): Promise<string[]> {
     const { rows } = await this.database.pool.query<{ storage_key: string }>(DUE, [limit, after]);
@@ -191,15 +193,15 @@ export class FileStore {
   }
 
   /**
-   * Marks those of the keys that are still leftovers as doomed, and returns them: no file uses their contents, now or
-   * later.
+   * Marks those of the keys that are still leftovers for deletion ("doomed", see FileStore), and returns them: no file
+   * uses their contents, now or later.
    */
   async doomLeftovers(storageKeys: readonly string[]): Promise<string[]> {
     const { rows } = await this.database.pool.query<{ storage_key: string }>(DOOM, [storageKeys]);
     return rows.map(({ storage_key }) => storage_key);
   }
 
-  /** Removes the leftovers of doomed keys whose contents have been deleted. */
+  /** Deletes the rows in `file_leftover` of doomed keys whose contents have been deleted. */
   async forgetLeftovers(storageKeys: readonly string[]): Promise<void> {
     await this.database.pool.query(FORGET_LEFTOVERS, [storageKeys]);
   }

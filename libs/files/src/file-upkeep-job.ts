@@ -9,7 +9,10 @@ const BATCH = 20;
 /** Number of failed batches of deletions after which the storage counts as unreachable. */
 const MOST_FAILURES = 3;
 
-/** Deletes expired files (FILE_RETENTION) to which no Task refers, and contents of uploads that never ended. */
+/**
+ * Deletes expired files (FILE_RETENTION) to which no Task refers, and contents that no file uses, such as those of
+ * uploads that broke off.
+ */
 @Injectable()
 export class FileUpkeepJob {
   private readonly logger = new Logger(FileUpkeepJob.name);
@@ -29,7 +32,7 @@ export class FileUpkeepJob {
     signal.throwIfAborted();
   }
 
-  /** Deletes expired files; their contents become leftovers. */
+  /** Deletes expired files; their contents become leftovers (see FileStore). @returns the number of deleted files */
   private async deleteExpired(signal: AbortSignal): Promise<number> {
     let deleted = 0;
     for (let after: ExpiredFile | undefined; !signal.aborted;) {
@@ -55,8 +58,8 @@ export class FileUpkeepJob {
   }
 
   /**
-   * Deletes the contents of leftovers whose time has come. If the storage is unreachable, the job fails and is
-   * retried; a single content that cannot be deleted does not stop it.
+   * Deletes the contents of the leftovers that `dueLeftovers` lists. If the storage is unreachable, the job fails and
+   * is retried; a single content that cannot be deleted does not stop the deletion of the others.
    */
   private async discardLeftovers(signal: AbortSignal): Promise<void> {
     const failures: unknown[] = [];

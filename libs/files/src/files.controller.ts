@@ -79,7 +79,9 @@ export class FilesController {
     }
   }
 
-  /** Serves what `POST /api/upload` does, under the name of the resource that it creates. */
+  /**
+   * Handles `POST /api/files` exactly as `POST /api/upload`: a second route, named after the resource that is created.
+   */
   @Post('files')
   @StreamedBody()
   @ApiExcludeEndpoint()

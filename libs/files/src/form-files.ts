@@ -10,7 +10,7 @@ import { freeChunk } from './spent-memory.js';
 
 /** Maximum number of files in one form. */
 const MOST_FILES = 20;
-/** Maximum bytes of other fields that are kept in memory. A form with other fields is refused in any case. */
+/** Maximum bytes in memory of a field that is no file. A form with such a field is refused in any case. */
 const FIELD_BYTES = 64;
 const HEADER_BYTES = 8 * 1024;
 const HEADERS = 20;
@@ -101,8 +101,8 @@ class FormReader {
   }
 
   /**
-   * Yields the content of a file; fails with the failure of the form. @param path the field at fault if the file is
-   * empty
+   * Yields the content of a file, and throws the error that makes the whole form invalid, if there is one. @param path
+   * the field at fault if the file is empty
    */
   async *guardContent(content: Readable, path: string): AsyncGenerator<Uint8Array> {
     let memory: ArrayBufferLike | undefined;

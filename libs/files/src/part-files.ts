@@ -128,8 +128,8 @@ export class OwnFiles extends OutgoingFiles {
 }
 
 /**
- * Milliseconds for which a stored file is kept until a Task refers to it; the commit of the Task may be delayed for
- * long.
+ * Milliseconds after which a stored file may be deleted if no Task refers to it by then. The commit of the Task may be
+ * delayed for long.
  */
 const UNNAMED_MS = 24 * 60 * 60_000;
 /**
@@ -137,9 +137,9 @@ const UNNAMED_MS = 24 * 60 * 60_000;
  * this time, or not at all.
  */
 const HELD_MS = 15 * 60_000;
-/** Maximum milliseconds for which a Message or an Artifact waits for the storage. */
+/** Maximum milliseconds for which a Message or an Artifact waits until the storage has its large Parts. */
 const STORE_MS = 10_000;
-/** Milliseconds after a failure of the storage in which nothing is stored as a file. */
+/** Milliseconds after a failure of the storage during which Parts keep their bytes, and none is stored as a file. */
 const PAUSE_MS = 10_000;
 /** Maximum number of Messages and Artifacts whose Parts are stored at the same time. */
 const MOST_AT_WORK = 32;
@@ -263,7 +263,7 @@ export class KeptParts extends PartKeeper {
     return readThroughOutage(() => this.own.readWholeContent(file, signal), signal);
   }
 
-  /** Returns Parts in which permanent URLs replace the signed addresses that an agent got with its call. */
+  /** Returns Parts in which permanent URLs replace the signed addresses that an agent received when it was called. */
   private async closeAddresses(
     parts: readonly Part[],
     owner: FileOwner,
@@ -279,8 +279,8 @@ export class KeptParts extends PartKeeper {
   }
 
   /**
-   * Returns a Part with its decoded bytes, if they are to be stored as a file; else `undefined`. Base64 that another
-   * encoder would write otherwise stays in the log.
+   * Returns a Part with its decoded bytes, if they are to be stored as a file; else `undefined`. A Part stays in the
+   * log if encoding its bytes again would give a different base64 text.
    */
   private largePart(part: Part): LargePart | undefined {
     if (!this.isLarge(part)) return undefined;

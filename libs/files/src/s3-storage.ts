@@ -111,7 +111,7 @@ const PASSING = new Set([408, 429, 500, 502, 503, 504]);
 export interface S3StorageOptions extends S3Config {
   /** Absolute path of the folder in which contents arrive before they are sent to the server. */
   folder: string;
-  /** Eight hexadecimal digits that name this installation: others may share the bucket. */
+  /** Eight hexadecimal digits that name this installation of the service: other installations may share the bucket. */
   place: string;
   /** `fetch` that may reach the endpoint. */
   http: OutboundFetch;

@@ -12,7 +12,8 @@ import { FILE_ID } from './stored-file.js';
 const BINARY = { type: 'string', format: 'binary', example: 'the bytes of the file' };
 
 /**
- * Serves files by signed addresses to readers without a key: remote agents, providers of models, people with a link.
+ * Serves the content of files at signed addresses, to readers without a key: remote agents, providers of models, people
+ * with a link.
  */
 @ApiTags('files')
 @Controller('files')

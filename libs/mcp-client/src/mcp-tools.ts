@@ -57,8 +57,8 @@ export class McpServerError extends PublicFault {
 export abstract class McpTools {
   /**
    * Finds the tools that may be called and that match one of the patterns (`server/glob`), each once, sorted by name.
-   * For an unreachable server it returns the tools that were seen last. Tools that `allow` excludes, and tools with a
-   * blocked change, are omitted.
+   * For an unreachable server it returns the tools that the server listed last. Tools that `allow` excludes, and tools
+   * with a blocked change, are omitted.
    * @throws McpServerError
    */
   abstract findMcpTools(patterns: readonly string[], options: McpFindOptions): Promise<McpTool[]>;
@@ -116,8 +116,8 @@ export function callResult({ content, structuredContent, isError }: JsonObject):
 }
 
 /**
- * Returns the reason of a failed call: the text of the result. Without any text, or with a blank text: the structured
- * content as JSON. Without both: all content blocks as JSON.
+ * Returns the reason of a failed call: the text of the result; if the text is absent or blank, the structured content
+ * as JSON; if both are absent, all content blocks as JSON.
  */
 function reasonOf(text: string | undefined, data: JsonValue | undefined, blocks: readonly JsonObject[]): string {
   if (text === undefined) return JSON.stringify(data ?? blocks);
@@ -147,7 +147,10 @@ function leftOut(type: JsonValue | undefined, bytes: number): JsonObject {
   return { type: 'text', text: `[${kind} of ${bytes} bytes left out]` };
 }
 
-/** Returns why a result cannot be passed on, beginning with the invalid member; `undefined` if it can. */
+/**
+ * Returns the reason why a result cannot be passed on, beginning with the path of the invalid member; `undefined` if
+ * the result can be passed on.
+ */
 function unfitMember(result: JsonObject): string | undefined {
   return unfitValue(result, DEEPEST)?.message;
 }
@@ -225,8 +228,8 @@ function truncatedIf(isCut: boolean): { truncated?: true } {
 export function matchesGlob(glob: string, text: string): boolean {
   let [inGlob, inText] = [0, 0];
   /**
-   * Position of the glob's last `*`, and of the text up to which it matches. If the rest does not match, the comparison
-   * resumes there, and the `*` matches one more character.
+   * Position in the glob after its latest `*`, and the position in the text up to which that `*` matches. If the rest
+   * does not match, the comparison resumes at these positions, and the `*` matches one more character.
    */
   let star: { glob: number; text: number } | undefined;
   while (inText < text.length) {

@@ -61,7 +61,8 @@ export class RegisteredTools {
 
   /**
    * Lists at most `limit` tools, sorted by name.
-   * @param cursor name of the last tool of the previous page; of a workflow for the first agents
+   * @param cursor name of the last tool of the previous page. If that tool is a workflow, the list begins with the
+   *   first agent.
    */
   async listTools(limit: number, cursor = ''): Promise<WorkflowTool[]> {
     const after = cursor.startsWith(AGENT_PREFIX) ? cursor.slice(AGENT_PREFIX.length) : '';

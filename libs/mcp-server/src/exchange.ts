@@ -114,9 +114,10 @@ export class McpExchange {
   }
 
   /**
-   * Answers the open questions of a Task, and returns once the answer is recorded. The Task then continues by itself.
+   * Sends the replies to the open questions of a Task as a Message, and returns once that Message is recorded. The Task
+   * then continues by itself.
    *
-   * - While the Task works, the answer is not sent until the Task waits again.
+   * - While the Task works, the Message is not sent until the Task waits again.
    * - Replies to questions that are no longer open are ignored.
    *
    * @param patience signal that aborts when the wait for the Task must end; by default when the client leaves
@@ -147,7 +148,10 @@ export class McpExchange {
     if (signal.aborted) throw new McpError(INTERNAL_ERROR, 'The client has left', 499);
   }
 
-  /** Sends the answer. @returns false if the Task no longer waits, as another answer or a timeout was first */
+  /**
+   * Sends the Message that answers questions. @returns false if the Task no longer waits, as another answer or a
+   * timeout was first
+   */
   private async isTaken(message: Message, owner: string): Promise<boolean> {
     const { backend, agent } = this;
     // Without an idempotency key, a later attempt is a new request. Only a Task that still waits accepts it.

@@ -138,7 +138,9 @@ function readArguments({ arguments: given = {} }: CallParams): JsonObject {
   throw new McpError(INVALID_PARAMS, 'arguments: must be an object');
 }
 
-/** Converts an error for the client and throws it. A status 503 is noted for the HTTP response. */
+/**
+ * Throws an error as an McpError for the client. A status 503 is also set in `exchange.failed`, for the HTTP response.
+ */
 function failRequest(exchange: McpExchange, error: unknown): never {
   const known = mcpError(error);
   if (known.status === 503) {

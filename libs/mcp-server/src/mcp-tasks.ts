@@ -25,7 +25,10 @@ const SENTENCES: Partial<Record<TaskState, string>> = {
   TASK_STATE_FAILED: 'The run failed',
 };
 
-/** Returns a result of `tools/call` that reports an error. `text` must be safe to show to a caller. */
+/**
+ * Returns a result of `tools/call` that reports an error. `text` must be safe to show to a caller; `about` has further
+ * members of the result, such as `_meta`.
+ */
 export function failureResult(text: string, about: JsonObject = {}): CallResult {
   return { content: [{ type: 'text', text }], isError: true, ...about };
 }
@@ -73,7 +76,10 @@ function artifactValue(parts: readonly Part[]): JsonValue {
   return parts as unknown as JsonValue;
 }
 
-/** Converts Parts to content blocks. Consecutive text Parts become one block. */
+/**
+ * Converts Parts to content blocks. Consecutive text Parts become one block.
+ * @param uriOf returns the URI for the block of a file, by the index of its Part
+ */
 function blocksOf(parts: readonly Part[], uriOf: (index: number) => string): ContentBlock[] {
   const blocks: ContentBlock[] = [];
   let row: Part[] = [];

@@ -36,8 +36,8 @@ const TEXT_SCHEMA: ArgumentSchema = {
 };
 
 /**
- * Lists the tools of an endpoint: of the service all workflows, sorted by name, and then all registered agents; else
- * the one agent that the request was sent to.
+ * Lists one page of the tools of an endpoint. The endpoint of the service (`/mcp`) has all workflows, sorted by name,
+ * and then all registered agents. The endpoint of one workflow or registered agent has that one as its only tool.
  * @param cursor name of the last tool of the previous page
  */
 export async function toolsOf(

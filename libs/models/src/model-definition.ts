@@ -5,7 +5,7 @@ export const MODEL_PROVIDERS = ['openai-compatible', 'openai', 'anthropic', 'goo
 /** Provider whose API is used to call a model. */
 export type ModelProvider = (typeof MODEL_PROVIDERS)[number];
 
-/** Settings for the calls of a model at its provider. */
+/** Settings for the calls to a model at its provider. */
 export interface ModelSettings {
   provider: ModelProvider;
   /** Model's name at the provider. */

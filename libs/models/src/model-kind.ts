@@ -7,7 +7,7 @@ import type { ModelDefinition } from './model-definition.js';
 import { MOST_MODELS } from './model-store.js';
 import { ModelBody } from './models.controller.js';
 
-/** Models as objects that files describe. */
+/** Kind `model` of the objects that files describe (see libs/configuration): the models of a tenant. */
 @Injectable()
 export class ModelKind extends TableKind {
   readonly kind = 'model';
@@ -43,7 +43,7 @@ export class ModelKind extends TableKind {
   }
 }
 
-/** Finds the problems of a model that need no service. */
+/** Returns those problems of the definition of a model that can be found without a running service. */
 export function findModelProblems(sent: object): { path: string; detail: string }[] {
   try {
     void readBody(ModelBody, sent).definition;

@@ -12,7 +12,7 @@ export const MOST_MODELS = 1_000;
 /**
  * Stores the models of tenants.
  * - `get` and `listModels` serve the API.
- * - `readModel` and `awaitModel` serve calls: concurrent reads share one query, and `awaitModel` waits for an
+ * - `readModel` and `awaitModel` serve calls to models: concurrent reads share one query, and `awaitModel` waits for an
  *   unreachable database.
  */
 @Injectable()

@@ -15,7 +15,7 @@ export class ModelRow {
   @Column('json') input!: string[];
   @Column('timestamptz') created_at!: Date;
   @Column('timestamptz') updated_at!: Date;
-  /** Origin from which the model was last applied, such as a folder of files. */
+  /** Mark of the origin, such as a folder of files, from which the model was last applied; null if it never was. */
   @Column('text', { nullable: true }) mark!: string | null;
 }
 

@@ -110,7 +110,8 @@ export interface ModelEnd {
    */
   kept?: JsonValue;
   /**
-   * Deviation of the end from the protocol, as the second part of a sentence about the model; absent if there is none.
+   * Deviation of the end from the protocol, as the part of a sentence that follows the name of the model, such as `its
+   * answer ended with [DONE] and without a finish_reason`; absent if there is none.
    */
   note?: string;
 }

@@ -62,7 +62,7 @@ export abstract class Models {
    */
   abstract findModel(name: string | undefined, of: WantedModel): Promise<Model>;
 
-  /** Returns the origin (scheme, host and port) that calls of a model go to; `undefined` for the built-in model. */
+  /** Returns the origin (scheme, host, port) to which calls to a model are sent; `undefined` for the built-in model. */
   abstract findOrigin(name: string | undefined, of: Pick<WantedModel, 'tenant'>): Promise<string | undefined>;
 
   /** Returns the media types that a model accepts now. Does not wait for an unreachable database. */
@@ -288,7 +288,7 @@ const HELD_MS = 80;
 /** Starts a timer that resolves `over` after `ms` milliseconds; `endPause` stops it. */
 type Pause = (ms: number) => { over: Promise<void>; endPause(): void };
 
-/** Text since the previous piece, and the event that followed the text. If `event` is absent, more text may follow. */
+/** Piece that `coalesceText` yields: text, and the event after it. Without `event`, more text may follow. */
 export interface Piece<E> {
   text: string;
   event?: E;
@@ -434,12 +434,12 @@ export class StructuredAnswer {
     return { fault: faults.map(({ path, detail }) => `output${path} ${detail}`).join('; ') };
   }
 
-  /** Returns the faults of each invalid answer, as one string for each. */
+  /** Returns one string for each invalid answer, with its first ten faults; an empty list if all answers are valid. */
   faultsOf(answers: readonly (readonly Part[])[]): string[] {
     return answers.map((answer) => this.readValue(answer)).flatMap((read) => ('fault' in read ? [read.fault] : []));
   }
 
-  /** Returns the message that tells a model the faults of its answer and asks for a correction. */
+  /** Returns the text that names the first faults of an answer to the model and asks for a corrected answer. */
   complaintAbout(answer: readonly Part[]): string {
     const [fault = ''] = this.faultsOf([answer]);
     return `That is not what was asked for: ${fault}. Answer again, with the whole JSON document and nothing else.`;

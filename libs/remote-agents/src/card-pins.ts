@@ -42,8 +42,8 @@ const FORGOTTEN_AT_ONCE = 500;
 /**
  * Stores the pinned cards of the agents that this service calls, one for each tenant and URL, for all replicas.
  * - RemoteAgentWatch compares the card of each call with its pin. RemoteAgentCards lists the pins for the API.
- * - A change names the hash of the pin that it starts from. Of two concurrent changes, one fails and must compare
- *   again.
+ * - A change of a pin names the hash of the pinned card that it replaces. Of two concurrent changes, one fails, and its
+ *   caller must read the pin again and compare.
  */
 @Injectable()
 export class CardPins {
@@ -147,6 +147,8 @@ const FORGET = `
 /**
  * Returns an SQL statement that updates a pin and records the change. If the pin has changed since it was read, nothing
  * is written. For a change that is already recorded, the counter `times` grows.
+ * @param pin `UPDATE` statement for the pin
+ * @param acceptedAt SQL expression of the time at which the change was accepted
  */
 function notingStatement(pin: string, acceptedAt: string): string {
   return `

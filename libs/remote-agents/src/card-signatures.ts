@@ -18,7 +18,7 @@ import { canonicalAgentCard, canonicalJson, compactCardText, isJsonObject, type 
  */
 type KeyTrust = 'origin' | 'operator';
 
-/** JWK Set that may have the key which a signature names. */
+/** JWK Set in which the key that a signature names may be found. */
 export interface KeySource {
   url: string;
   trust: KeyTrust;

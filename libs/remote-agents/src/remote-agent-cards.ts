@@ -42,7 +42,7 @@ export interface RemoteAgentCard {
   url: string;
   name: string;
   status: RemoteAgentCardStatus;
-  /** True if calls of the agent are refused until the change is accepted. */
+  /** True if calls to the agent are refused until the change is accepted. */
   blocked: boolean;
   hash: string;
   /** Hash of the card that waits to be accepted; absent if none waits. */
@@ -123,7 +123,7 @@ export class RemoteAgentCards {
   }
 
   /**
-   * Accepts the card that was seen last: it becomes the pinned card.
+   * Accepts the changed card that waits to be accepted: it becomes the pinned card.
    * @param by user who accepts the card
    * @param hash hash of the card to accept; absent: any card that waits
    * @throws ProblemError 404; 409 if no card, or one with another hash, waits to be accepted

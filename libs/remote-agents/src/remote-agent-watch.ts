@@ -28,7 +28,7 @@ const MAX_NAME = 200;
 const SHOWN_PATHS = 10;
 const CARDLESS = 'no card';
 
-/** Admitted call of an agent. The card may be long, so only its digest is kept. */
+/** Admitted call to an agent. The card may be long, so only its digest is kept. */
 interface Admitted {
   /** Digest of the card that was admitted. */
   digest: string;
@@ -40,7 +40,7 @@ interface Admitted {
 type SignatureProblem = { text: string } & Pick<CardSignatureReport, 'mayPass'>;
 
 /**
- * Admits or refuses calls of remote agents by their cards:
+ * Admits or refuses calls to remote agents by their cards:
  * - A card must be signed, if `CARD_SIGNATURES` requires it.
  * - A card must be unchanged since it was pinned, or `CARD_CHANGE_POLICY` applies.
  *
@@ -207,8 +207,8 @@ export class RemoteAgentWatch extends CardGuard {
   }
 
   /**
-   * Applies `CARD_CHANGE_POLICY` to a change that is not accepted. Returns `undefined` under any other policy: the call
-   * is admitted, and no use of the pin is recorded.
+   * Applies `CARD_CHANGE_POLICY` to a change that is not accepted. Returns `undefined` under any policy but `block`:
+   * the call is admitted, and no use of the pin is recorded.
    * @throws AgentCallError `changed-card` under the policy `block`
    */
   private enforcePolicy(pin: CardPin, paths: readonly string[]): CardPin | undefined {

@@ -6,7 +6,7 @@ import type { OtlpBody, Span } from './otlp-body.js';
 export type SendSpans = (body: Uint8Array<ArrayBuffer>) => Promise<number>;
 
 /**
- * Outcome of spans:
+ * Outcome of the attempts to export spans:
  * - `exported`: the receiver accepted them.
  * - `refused`: the receiver refused them, and would refuse them again.
  * - `dropped`: the last attempt failed, or too many spans waited.
@@ -80,8 +80,8 @@ export class SpanExporter {
   }
 
   /**
-   * Sends the waiting batches. Spans that arrive meanwhile wait for the next pause unless they fill a batch: an export
-   * costs more than its spans.
+   * Sends the first waiting batch, and then only full batches, as an export costs more than the spans in it. At the end
+   * of the process, it sends all batches.
    */
   private async sendAll(): Promise<void> {
     for (let least = 1; this.waitingSpans >= least; least = this.hurried ? 1 : MOST_AT_ONCE) {

@@ -16,7 +16,7 @@ import { OwnTrace, PassedTrace, spanIdOf, turnKey, type TurnTrace, UnsampledTrac
 
 /**
  * Decides whether the spans of a Task's turn are exported. The decision depends only on what every process in the trace
- * knows: the caller's context, else the trace derived from the Task's id.
+ * knows: the caller's trace context if there is one, else the trace id that is derived from the Task's id.
  */
 type Sampler = (taskId: string, parent: TraceContext | undefined) => boolean;
 
@@ -113,7 +113,7 @@ export class Tracing {
     shutdown.registerStep('sessions', () => exporter.close());
   }
 
-  /** Returns the trace of a turn; `undefined` if neither this service nor the caller traces. */
+  /** Returns the trace of a turn; `undefined` if this service records no spans and the caller sent no trace context. */
   traceTurn({ taskId, began, parent }: TracedTurn): TurnTrace | undefined {
     if (!this.exporter) return parent && new PassedTrace(parent);
     if (!this.sampler(taskId, parent)) return new UnsampledTrace(taskId, parent);

@@ -66,14 +66,14 @@ export class OwnTrace implements TurnTrace {
 }
 
 /**
- * First members of the keys that are unique in the whole Task. Other keys, of model steps and tool calls, are numbered
- * per turn.
+ * First members of those SpanKeys that are unique in the whole Task. All other keys (of model steps and tool calls) are
+ * unique only within their turn.
  */
 const LASTING: ReadonlySet<unknown> = new Set(['turn', 'call']);
 
 /**
- * Trace of a turn that is not sampled; its calls pass that decision on. All its spans share one meaningless id. The
- * trace id is computed only on request.
+ * Trace of a turn whose spans are not exported (not sampled); the headers of its outgoing calls state that. All its
+ * spans share one meaningless id. The trace id is computed only on request.
  */
 export class UnsampledTrace implements TurnTrace {
   readonly sampled = false;
@@ -102,7 +102,7 @@ export class UnsampledTrace implements TurnTrace {
   }
 }
 
-/** Trace of a turn in a process without spans: the caller's context is passed on unchanged. */
+/** Trace of a turn in a process that records no spans: the caller's trace context is passed on unchanged. */
 export class PassedTrace implements TurnTrace {
   readonly sampled = false;
 

@@ -7,7 +7,7 @@ import { ToolPins } from '../pins/tool-pins.js';
 import { McpServers, MOST_MCP_SERVERS } from '../servers/mcp-servers.js';
 import { McpServerBody } from './mcp-servers.controller.js';
 
-/** MCP servers of tenants as objects that files describe. */
+/** Kind `mcp-server` of the objects that files describe (see libs/configuration): the MCP servers of a tenant. */
 @Injectable()
 export class McpServerKind extends TableKind {
   readonly kind = 'mcp-server';
@@ -54,7 +54,7 @@ function definitionOf({ url, auth, allow, approve }: Record<string, unknown>): J
   return Object.fromEntries(members.filter(([, value]) => value !== undefined && value !== null)) as JsonObject;
 }
 
-/** Finds the problems of an MCP server that need no service. */
+/** Returns those problems of the definition of an MCP server that can be found without a running service. */
 export function findMcpServerProblems(sent: object): { path: string; detail: string }[] {
   try {
     readBody(McpServerBody, sent);

@@ -84,7 +84,10 @@ export class ReceivedBytes {
     return new AnswerAccount((change) => this.countChange(tenant, change));
   }
 
-  /** Adds a change to the held bytes, even beyond a limit. @returns true if the held bytes are within both limits */
+  /**
+   * Adds `change` (negative for released bytes) to the held bytes of the tenant and of all tenants, even beyond a
+   * limit. @returns true if the held bytes are within both limits
+   */
   private countChange(tenant: string, change: number): boolean {
     const held = addCount(this.tenants, tenant, change);
     this.total += change;

@@ -5,7 +5,7 @@ import { briefText } from '#libs/protocol';
 import { ToolListRefused } from '../pins/tool-listing.js';
 import { refusalError } from './http-transport.js';
 
-/** Returns the reason why a call of an MCP server failed, for callers. The text has no internals of this service. */
+/** Returns the reason why a call to an MCP server failed, for callers. The text has no internals of this service. */
 export function failureText(error: unknown): string {
   const causes = causesOf(error);
   const known = causes.find((it) => it instanceof AgentCallError);

@@ -90,7 +90,10 @@ function withEvents(response: Response, body: ReadableStream<Uint8Array<ArrayBuf
   return Object.defineProperty(new Response(repaired, { status, statusText, headers }), 'url', { value: url });
 }
 
-/** Creates a stream that repairs whole lines, in time linear in their length. */
+/**
+ * Creates a stream of text that removes null members (NULL_MEMBER) from `data` lines, in time linear in the length of
+ * the lines.
+ */
 function wholeLines(): TransformStream<string, string> {
   let begun: string[] = [];
   return new TransformStream({
@@ -113,7 +116,10 @@ function repairedLines(text: string): string {
     .join('');
 }
 
-/** Repairs the `data` line of an event. A message that spans several lines is unchanged. */
+/**
+ * Removes null members (NULL_MEMBER) from the message in the `data` line of an event. A message that spans several
+ * lines is unchanged.
+ */
 function repairedLine(line: string): string {
   try {
     const ends = line.slice(line.trimEnd().length);
@@ -143,12 +149,13 @@ function withoutNullMeta(value: unknown): unknown {
 type ServerFetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
 
 /**
- * Stored credential for the calls of one server, and the secrets that calls have sent, which are removed from answers.
+ * Stored credential for the requests to one server, and the secrets that these requests have sent, which are removed
+ * from its answers.
  */
 export interface ServerProof {
   signers: RequestSigners;
   wanted: Omit<SigningRequest, 'signal'>;
-  /** Secrets that calls have carried, newest last. The oldest ones are evicted. */
+  /** Secrets that requests have sent, newest last. The oldest ones are evicted. */
   secrets: Set<string>;
 }
 

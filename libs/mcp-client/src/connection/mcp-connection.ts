@@ -6,9 +6,11 @@ import { type ListedTools, type McpToolDefinition, ToolListing } from '../pins/t
 import { isAnswer, isLostSession, isTimeout } from './failure-text.js';
 import type { McpSession, SessionCall } from './mcp-session.js';
 
-/** Milliseconds for which a read list of tools is used again (fresh). */
+/** Milliseconds for which a list of tools is used again after it was read. Until then the list is "fresh". */
 const FRESH_MS = 30_000;
-/** Approximate maximum of bytes of memory for the cached lists of all servers. A list without room is read again. */
+/**
+ * Approximate maximum of bytes of memory for the cached lists of all servers. A list that does not fit is not cached.
+ */
 const MOST_BYTES = 32 * 1024 * 1024;
 const BYTES_OF_A_CHARACTER = 2;
 

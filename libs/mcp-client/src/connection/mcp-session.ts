@@ -14,7 +14,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import type { McpToolDefinition } from '../pins/tool-listing.js';
 import { cutReason } from './http-transport.js';
 
-/** Name of the member of a stand-in (see `withUncheckedResults`) that contains the result as the server sent it. */
+/**
+ * Name of the member that contains, in a stand-in (a result that every schema accepts, see `withUncheckedResults`), the
+ * result as the server sent it.
+ */
 const AS_SENT = 'parley/asSent';
 
 /** Maximum number of answers per minute to requests that a server sends. Further requests get no answer. */
@@ -32,7 +35,7 @@ interface PendingRequest {
  * Wraps a transport.
  * - Results of `tools/list` and `tools/call` are not validated by the SDK: it validates a stand-in, and `resultAsSent`
  *   returns the original. Otherwise one member of a wrong type would fail the whole result.
- * - The answer to a canceled request is not read further, in either era of the protocol.
+ * - The answer to a canceled request is not read further, in either era of the protocol (see McpSession).
  * - Requests that the server sends get at most 60 answers per minute.
  */
 function withUncheckedResults(transport: Transport): Transport {

@@ -54,7 +54,7 @@ const PATIENCE_MS = 2_000;
 
 /**
  * Transport for a program. Its messages are lines on standard output; its standard error goes to the log. The program
- * runs without a shell. Its environment has the harmless variables of this service and those of its config.
+ * runs without a shell. The environment of the program has the variables in HARMLESS, and those that its config sets.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void;

@@ -6,7 +6,7 @@ import { type McpToolDefinition, toolHash, type ToolList } from './tool-listing.
 
 /** Pinned tools of a server: the list as it was first seen, or as it was accepted last. */
 export interface ToolPin extends ToolList {
-  /** List that was seen last, if it differs from the pinned list. It waits to be accepted. */
+  /** List that the server sent last, if it differs from the pinned list. This list waits to be accepted. */
   seen?: ToolList;
   acceptedAt?: Date;
   acceptedBy?: string;
@@ -14,7 +14,7 @@ export interface ToolPin extends ToolList {
 
 /**
  * Stores the pinned tools of each tenant and server, for all replicas.
- * - A change names the hash of the pin that it replaces.
+ * - A change of a pin names the hash of the pinned list that it replaces.
  * - Of two concurrent changes, one fails, and its caller must read the pin again.
  */
 @Injectable()
@@ -55,13 +55,17 @@ export class ToolPins {
     return (await this.database.pool.query(MOVE, values)).rowCount === 1;
   }
 
-  /** Discards the change that waits to be accepted, as the server lists the pinned tools again. */
+  /**
+   * Discards the change that waits to be accepted, as the server lists the pinned tools again. Changes nothing if the
+   * pin no longer has the hash `pinned`.
+   */
   async seenAgain(tenant: string, server: string, pinned: string): Promise<void> {
     await this.database.pool.query(SEEN_AGAIN, [tenant, server, pinned]);
   }
 
   /**
-   * Accepts the list that was seen last: it becomes the pinned list. @returns false if the list does not have this hash
+   * Accepts the list that waits to be accepted: it becomes the pinned list. @returns false if no list with this hash
+   * waits
    */
   async acceptSeen(tenant: string, server: string, hash: string, by: string): Promise<boolean> {
     return (await this.database.pool.query(ACCEPT, [tenant, server, hash, by])).rowCount === 1;

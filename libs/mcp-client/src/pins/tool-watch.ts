@@ -5,7 +5,7 @@ import { type KnownTool, knownTools, type ToolChange, toolChanges, type ToolPin,
 
 /** Last known state of the tools of a server. */
 export interface KnownServer {
-  /** Hash of the list that was seen last. */
+  /** Hash of the list of tools that the server sent last. */
   hash: string;
   tools: KnownTool[];
   /** Changes since the pin; empty if none waits to be accepted. */

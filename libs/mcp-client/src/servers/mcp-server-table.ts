@@ -12,11 +12,14 @@ export class McpServerRow {
   @Column('text', { array: true, nullable: true }) approve!: string[] | null;
   @Column('timestamptz') created_at!: Date;
   @Column('timestamptz') updated_at!: Date;
-  /** Origin from which the server was last applied, such as a folder of files. */
+  /** Mark of the origin, such as a folder of files, from which the server was last applied; null if it never was. */
   @Column('text', { nullable: true }) mark!: string | null;
 }
 
-/** Creates the tables of the MCP servers of tenants, and of the tools of all servers: as pinned, and as seen last. */
+/**
+ * Creates the tables of the MCP servers of tenants, and of the tools of all servers: the pinned list, and a differing
+ * list that the server sent last.
+ */
 class CreateMcpServer1700000000960 implements MigrationInterface {
   readonly name = 'CreateMcpServer1700000000960';
 

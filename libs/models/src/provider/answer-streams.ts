@@ -191,7 +191,10 @@ class AnswerRepair {
   private hasCalls = false;
   private hasEnd = false;
 
-  /** Returns the `data` of the events to pass on in place of an event. */
+  /**
+   * Returns the `data` of the events that replace one event: the repaired event, preceded by an added `finish_reason`
+   * if a text ends with `[DONE]` and has none.
+   */
   repairEvent(data: string): string[] {
     if (data.trim() === DONE) return this.isWholeText ? [JSON.stringify(END), data] : [data];
     const chunk = tryParseJson(data);

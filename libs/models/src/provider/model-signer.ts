@@ -8,7 +8,7 @@ import {
 import type { ModelProvider } from '../model-definition.js';
 
 /**
- * Authenticates calls of a model at its provider:
+ * Authenticates calls to a model at its provider:
  * - KeySigner with the key of the operator.
  * - CredentialSigner with one stored credential.
  * - FirstUsableSigner with one of several stored credentials.

@@ -37,7 +37,7 @@ interface Known {
 
 type Failed = (reason: string, options?: Known) => ModelError;
 
-/** Converts an error status of the provider. The message of the provider is quoted after redaction. */
+/** Converts an error status of the provider to a ModelError. The message of the provider is quoted after redaction. */
 function ofStatus(
   { message, data, responseHeaders }: APICallError,
   status: number,
@@ -61,8 +61,8 @@ function outageOf(status: unknown): ModelOutage | undefined {
 }
 
 /**
- * Converts an error of the connection, also if an error of a provider package wraps it; `undefined` for any other
- * error.
+ * Converts an error of the connection to a ModelError, also if an error of a provider package wraps it; `undefined` for
+ * any other error.
  */
 function ofConnection(error: unknown, failed: Failed): ModelError | undefined {
   if (error instanceof AgentCallError) return ofCredential(error, failed);
@@ -86,15 +86,18 @@ const OUTAGES: Partial<Record<OutboundFault['kind'], [ModelOutage, string]>> = {
 
 const PASSING: readonly ModelOutage[] = ['connect', 'timeout', 'server-error'];
 
-/** Converts an error of a credential. Another model (`fallback`) is asked only if a token endpoint is unavailable. */
+/**
+ * Converts an error of a credential to a ModelError. Another model (`fallback`) is asked only if a token endpoint is
+ * unavailable.
+ */
 function ofCredential(error: AgentCallError, failed: Failed): ModelError {
   const outage = PASSING.find((it) => it === error.kind);
   return failed(error.message, { fallback: outage !== undefined, outage });
 }
 
 /**
- * Converts an error within the answer: an error event of the stream, a premature end, or an invalid answer; `undefined`
- * for an internal error.
+ * Converts an error within the answer to a ModelError: an error event of the stream, a premature end, or an invalid
+ * answer; `undefined` for an internal error.
  */
 function ofAnswer(error: unknown, secrets: readonly string[], failed: Failed): ModelError | undefined {
   if (isNamed(error, 'AI_InvalidResponseDataError')) return cutShort(failed);

@@ -144,7 +144,10 @@ function wholeBecause(
   return ownWord ? unified : undefined;
 }
 
-/** Describes why an answer is not whole. If the provider withholds content, no other model is asked (`fallback`). */
+/**
+ * Returns why an answer is not whole, as the second part of a sentence in `said` (`was cut at its token limit`).
+ * `fallback` is false if the provider withholds content: no other model is then asked.
+ */
 function lackOf(reason: LanguageModelV4FinishReason | undefined): { said: string; fallback: boolean } {
   switch (reason?.unified) {
     case 'length':
