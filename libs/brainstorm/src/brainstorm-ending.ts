@@ -38,7 +38,10 @@ export interface BrainstormEnding {
   failed: TaskState;
 }
 
-/** Returns the event that ends a pass: the merged state as the Task's Artifact, with its provenance in the note. */
+/**
+ * Returns the event that ends a pass: the merged state as the Task's Artifact, whose metadata has the sources of its
+ * parts (provenance).
+ */
 export function mergedEvent(reference: TaskReference, progress: BrainstormProgress, artifactId: string): TaskEvent {
   const { pass, history, provenance, state: before, spec } = progress;
   const iteration = pass?.iteration ?? history.length;

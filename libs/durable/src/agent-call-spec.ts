@@ -241,8 +241,8 @@ export interface AgentCallSpec {
    */
   adapt?(unread: readonly Part[]): void;
   /**
-   * Completes the Message once the agent's card is known; must return the same Message for every attempt. Absent: it
-   * is sent as it is.
+   * Completes the Message once the agent's card is known, such as with metadata for agents that declare an extension;
+   * must return the same Message for every attempt. Absent: it is sent as it is.
    */
   complete?(message: Message, client: Pick<AgentClient, 'declaresExtension'>): Message;
   /**

@@ -76,8 +76,8 @@ function stepOf(event: TaskEvent): RunEventNote {
 }
 
 /**
- * Returns the step (type and payload) of a status update. If the Task was ended from outside, the status has no note
- * of the brainstorm: its state and text then determine the step.
+ * Returns the step (type and payload) of a status update. If something other than the brainstorm ended the Task, the
+ * status has no RunEventNote: its state and text then determine the step.
  */
 function statusStep({ status, metadata }: TaskStatusUpdateEvent): RunEventNote {
   const note = runEventNote(metadata);

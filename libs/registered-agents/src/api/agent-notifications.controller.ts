@@ -54,14 +54,18 @@ export class AgentNotificationsController {
     if ((await this.webhooks.takeNotification(id)) === 'stale') throw stale();
   }
 
-  /** @throws ProblemError 403 */
+  /** Rejects a notification without the token of its webhook. @throws ProblemError 403 */
   private async requireToken(id: string, headers: IncomingHttpHeaders): Promise<void> {
     const token = TOKEN_HEADERS.map((name) => headers[name]).find((value) => value !== undefined);
     const isValid = typeof token === 'string' && token.length <= LONGEST_TOKEN;
     if (!isValid || !(await this.webhooks.isValid(id, token))) throw refused();
   }
 
-  /** Verifies the signature of an agent that signs. @throws ProblemError 403 */
+  /**
+   * Rejects a notification with a wrong signature; one without a signature passes.
+   * @param key key of the webhook
+   * @throws ProblemError 403
+   */
   private async requireSigned(key: string, headers: IncomingHttpHeaders, body: Buffer): Promise<void> {
     const signature = headers[SIGNATURE_HEADER];
     if (signature === undefined) return;

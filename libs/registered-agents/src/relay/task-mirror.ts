@@ -128,8 +128,9 @@ export class TaskMirror {
   }
 
   /**
-   * True for a status that adds nothing: SUBMITTED, with which the Task here has begun; and a WORKING without a message
-   * before any other status of the turn, because the log here already has the WORKING that follows each Message.
+   * True for a status that adds nothing: SUBMITTED, with which the Task here has begun; and a WORKING without a Message
+   * before any other status of a turn that begins with a follow-up Message, which the log here has with a WORKING of
+   * its own.
    */
   private isSkipped({ state, message }: TaskStatus): boolean {
     if (state === 'TASK_STATE_SUBMITTED') return true;

@@ -167,7 +167,10 @@ export class AnswerStep {
     this.set(member, bytes);
   }
 
-  /** Grants the next request. @returns false if none can be granted */
+  /**
+   * Grants the next request that has room, or makes its answer the privileged one. @returns false if neither is
+   * possible
+   */
   private serveNext(): boolean {
     for (const [key, queue] of this.wishes) {
       const { member, bytes, grant } = queue[0]!;
