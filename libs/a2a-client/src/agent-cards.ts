@@ -96,8 +96,8 @@ const BYTES_OF_A_VALUE = 16;
 const BYTES_OF_AN_OBJECT = 64;
 
 /**
- * Estimates the bytes of memory that a parsed JSON value takes. It can be far more than its text, if that has many
- * members.
+ * Estimates the bytes of memory that a parsed JSON value takes. They can be many times the length of its JSON text, if
+ * the value has many members.
  */
 export function heldBytes(value: unknown): number {
   if (typeof value === 'string') return BYTES_OF_A_VALUE + value.length * BYTES_OF_A_CHARACTER;

@@ -154,7 +154,7 @@ export interface AgentCallOptions {
 /** Outcome of CancelTask: `refused` for an error of the agent, `unreachable` without an answer or for 5xx and 429. */
 export type CancelOutcome = 'acknowledged' | 'refused' | 'unreachable';
 
-/** Webhook of a Task at an agent: a push config that an agent replaces if it knows the id. */
+/** Push config that is registered for a Task at an agent. The agent replaces its config with the same `id`, if any. */
 export type TaskWebhook = Required<Pick<TaskPushNotificationConfig, 'id' | 'taskId' | 'url' | 'token'>>;
 
 /** Client of one A2A agent. AgentDirectory creates it after resolving the agent's card. */

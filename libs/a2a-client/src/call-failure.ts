@@ -220,8 +220,8 @@ const LEGACY_STATUSES: ReadonlyMap<number, number> = new Map([
 ]);
 
 /**
- * Reads the error in a body that has only a message, with the code that the HTTP status stands for; `undefined` if
- * the body has no message.
+ * Reads the error in a body with a message; `undefined` if the body has none. If the body has no other member, the
+ * error has the code of the HTTP status in LEGACY_STATUSES, if any; otherwise its code is the HTTP status.
  */
 function wordsOf(body: JsonObject | undefined, status: number): AgentCallError | undefined {
   if (body === undefined) return undefined;

@@ -129,8 +129,8 @@ export class InProcessHandler implements LocalRequestHandler {
 }
 
 /**
- * Rethrows an UnknownAgent with which a promise rejects as the A2AError that HTTP callers get; any other error is
- * unchanged.
+ * Awaits a promise. If it rejects with an UnknownAgent, throws the A2AError that HTTP callers get; any other error is
+ * thrown unchanged.
  */
 async function withPublicError<T>(asked: Promise<T>): Promise<T> {
   try {

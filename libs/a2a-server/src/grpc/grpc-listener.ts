@@ -17,9 +17,9 @@ import { GRPC_SERVICE } from './grpc-definition.js';
 import { grpcError } from './grpc-status.js';
 
 /**
- * Returns the function that rejects further calls of the health service from an address that has too many open. Its
- * answer is built once, since grpc-js and the auth guard would cost ten times as much for each call, and a flood of
- * such calls needs no credentials.
+ * Returns the function that rejects further calls of the health service from an address that has too many open. The
+ * rejecting answer is built once, since grpc-js and the auth guard would cost ten times as much for each call, and a
+ * flood of such calls needs no credentials.
  */
 function refusePublicFlood(access: Pick<GrpcAccess, 'isPublicFull'>): EarlyRefusal {
   const answer = refusalHeaders();

@@ -73,7 +73,7 @@ class TimerWheel {
     return wheel;
   }
 
-  /** Returns the slot of the timers that are due one round after a turn. */
+  /** Returns the slot of a turn. Timers renewed at the turn are put there: it is checked again `SLOTS` turns later. */
   slotOf(turn: number): HeartbeatTimer[] {
     return this.slots[turn % SLOTS]!;
   }
