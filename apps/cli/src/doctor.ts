@@ -18,7 +18,7 @@ interface DoctorFinding {
 }
 
 /** Maximum number of database sessions that a replica and the replica which replaces it have together. */
-const SESSIONS_OF_A_REPLICA = 46;
+const SESSIONS_OF_A_REPLICA = 48;
 /** Minimum `server_version_num` of PostgreSQL. */
 const OLDEST_POSTGRES = 150_000;
 /** Maximum difference of the clocks of this machine and the database, in milliseconds. */
