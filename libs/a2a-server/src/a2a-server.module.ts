@@ -23,9 +23,9 @@ const CARDS: FactoryProvider<ServedCards> = {
 };
 
 /**
- * Operations of A2A as a Nest module. Its HTTP routes are registered by `registerA2aRoutes`. Requires the global
- * modules of the service, AccessModule and a global AgentCatalog. If a global RevisionClaims is provided, other
- * replicas may request a certain revision of an agent.
+ * Operations of A2A as a Nest module. Its HTTP routes are registered by `registerA2aRoutes`. Requires AccessModule, a
+ * global AgentCatalog, and the other global modules that `src/app.module.ts` imports. With RevisionClaimModule
+ * (libs/executor) as a global module, other replicas may also call an agent in a given revision.
  */
 @Module({
   imports: [ExecutorModule, PushModule],

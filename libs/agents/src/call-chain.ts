@@ -278,7 +278,7 @@ export interface SaidText {
  * of the two sides or the announcer (the agent that is called at the end).
  */
 export interface ConversationEntry {
-  /** Prompt of the step, as system text for a model. */
+  /** Prompt for this turn, or for the announcement; meant as system text for the agent's model. */
   instructions: string;
   role: 'requester' | 'target' | 'announcer';
   /** Name of the addressed agent. */

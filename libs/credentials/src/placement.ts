@@ -69,7 +69,10 @@ export function choosePlacement(settings: CredentialSettings, security: Required
   throw new CredentialMismatch(`the agent asks for ${wanted.slice(0, MOST_REPORTED).join(' or ')}`);
 }
 
-/** Returns the place that the settings of a credential name. */
+/**
+ * Returns the place of a credential by its own settings, without a card: for an API key the place that they state, for
+ * every other kind the `Authorization` header.
+ */
 function ownPlacement(settings: CredentialSettings): Placement {
   if (settings.kind === 'api-key') return { in: settings.in, parameter: settings.parameter };
   return { in: 'authorization', scheme: settings.kind === 'basic' ? 'Basic' : 'Bearer' };

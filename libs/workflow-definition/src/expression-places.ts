@@ -41,7 +41,7 @@ export interface Surroundings {
   iteration?: boolean;
   /** True if `error` exists: the failure that the expression handles, or null. */
   error?: boolean;
-  /** True if `now` exists: the current time, which is read once for each decision. */
+  /** True if `now` exists: the time at which the expression is evaluated, for `until` of a `wait` node. */
   now?: boolean;
 }
 

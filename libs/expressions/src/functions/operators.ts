@@ -37,8 +37,7 @@ const OPERATIONS: Record<string, (left: number, right: number) => number> = {
 
 /**
  * Arithmetic operators for a double and an int, which the CEL standard does not define. They are needed because JSON
- * numbers are doubles, and literals in expressions are mostly ints. The remainder of doubles is missing in the
- * standard, too.
+ * numbers are doubles, and literals in expressions are mostly ints.
  */
 const MIXED = Object.entries(OPERATIONS).flatMap(([name, operation]) => [
   celFunc(name, [DOUBLE, INT], DOUBLE, (left, right) => operation(left, Number(right))),
@@ -48,6 +47,7 @@ const MIXED = Object.entries(OPERATIONS).flatMap(([name, operation]) => [
 /** CEL arithmetic, concatenation (`+`), and conversions of strings to numbers, whose steps the budget counts. */
 const ARITHMETIC: readonly CelFunc[] = [
   ...MIXED,
+  // The CEL standard defines no remainder of two doubles.
   celFunc('_%_', [DOUBLE, DOUBLE], DOUBLE, (left, right) => left % right),
   celFunc('_+_', [STRING, STRING], STRING, (left, right) => {
     currentEvaluation().budget.chargeText(left.length + right.length);

@@ -55,7 +55,8 @@ function sanitizeToolName(tool: string): string {
 }
 
 /**
- * Makes names unique by digests. Repeats this until no names are equal: a name with a digest may equal another name.
+ * Makes names unique by digests. Repeats this, at most ROUNDS times, while names are equal: a name with a digest may
+ * equal another name.
  */
 function disambiguateNames(names: Map<string, string>): Map<string, string> {
   for (let round = 0; round < ROUNDS && new Set(names.values()).size < names.size; round += 1) {

@@ -65,8 +65,8 @@ const LONGEST_PATH = process.platform === 'linux' ? 107 : 103;
 const LONGEST_FILE = '/.s.PGSQL.65535';
 const STICKY = 0o1000;
 /**
- * Name of the folder for the socket, inside a folder of root that only the server's group passes; other processes of
- * the account cannot.
+ * Name of the folder for the socket. Its parent folder belongs to root, and only the group of the server's account may
+ * traverse it (mode 0710), so no other process of that account can replace this folder.
  */
 const INNER = 's';
 

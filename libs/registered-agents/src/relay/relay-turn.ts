@@ -252,7 +252,7 @@ export class RelayTurn {
     this.follows = true;
   }
 
-  /** Notes the context of a direct Message. That of a Task is noted with the Task. */
+  /** Notes the contextId of an answer that is a Message. `noteSeen` notes the contextId of a Task. */
   private noteContext(remote: string | undefined): void {
     const { turn } = this;
     if (!remote || turn.remoteTaskId !== undefined || remote === turn.remoteContextId || !isIdentifier(remote)) return;

@@ -41,7 +41,10 @@ export interface LegacyGrpcMethod {
   readonly request: string;
   readonly response: string;
   readonly words?: LegacyWords;
-  /** Fields of the request whose JSON members are counted before it is decoded (`encodesMoreMembers`); absent: none. */
+  /**
+   * Fields of the request that contain JSON or lists. A request with too many members in them is refused before it is
+   * decoded (`encodesMoreMembers`). Absent: the request is decoded without this check.
+   */
   readonly members?: ProtoPlaces;
   /** Converts the ProtoJSON of a request to the parameters of 1.0. @throws A2AError INVALID_PARAMS */
   readonly read: (request: JsonObject) => JsonValue;
