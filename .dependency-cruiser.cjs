@@ -145,6 +145,7 @@ const LAYERS = {
       'agents',
       'a2a-client',
       'durable',
+      'remote-agents',
     ],
     // What a definition may say, and its problems: no store, no run. `parley check` stands on it.
     'workflow-definition': ['protocol', 'expressions', 'agents'],

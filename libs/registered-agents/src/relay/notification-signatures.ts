@@ -1,14 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import {
-  createRemoteJWKSet,
-  customFetch,
-  decodeProtectedHeader,
-  flattenedVerify,
-  type FlattenedVerifyGetKey,
-} from 'jose';
-import { LRUCache } from 'lru-cache';
-import { type OutboundFetch, OutboundHttp } from '#libs/http-client';
+import { decodeProtectedHeader, flattenedVerify, type FlattenedVerifyGetKey } from 'jose';
+import { OutboundHttp } from '#libs/http-client';
 import { JWKS_PATH, SIGNATURE_TYPES } from '#libs/http-server';
+import { CardKeys } from '#libs/remote-agents';
 import type { RegisteredAgent } from '../agents/registered-agents.js';
 
 /** Notification as it was received: its body, and the headers that contain its signature and its id. */
@@ -22,11 +16,6 @@ export interface SignedNotification {
   id: string | undefined;
 }
 
-/** Milliseconds for fetching a set of keys. */
-const FETCH_MS = 5_000;
-const MOST_BYTES = 256 * 1024;
-/** Maximum number of agents whose sets of keys are kept. */
-const MOST_SETS = 200;
 /** Maximum difference of two clocks, in seconds. */
 const SKEW_S = 60;
 const SECOND_MS = 1_000;
@@ -34,16 +23,15 @@ const SECOND_MS = 1_000;
 /**
  * Verifies the notifications of agents that sign them, as Parley does.
  * - The key must be in the agent's own JWK Set: the one that its card names (`jku`) at its origin, else that of the
- *   origin. A set is kept for ten minutes, and fetched at most every 30 seconds for unknown keys.
+ *   origin. The sets have the limits of those that sign cards (CardKeys).
  * - A signature is valid for one body, one webhook and one id, and only for some minutes.
  */
 @Injectable()
 export class NotificationSignatures {
-  private readonly sets = new LRUCache<string, FlattenedVerifyGetKey>({ max: MOST_SETS });
-  private readonly fetch: OutboundFetch;
+  private readonly keys: CardKeys;
 
   constructor(http: OutboundHttp) {
-    this.fetch = boundedFetch(http.fetch);
+    this.keys = new CardKeys(http, []);
   }
 
   /** True if the signature is valid. Never rejects. */
@@ -64,15 +52,8 @@ export class NotificationSignatures {
   }
 
   private keysOf(agent: Pick<RegisteredAgent, 'url' | 'card'>): FlattenedVerifyGetKey {
-    const url = keySetUrl(agent);
-    const known = this.sets.get(url);
-    if (known) return known;
-    const keys = createRemoteJWKSet(new URL(url), {
-      [customFetch]: this.fetch as typeof globalThis.fetch,
-      timeoutDuration: FETCH_MS,
-    });
-    this.sets.set(url, keys);
-    return keys;
+    const [source] = this.keys.findSources(keySetUrl(agent), agent.url);
+    return source!.key;
   }
 }
 
@@ -90,19 +71,4 @@ function jkuOf(header: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Wraps a `fetch` to limit the size of a set of keys. */
-function boundedFetch(fetch: OutboundFetch): OutboundFetch {
-  return async (input, init) => {
-    const { status, body } = await fetch(input, init);
-    const pieces: Uint8Array[] = [];
-    let bytes = 0;
-    for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) {
-      bytes += piece.byteLength;
-      if (bytes > MOST_BYTES) throw new Error(`A set of keys is longer than ${MOST_BYTES} bytes`);
-      pieces.push(piece);
-    }
-    return new Response(status === 200 ? Buffer.concat(pieces) : null, { status });
-  };
 }
