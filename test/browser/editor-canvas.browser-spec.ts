@@ -11,7 +11,7 @@ const LEAST_LABEL = 11;
 /** Workflow name of 64 characters. */
 const LONGEST = 'a'.repeat(64);
 
-/** What these tests use of a page. */
+/** Members of a page that these tests use. */
 interface InPage {
   document: { activeElement: unknown };
   getComputedStyle: (of: unknown) => { fill: string; fontSize: string };

@@ -62,7 +62,7 @@ interface OpenApi {
 
 /** Keys belong to the service: where there are keys there is one tenant, and its administrators keep them all. */
 const ADMINISTRATORS = / \/api\/keys\//;
-/** Opened by the signature of its address, or by the token of a webhook, whoever asks. */
+/** Opened by the signature of its address, or by the token of a webhook, for every caller. */
 const SIGNED = / \/(files|agent-notifications)\//;
 
 function isUnknownTo(strangers: StrangerStage, other: string): void {

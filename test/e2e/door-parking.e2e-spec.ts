@@ -175,7 +175,7 @@ it('is not parked if the agent has called the webhook since it was read', async 
 });
 
 describe('an agent of another Parley, which signs', () => {
-  it('resumes the task by its notification, which nobody else can sign', async () => {
+  it('resumes the task by its notification, which no other service can sign', async () => {
     const elsewhere = await freshDatabase();
     ends.push(() => elsewhere.drop());
     const other = await startParley({ databaseUrl: elsewhere.url });

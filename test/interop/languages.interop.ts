@@ -55,7 +55,7 @@ for (const language of LANGUAGES) {
   });
 }
 
-/** One agent of the page, at a port of its own, and the commands of its caller. */
+/** Agent of the page, at a port of its own, and the commands of its caller. */
 class ExampleRun {
   readonly #command: ParleyCommand;
   #agent: ChildProcess | undefined;

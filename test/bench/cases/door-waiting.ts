@@ -19,7 +19,7 @@ interface Standing {
 
 /**
  * Measures what Tasks cost that wait for an agent which calls webhooks: memory and sockets of a replica, beside those
- * after as many Tasks that have ended; and how soon all have ended once the agent goes on.
+ * after as many Tasks that have ended; and how soon all have ended once the agent continues.
  */
 export async function doorWaitingCase(bench: Bench): Promise<Row[]> {
   const tasks = bench.options.parkedRuns;

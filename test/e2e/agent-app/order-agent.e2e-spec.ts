@@ -30,7 +30,7 @@ async function orderAgent(env: Record<string, string> = {}): Promise<{ url: stri
 }
 
 describe('the order-taking agent', () => {
-  it('I2-I6 asks, remembers and completes; the next order starts anew', async () => {
+  it('I2-I6 asks, remembers and completes; the next order starts from the beginning', async () => {
     const { url } = await orderAgent();
     const client = chat(url);
     expect(await client.say('hello')).toMatch(/^What would you like to drink\?/);
