@@ -1,6 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JsonObject } from '#libs/protocol';
+import type { JsonObject, Part } from '#libs/protocol';
+import type { FakeStep } from '../support/fake-behaviour.js';
 import { ParleyCommand } from '../support/parley-command.js';
 import { freshDatabase } from '../support/postgres.js';
 import { useSharedStage } from '../support/shared-stage.js';
@@ -311,6 +312,24 @@ describe('parley', () => {
       ],
     });
     expect(await parley.run('send', slow.url, 'tea')).toMatchObject({ code: 0, out: 'tea\n', err: '… Boiling\n' });
+    const artifact = (artifactId: string, part: Part): FakeStep => ({ artifact: { artifactId, parts: [part] } });
+    slow.always({
+      steps: [
+        artifact('cup', { text: 'green tea' }),
+        artifact('bill', { raw: 'MiBFVVI=', filename: 'bill.txt', mediaType: 'text/plain' }),
+        { status: 'TASK_STATE_FAILED', text: 'The kettle broke' },
+      ],
+    });
+    const broken = await parley.run('send', slow.url, 'tea');
+    const shown = 'green tea\nbill.txt (text/plain, 5 bytes)\n';
+    expect(broken).toEqual({ code: 1, out: shown, err: 'Task failed: The kettle broke\n' });
+    const { out: json } = await parley.run('send', slow.url, 'tea', '--json');
+    expect(JSON.parse(json)).toMatchObject({
+      text: shown.trimEnd(),
+      message: 'The kettle broke',
+      state: 'TASK_STATE_FAILED',
+      artifacts: [{ artifactId: 'cup' }, { artifactId: 'bill', parts: [{ raw: 'MiBFVVI=' }] }],
+    });
   });
 
   it('serves an agent until it is told to end, in order, in a folder as npm makes it', async () => {

@@ -2,7 +2,9 @@ import { createInterface } from 'node:readline';
 import { AgentCallError, type AgentClient, HttpAgentDirectory } from '#libs/a2a-client';
 import { redactedUrl } from '#libs/protocol';
 import type { CardReport } from './card-report.js';
-import { type ChatAnswer, ChatSession, ShownAnswer } from './chat-session.js';
+import { type ChatAnswer, isFailedAnswer } from './chat-answer.js';
+import { ChatSession, ShownAnswer } from './chat-session.js';
+import { stateWord } from './event-line.js';
 import { CommandError, EXIT } from './exit-code.js';
 import { answerPart, type Form, formFields, type GivenAnswer, typedAnswer } from './form-answer.js';
 import { Interrupted, type Session } from './session.js';
@@ -75,10 +77,24 @@ export async function sendToAgent(
   const { state, taskId } = answer;
   if (state !== undefined && state !== 'TASK_STATE_COMPLETED' && state !== 'TASK_STATE_INPUT_REQUIRED')
     session.code = EXIT.failed;
-  terminal.writeResult(answer, () => terminal.stripControls(answer.text));
+  writeAnswer(session, answer);
   showForm(session, answer);
   if (state === 'TASK_STATE_INPUT_REQUIRED')
     terminal.writeNote(`The Task waits for an answer: send it with --task ${taskId}`);
+}
+
+/**
+ * Writes the answer to standard output. The reason of a failure, and a last status beside the answer, go to standard
+ * error.
+ */
+function writeAnswer({ terminal }: Session, answer: ChatAnswer): void {
+  const { text, message, state } = answer;
+  const isFailed = isFailedAnswer(answer);
+  const reason = message === undefined ? '' : `: ${message}`;
+  if (terminal.json || !isFailed || (text !== '' && text !== message))
+    terminal.writeResult(answer, () => terminal.stripControls(text));
+  if (isFailed) terminal.writeNote(`Task ${stateWord(state ?? '')}${reason}`);
+  else if (message !== undefined) terminal.writeNote(`… ${message}`);
 }
 
 /** Shows the fields of the form that the agent asks for, and the violations of the previous answer. */
@@ -123,7 +139,7 @@ async function exchangeText(session: Session, talk: ChatSession, text: string): 
   const shown = new ShownAnswer(terminal);
   try {
     const answer = await talk.sendAnswer(typedAnswer(text), signal, shown);
-    const word = answer.state?.slice('TASK_STATE_'.length).toLowerCase().replace('_', '-');
+    const word = answer.state === undefined ? undefined : stateWord(answer.state);
     shown.finishAnswer(answer, word === undefined || word === 'input-required' ? '' : ` [${word}]`);
     showForm(session, answer);
   } catch (error) {

@@ -5,9 +5,17 @@ import {
   isTerminalState,
   type Part,
   type StreamResponse,
-  type TaskState,
   userMessage,
 } from '#libs/protocol';
+import {
+  type ChatAnswer,
+  type ChatIds,
+  isFailedAnswer,
+  partsText,
+  readAnswer,
+  artifactTexts,
+  type ShownArtifacts,
+} from './chat-answer.js';
 import { answerPart, type Form, type GivenAnswer } from './form-answer.js';
 import type { Terminal } from './terminal.js';
 
@@ -40,22 +48,6 @@ export class GrowingText {
   }
 }
 
-/** Ids of a chat's context and Task. Every Message carries the ids that are known by then. */
-export interface ChatIds {
-  contextId?: string;
-  taskId?: string;
-}
-
-export interface ChatAnswer {
-  text: string;
-  /** State of the answering Task; absent if the agent answered without a Task. */
-  state?: TaskState;
-  taskId?: string;
-  contextId?: string;
-  /** Form of the answer that the agent waits for; absent if it waits for none. */
-  asks?: FormQuestion;
-}
-
 /** Listener for an answer in progress. */
 interface ChatListener {
   /** Called with the agent's status while it works. */
@@ -73,6 +65,8 @@ interface ChatListener {
 export class ChatSession {
   ids: ChatIds = {};
   private asks: FormQuestion | undefined;
+  /** Artifacts that earlier turns of the Task have shown. */
+  private shown: ShownArtifacts = new Map();
 
   constructor(private readonly agent: AgentClient) {}
 
@@ -84,6 +78,7 @@ export class ChatSession {
     this.ids = { ...this.ids, taskId };
     const task = await this.agent.getTask(taskId, { signal }).catch(() => undefined);
     this.asks = formQuestion(task?.status.message);
+    this.shown = artifactTexts(task?.artifacts ?? []);
   }
 
   /**
@@ -100,9 +95,11 @@ export class ChatSession {
     const message = userMessage([part], this.ids);
     const answer = new CalledTask();
     const growing = new GrowingText();
+    const updated = new Set<string>();
     let last: string | undefined;
     for await (const response of this.agent.sendMessage({ message }, { signal })) {
       answer.applyResponse(response);
+      if ('artifactUpdate' in response) updated.add(response.artifactUpdate.artifact.artifactId);
       const piece = growing.nextPiece(response);
       if (piece !== '') listener.piece(piece);
       const said = answer.state === 'TASK_STATE_WORKING' ? partsText(answer.status?.message?.parts ?? []) : '';
@@ -112,44 +109,22 @@ export class ChatSession {
     const { reply, state } = answer;
     const isOver = state !== undefined && isTerminalState(state);
     this.asks = isOver || reply ? undefined : formQuestion(answer.status?.message);
-    this.ids = reply ? idsOf(reply) : idsOf(isOver ? { contextId: answer.contextId } : answer);
-    return {
-      text: answerText(answer),
-      ...idsOf(reply ?? answer),
-      ...(reply === undefined && state !== undefined && { state }),
-      ...(this.asks && { asks: this.asks }),
-    };
+    const found = readAnswer(answer, { shown: this.shown, updated });
+    this.ids = idsOf(reply ?? (isOver ? { contextId: answer.contextId } : answer));
+    this.shown = isOver || reply ? new Map() : artifactTexts(answer.artifacts);
+    return { ...found, ...idsOf(reply ?? answer), ...(this.asks && { asks: this.asks }) };
   }
 
   /** Drops the ids, so that the next Message starts a new context. */
   forgetIds(): void {
     this.ids = {};
     this.asks = undefined;
+    this.shown = new Map();
   }
 }
 
 function idsOf({ contextId, taskId }: { contextId?: string | undefined; taskId?: string | undefined }): ChatIds {
   return { ...(contextId !== undefined && { contextId }), ...(taskId !== undefined && { taskId }) };
-}
-
-/** Returns the text of an agent's answer: of the direct Message, else of the last status, else of the Artifacts. */
-function answerText({ reply, status, artifacts }: CalledTask): string {
-  const said = reply?.parts ?? status?.message?.parts ?? [];
-  const shown = said.length > 0 ? [said] : artifacts.map(({ parts }) => parts);
-  return shown.map(partsText).filter(Boolean).join('\n');
-}
-
-/** Returns the text of Parts. Adjacent text Parts are pieces of one text. */
-function partsText(parts: readonly Part[]): string {
-  return parts.reduce((before, part, index) => {
-    const piece = partText(part);
-    const goesOn = part.text !== undefined && parts[index - 1]?.text !== undefined;
-    return before === '' || piece === '' || goesOn ? before + piece : `${before}\n${piece}`;
-  }, '');
-}
-
-function partText({ text, data, url }: Part): string {
-  return text ?? url ?? (data === undefined ? '' : JSON.stringify(data));
 }
 
 const PREFIX = 'agent> ';
@@ -179,17 +154,26 @@ export class ShownAnswer implements ChatListener {
     this.#isOpen = true;
   }
 
-  /** Shows the rest of an answer, followed by the text `end`. */
+  /**
+   * Shows the rest of an answer, followed by the text `end`. A failure, and a last status beside the answer, go to
+   * standard error.
+   */
   finishAnswer(answer: ChatAnswer, end: string): void {
-    const rest = this.#restOf(answer.text);
+    const { text, message } = answer;
+    const isFailed = isFailedAnswer(answer);
+    if (this.#terminal.json || message === undefined) return this.#finishText(answer, text, end);
+    if (!isFailed || text !== message) this.#finishText(answer, text, isFailed ? '' : end);
+    else this.close();
+    this.#terminal.writeNote(isFailed ? `${PREFIX}${message}${end}` : `… ${message}`);
+  }
+
+  #finishText(answer: ChatAnswer, text: string, end: string): void {
+    const rest = this.#restOf(text);
     const isSaid = rest === '' && end === '' && !this.#isOpen;
     if (rest === undefined) this.close();
     this.#isOpen = false;
     if (!isSaid)
-      this.#terminal.writeEntry(
-        answer,
-        () => `${rest ?? `${PREFIX}${this.#terminal.stripControls(answer.text)}`}${end}`,
-      );
+      this.#terminal.writeEntry(answer, () => `${rest ?? `${PREFIX}${this.#terminal.stripControls(text)}`}${end}`);
   }
 
   /** Ends the line if pieces of text have begun one. */

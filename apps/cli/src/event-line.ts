@@ -1,7 +1,7 @@
 import type { AnyRunEvent, Schemas } from '#libs/client';
 import { briefText, type StreamResponse } from '#libs/protocol';
 import type { Session } from './session.js';
-import type { Terminal } from './terminal.js';
+import { type Terminal, toOneLine } from './terminal.js';
 
 const COLOURS: Readonly<Record<string, 'red' | 'green' | 'yellow' | 'blue' | 'cyan'>> = {
   'node.started': 'blue',
@@ -75,13 +75,6 @@ function messageText(message: unknown): unknown {
     : message;
 }
 
-/** Returns a value as one line without control characters, which a terminal would interpret. */
-function toOneLine(value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  // oxlint-disable-next-line no-control-regex
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
-}
-
 function clockTime(timestamp: string): string {
   const time = new Date(timestamp);
   const padNumber = (number: number, digits = 2): string => String(number).padStart(digits, '0');
@@ -127,7 +120,8 @@ function describeTaskEvent(event: StreamResponse): [what: string, text: string] 
   return ['message', firstPartText(event.message.parts)];
 }
 
-function stateWord(state: string): string {
+/** Returns the word of a Task's state, such as `input-required`. */
+export function stateWord(state: string): string {
   return state.replace('TASK_STATE_', '').toLowerCase().replaceAll('_', '-');
 }
 

@@ -63,6 +63,23 @@ describe('ShownAnswer', () => {
     expect(shown('a\u001b[2Jb', 'a\u001b', '[2J')).toBe('agent> a[2Jb [completed]\n');
   });
 
+  it('writes a failure to standard error, after the Artifacts', () => {
+    const out = { isTTY: true, columns: 80, write: (text: string) => (seen += text) };
+    const err = { write: (text: string) => (seen += `2: ${text}`) };
+    const answer = new ShownAnswer(new Terminal({ out, err, input: new PassThrough(), env: {} }));
+    answer.finishAnswer({ text: 'half', message: 'no tea', state: 'TASK_STATE_FAILED' }, ' [failed]');
+    answer.finishAnswer({ text: 'no tea', message: 'no tea', state: 'TASK_STATE_FAILED' }, ' [failed]');
+    answer.finishAnswer({ text: 'tea', message: 'Served', state: 'TASK_STATE_COMPLETED' }, ' [completed]');
+    expect(seen.split('\n')).toEqual([
+      'agent> half',
+      '2: agent> no tea [failed]',
+      '2: agent> no tea [failed]',
+      'agent> tea [completed]',
+      '2: … Served',
+      '',
+    ]);
+  });
+
   it('gives programs one document', () => {
     terminal.json = true;
     expect(shown('one two', 'one ')).toBe('{"text":"one two"}\n');

@@ -108,6 +108,13 @@ export class Terminal {
   }
 }
 
+/** Returns a value as one line without control characters, which a terminal would interpret. */
+export function toOneLine(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  // oxlint-disable-next-line no-control-regex
+  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
+}
+
 function withoutControls(text: string, { isTTY }: TerminalStream): string {
   // oxlint-disable-next-line no-control-regex
   return isTTY === true ? text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '') : text;

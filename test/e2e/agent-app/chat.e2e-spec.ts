@@ -62,7 +62,7 @@ describe('npm run chat', () => {
       append,
     });
     const end: FakeStep = { status: 'TASK_STATE_COMPLETED', text: 'Once upon a time.' };
-    fake.always({ steps: [chunk('Once ', false), chunk('upon', true), { hold: true }, chunk(' a time', true), end] });
+    fake.always({ steps: [chunk('Once ', false), chunk('upon', true), { hold: true }, chunk(' a time.', true), end] });
     const client = chat(fake.url);
     client.type('a tale');
     await until(() => client.output.includes('agent> Once upon'), { what: 'the beginning' });
