@@ -1,5 +1,6 @@
-import type { JsonObject, Task } from '#libs/protocol';
-import { getTask, rpc, sendParams, sendTask, type SendOptions } from '../support/a2a.js';
+import type { AgentCard, JsonObject, Task } from '#libs/protocol';
+import { getTask, rest, rpc, sendParams, sendTask, type SendOptions } from '../support/a2a.js';
+import { bindingsOf } from '../support/bindings.js';
 import { ANN, EVE, KNOWS_CALLERS } from '../support/callers.js';
 import { DoorAgent } from '../support/door-agent.js';
 import { openDoor } from '../support/doors.js';
@@ -176,6 +177,39 @@ it('passes on the headers that the policy names, and no credentials', async () =
     ['r1', undefined, undefined],
   ]);
 });
+
+const endpoints = { url: '', grpc: '' };
+
+describe.each(bindingsOf(() => endpoints))("an answer at the service's base URL, over $name", (wire) => {
+  beforeAll(async () => {
+    const cards = await fetch(`${stage.parley.url}/a2a/.well-known/agent-card.json`, { headers });
+    const { supportedInterfaces } = (await cards.json()) as AgentCard;
+    endpoints.url = stage.parley.url;
+    endpoints.grpc = supportedInterfaces.find((it) => it.protocolBinding === 'GRPC')?.url ?? '';
+  });
+
+  it('is taken from a caller with a scope of the policy, and its headers are passed on', async () => {
+    const { agent, base } = await behind({ scopes: ['agents'], headers: ['x-request-id'] });
+    const { id: taskId } = await sendTask(base, 'ask', { headers });
+    agent.requests.length = 0;
+    const answer = sendParams('blue', { fields: { taskId } });
+    const { result, error } = await wire.call<{ task: Task }>('', 'SendMessage', answer, { ...headers, ...REQUEST });
+    expect([error, result?.task.id, result?.task.status.state]).toEqual([undefined, taskId, 'TASK_STATE_COMPLETED']);
+    expect(agent.requests.map((it) => it['x-request-id'])).toContain('r1');
+  });
+
+  it('is refused from a caller without one', async () => {
+    const { agent, base, name } = await behind({ scopes: ['agents'] });
+    const sender = await keyWith(['agents']);
+    const { id: taskId } = await sendTask(base, 'ask', { headers: sender });
+    const body = { url: agent.url, policy: { scopes: ['admin'] } };
+    const changed = await rest(`${stage.parley.url}/api`, 'PUT', `/agents/${name}`, { body, headers });
+    const { error } = await wire.call('', 'SendMessage', sendParams('blue', { fields: { taskId } }), sender);
+    expect([changed.status, error?.reason, agent.heard.length]).toEqual([200, 'POLICY_DENIED', 1]);
+  });
+});
+
+const REQUEST = { 'x-request-id': 'r1' };
 
 it.each<[string, JsonObject]>([
   ['policy.headers', { headers: ['authorization'] }],

@@ -20,7 +20,7 @@ import {
 import type { CheckedPushConfig, PushConfigs, PushRegistration, ShownPushConfig } from '#libs/push';
 import { newTaskId, PreconditionFailed, type TaskHeader, type TaskStore } from '#libs/tasks';
 import { idempotencyKeyOf, requireExtensions } from './extensions.js';
-import { tenantAgent } from './http/call-context.js';
+import { callToAgent, tenantAgent } from './http/call-context.js';
 
 /** Result of accepting a Message: a direct answer, or the execution of a Task. */
 export type AcceptedMessage = { reply: Message } | { execution: Execution };
@@ -218,8 +218,9 @@ export class MessageAcceptance {
       : this.continueTask(agent, taskId, request, call);
   }
 
-  private async beginTask(agent: ServedAgent, sent: SendMessageRequest, call: CallContext): Promise<AcceptedMessage> {
-    const target = await this.resolveTarget(agent, sent, call);
+  private async beginTask(agent: ServedAgent, sent: SendMessageRequest, made: CallContext): Promise<AcceptedMessage> {
+    const target = await this.resolveTarget(agent, sent, made);
+    const call = callToAgent(made, target);
     const request = withNodeOrder(call.agent, target, sent);
     const key = idempotencyKeyOf(sent, call);
     const checked = await this.checkMessage(target, request, call, key, sent);
@@ -274,16 +275,16 @@ export class MessageAcceptance {
     agent: ServedAgent,
     taskId: string,
     request: SendMessageRequest,
-    call: CallContext,
+    made: CallContext,
   ): Promise<AcceptedMessage> {
-    const at = await tenantAgent(this.catalog, agent, request, call);
-    const header = await this.tasks.readHeader(taskId, call.scope);
+    const at = await tenantAgent(this.catalog, agent, request, made);
+    const header = await this.tasks.readHeader(taskId, made.scope);
     if (!header || !isAddressableAt(at, header)) throw notFoundAt(at, taskId);
     const { contextId } = request.message;
     if (contextId !== undefined && contextId !== header.contextId) {
       throw invalidParams({ field: 'message.contextId', description: 'is not the context of the task' });
     }
-    const key = idempotencyKeyOf(request, call);
+    const key = idempotencyKeyOf(request, made);
     // Under a key this Message may be a repetition of the Message that ended the Task.
     if (key === undefined && isTerminalState(header.state)) {
       throw new A2AError('UNSUPPORTED_OPERATION', {
@@ -292,6 +293,7 @@ export class MessageAcceptance {
       });
     }
     const target = await ownerOf(this.catalog, this.tasks, agent, header);
+    const call = callToAgent(made, target);
     const checked = await this.checkMessage(target, request, call, key);
     if (checked) return checked;
     if (key === undefined) return { execution: await this.executions.resumeExecution(target, taskId, request, call) };

@@ -10,7 +10,7 @@ import type { Caller } from '#libs/access';
 import type { CallContext, ServedAgent } from '#libs/agents';
 import { type EnterFrame, type FrameRoom, LARGE_FRAME } from '#libs/http-server';
 import type { JsonObject } from '#libs/protocol';
-import { inboundCall, isRegisteredAgent, tenantPath } from '../http/call-context.js';
+import { inboundCall, isRegisteredAgent, namesTask, tenantPath } from '../http/call-context.js';
 import { OPERATIONS, type StreamOperation, type UnaryOperation } from '../operations.js';
 import { refuseRoom } from '../public-error.js';
 import type { RequestHandler } from '../request-handler.js';
@@ -151,7 +151,7 @@ export class GrpcBinding {
     const call = {
       ...grpcCall(headers, path, scope, this.options.baseUrl()),
       ...spoken.context,
-      ...(isRegisteredAgent(path) && inboundCall(caller, headers)),
+      ...((isRegisteredAgent(path) || (path === '' && namesTask(params))) && inboundCall(caller, headers)),
     };
     const agent = await this.options.handler.agentOfTasks(call);
     return { agent, params, call, caller, whenClosed, spoken };

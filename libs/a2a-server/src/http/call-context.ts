@@ -230,16 +230,31 @@ export function tenantPath(tenant: string): string {
 
 /**
  * Redirects a call at the service's base URL to another agent, if the `tenant` in its parameters is that agent's
- * path. Of a call at that URL, only one to a registered agent keeps `inbound`; calls at other URLs stay unchanged.
+ * path. Of the calls at that URL, only one to a registered agent keeps `inbound`, and a Message to an existing Task,
+ * whose agent is not known yet. Calls at other URLs stay unchanged.
  * @throws UnknownAgent if the tenant has a slash and is not the path of an agent
  */
 export function atTenant(call: CallContext, params: unknown): CallContext {
   if (call.agent !== '') return call;
   const tenant = isJsonObject(params) ? params.tenant : undefined;
   const path = typeof tenant === 'string' ? tenantPath(tenant) : '';
-  // Executions keep the context of their call; only registered agents need the headers.
-  if (!isRegisteredAgent(path)) delete call.inbound;
+  if (!isRegisteredAgent(path) && !(path === '' && namesTask(params))) delete call.inbound;
   return path === '' ? call : { ...call, agent: path };
+}
+
+/** True for the parameters of a Message to an existing Task. */
+export function namesTask(params: unknown): boolean {
+  return isJsonObject(params) && isJsonObject(params.message) && params.message.taskId !== undefined;
+}
+
+/**
+ * Returns the call to an agent, with `inbound` only for a registered agent: executions keep the context of their call,
+ * and other agents do not need the headers of the request.
+ */
+export function callToAgent(call: CallContext, { path }: Pick<ServedAgent, 'path'>): CallContext {
+  if (call.inbound === undefined || isRegisteredAgent(path)) return call;
+  const { inbound: _inbound, ...rest } = call;
+  return rest;
 }
 
 /**
