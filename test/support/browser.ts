@@ -96,7 +96,7 @@ export interface OpenOptions {
 export function useBrowser(names: readonly string[] = []): Tab {
   let browser: Browser | undefined;
   let contexts: BrowserContext[] = [];
-  let thrown: Error[] = [];
+  let errors: Error[] = [];
   beforeAll(async () => {
     const rules = names.map((name) => `MAP ${name} 127.0.0.1`).join(', ');
     const resolver = rules === '' ? [] : [`--host-resolver-rules=${rules}`];
@@ -104,11 +104,11 @@ export function useBrowser(names: readonly string[] = []): Tab {
     browser = await launchChromium(BROWSER_PATH, [...args, `--disable-features=${WITHOUT.join(',')}`, ...resolver]);
   });
   afterEach(async () => {
-    const [open, faults] = [contexts, thrown];
-    [contexts, thrown] = [[], []];
+    const [open, [thrown]] = [contexts, errors];
+    [contexts, errors] = [[], []];
     pages.clear();
-    await Promise.all(open.map((context) => context.close()));
-    if (faults[0]) throw faults[0];
+    await closeContexts(open);
+    if (thrown) throw thrown;
   });
   afterAll(() => browser?.close());
   return {
@@ -123,14 +123,22 @@ export function useBrowser(names: readonly string[] = []): Tab {
       contexts.push(context);
       context.setDefaultTimeout(180_000);
       const page = await context.newPage();
-      const errors: string[] = [];
-      pages.set(page, errors);
-      page.on('console', (said) => said.type() === 'error' && errors.push(said.text()));
+      const [written, thrown]: [string[], Error[]] = [[], errors];
+      pages.set(page, written);
+      page.on('console', (said) => said.type() === 'error' && written.push(said.text()));
+      // What a page throws while it is closed fails no later test.
       page.on('pageerror', (error) => thrown.push(error));
       await page.goto(url);
       return page;
     },
   };
+}
+
+/** Closes contexts. Handlers of routes that still run are left alone: what they throw on a closed page fails no test. */
+export async function closeContexts(contexts: readonly BrowserContext[]): Promise<void> {
+  const open = contexts.flatMap((context) => context.pages());
+  await Promise.all(open.map((page) => page.unrouteAll({ behavior: 'ignoreErrors' })));
+  await Promise.all(contexts.map((context) => context.close()));
 }
 
 interface WithAxe {
