@@ -3,6 +3,7 @@
  * `, N skipped` when there are any). Arguments go to jest, and then choose among all tests.
  * - Without arguments it leaves out the files of test/long.mjs.
  * - `--long` runs those, and `--all` both.
+ * If `PARLEY_TEST_FAILURES` names a file, the failed tests are appended to it.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
@@ -11,6 +12,7 @@ import { join } from 'node:path';
 import { jest } from './checks.mjs';
 import { ensureChromium } from './chromium.mjs';
 import { onEnding } from './ending.mjs';
+import { failedTestsOf, recordFailedTests } from './failed-tests.mjs';
 import { LONG } from '../test/long.mjs';
 import { ROOT, ensureBuilt, ensureInstalled } from './prepare.mjs';
 
@@ -34,6 +36,7 @@ child.on('exit', (code) => {
   const counts = countsOf(summary);
   rmSync(folder, { recursive: true, force: true });
   const failed = code === 0 ? counts.failed : Math.max(counts.failed, 1);
+  recordFailedTests(failedTestsOf(summary, code));
   for (const name of skippedTests(summary)) console.log(`skipped: ${name}`);
   const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
   console.log(`${counts.passed} passed, ${failed} failed${skipped}`);

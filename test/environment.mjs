@@ -1,3 +1,4 @@
+import { addCauses } from './error-causes.mjs';
 import { restoreAll } from './jest-globals.mjs';
 
 /**
@@ -23,7 +24,9 @@ export default class ProcessEnvironment {
   }
 
   handleTestEvent({ name, test }) {
-    if (name === 'test_done' && test.errors.length > 0) globalThis.failedTests = (globalThis.failedTests ?? 0) + 1;
+    if (name !== 'test_done' || test.errors.length === 0) return;
+    globalThis.failedTests = (globalThis.failedTests ?? 0) + 1;
+    for (const error of test.errors.flat()) addCauses(error);
   }
 
   /** There is none. */

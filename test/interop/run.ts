@@ -1,6 +1,7 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { run } from 'node:test';
+import { recordFailedTests } from '../../scripts/failed-tests.mjs';
 import { filledCells } from './cell-tests.js';
 import { openPlaces, outcomesOf } from './cells.js';
 import { withTables } from './page.js';
@@ -10,6 +11,7 @@ import { withTables } from './page.js';
  * cells and the page of them are written. Exits 0 only where every test passed and every cell is filled; in CI only
  * where the cells and the page that are there were right already.
  */
+const ROOT = resolve(import.meta.dirname, '../..');
 const CELLS = join(import.meta.dirname, 'cells.json');
 const PAGE = join(import.meta.dirname, '../../docs/INTEROP.md');
 
@@ -31,12 +33,14 @@ tests.on('test:pass', ({ name, details, skip }) => {
   passed += 1;
   say(`✓ ${name}`);
 });
-tests.on('test:fail', ({ name, details }) => {
+tests.on('test:fail', ({ name, file, details }) => {
   const { cause } = details.error;
   // A suite fails because of its tests, which are told already, or because of its hooks.
   if (details.type === 'suite' && /subtest/.test(details.error.message)) return;
   failed += 1;
-  say(`✗ ${name}\n${cause instanceof Error ? cause.stack : String(cause ?? details.error)}`);
+  const message = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause ?? details.error);
+  say(`✗ ${name}\n${message}`);
+  recordFailedTests([{ file: relative(ROOT, file ?? import.meta.filename), name, message }]);
 });
 tests.on('end', () => {
   const isAsExpected = wanted.length > 0 || cellsAreFilled();
@@ -50,14 +54,19 @@ function cellsAreFilled(): boolean {
   const outcomes = outcomesOf(filledCells());
   const open = openPlaces(outcomes);
   for (const { framework, direction, operation } of open)
-    say(`✗ ${framework} ${direction}, ${operation}: it says nothing, or failed`);
+    sayWrong(`${framework} ${direction}, ${operation}`, 'it says nothing, or failed');
   const written = [
     isNew(CELLS, () => `${JSON.stringify(outcomes, undefined, 2)}\n`),
     isNew(PAGE, (page) => withTables(page, outcomes)),
   ];
   const isWrong = written.includes(true) && process.env['CI'] !== undefined;
-  if (isWrong) say('✗ What is committed of the cells and of docs/INTEROP.md is not what ran: npm run interop');
+  if (isWrong) sayWrong('What is committed of the cells and of docs/INTEROP.md', 'it is not what ran: npm run interop');
   return open.length === 0 && !isWrong;
+}
+
+function sayWrong(name: string, message: string): void {
+  say(`✗ ${name}: ${message}`);
+  recordFailedTests([{ file: relative(ROOT, import.meta.filename), name, message }]);
 }
 
 /** Whether a file was another one before. */
