@@ -15,10 +15,12 @@ export interface ClientOptions {
   headers?: Record<string, string>;
   /** What its user answers; absent: it cannot ask. */
   answers?: (question: JsonObject) => JsonObject;
+  /** Makes its requests; absent: the global one. */
+  fetch?: typeof fetch;
 }
 
 /** The official client, connected. */
-export async function mcpClient(url: string, { mode, headers = {}, answers }: ClientOptions): Promise<Client> {
+export async function mcpClient(url: string, { mode, headers = {}, answers, fetch }: ClientOptions): Promise<Client> {
   const client = new Client(
     { name: 'test', version: '1' },
     { capabilities: answers ? { elicitation: {} } : {}, versionNegotiation: { mode } },
@@ -28,7 +30,9 @@ export async function mcpClient(url: string, { mode, headers = {}, answers }: Cl
       return answers(params as unknown as JsonObject) as { action: 'accept' };
     });
   }
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers }, ...(fetch && { fetch }) }),
+  );
   return client;
 }
 
