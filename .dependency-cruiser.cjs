@@ -34,7 +34,7 @@ const LAYERS = {
     durable: ['faults', 'protocol', 'service', 'postgres', 'http-server', 'tasks', 'agents', 'executor', 'a2a-client'],
   },
   'agents and edges': {
-    access: ['protocol', 'service', 'postgres', 'http-client', 'http-server'],
+    access: ['protocol', 'service', 'postgres', 'job-queue', 'http-client', 'http-server'],
     'remote-agents': [
       'protocol',
       'service',

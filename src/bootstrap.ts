@@ -22,6 +22,7 @@ import {
   OpenCalls,
   RefusedBodies,
   scopeOf,
+  SessionCookies,
 } from '#libs/access';
 import { AgentCatalog, BuiltInAgents } from '#libs/agents';
 import { GatewayAdapter, GatewaySocket } from '#libs/event-gateway';
@@ -315,6 +316,7 @@ async function createApp(config: AppConfig): Promise<NestFastifyApplication> {
     limits: app.get(CallerLimits),
     refused,
     turns,
+    cookies: app.get(SessionCookies),
   });
   admitBodies(fastify, app.get(InFlight), config.bodyLimit, refused);
   auditCalls(fastify);

@@ -4,8 +4,8 @@ import { EmptyState } from './components/empty-state.js';
 import { usePageTitle } from './components/page-title.js';
 import { ViewBoundary } from './components/view-boundary.js';
 import { ROUTES } from './routes.js';
-import { ApiKeyDialog } from './shell/api-key-dialog.js';
 import { Shell } from './shell/shell.js';
+import { SignInDialog } from './shell/sign-in-dialog.js';
 import { Loading } from './components/loading.js';
 
 /** Shows the shell and the view that the address names. */
@@ -29,7 +29,7 @@ export function App() {
           <NothingHere />
         </Route>
       </Switch>
-      <ApiKeyDialog />
+      <SignInDialog />
     </Shell>
   );
 }

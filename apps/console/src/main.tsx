@@ -3,11 +3,13 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import './shell/history-guard.js';
 import { queries } from './api/queries.js';
+import { followSession } from './api/sign-in.js';
 import { App } from './app.js';
 import './styles.css';
 
 const root = document.getElementById('root');
 if (!root) throw new Error('The page has no root');
+followSession();
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={queries}>

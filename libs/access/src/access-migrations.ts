@@ -52,5 +52,38 @@ class CreateSocketTicket1700000000610 implements MigrationInterface {
   }
 }
 
+/** Creates the table of the console's sessions, stored as digests; a ticket ends with the session that requested it. */
+class CreateConsoleSession1700000000970 implements MigrationInterface {
+  readonly name = 'CreateConsoleSession1700000000970';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE console_session (
+        digest text COLLATE "C" PRIMARY KEY,
+        tenant text COLLATE "C" NOT NULL,
+        owner text COLLATE "C" NOT NULL,
+        permissions text[] NOT NULL,
+        -- Proof by which the person signed in: api-key, jwt or oidc.
+        method text NOT NULL,
+        -- The session ends with this key, if the person signed in with a key.
+        key_digest text COLLATE "C",
+        created_at timestamptz NOT NULL DEFAULT now(),
+        ends_at timestamptz NOT NULL
+      )`);
+    await runner.query('CREATE INDEX console_session_owner ON console_session (tenant, owner, created_at)');
+    await runner.query('CREATE INDEX console_session_ends ON console_session (ends_at)');
+    await runner.query('ALTER TABLE socket_ticket ADD COLUMN session_digest text COLLATE "C"');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE socket_ticket DROP COLUMN session_digest');
+    await runner.query('DROP TABLE console_session');
+  }
+}
+
 /** Migrations of this library, in order. */
-export const ACCESS_MIGRATIONS = [CreateApiKey1700000000600, CreateSocketTicket1700000000610];
+export const ACCESS_MIGRATIONS = [
+  CreateApiKey1700000000600,
+  CreateSocketTicket1700000000610,
+  CreateConsoleSession1700000000970,
+];

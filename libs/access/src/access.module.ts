@@ -9,6 +9,7 @@ import { RevokedKeys } from './audit-log.js';
 import { Authentication } from './authentication.js';
 import { BrowserGuard } from './browser-guard.js';
 import { CallerLimits } from './caller-limits.js';
+import { ConsoleSessions } from './console-sessions.js';
 import { OpenCalls } from './open-calls.js';
 
 /**
@@ -23,6 +24,11 @@ import { OpenCalls } from './open-calls.js';
     OpenCalls,
     RevokedKeys,
     {
+      provide: ConsoleSessions,
+      inject: [Database, AppConfig],
+      useFactory: (database: Database, config: AppConfig) => new ConsoleSessions(database, config),
+    },
+    {
       provide: CallerLimits,
       inject: [AppConfig, Metrics],
       useFactory: (config: AppConfig, metrics: Metrics) => new CallerLimits(config, metrics),
@@ -34,10 +40,10 @@ import { OpenCalls } from './open-calls.js';
     },
     {
       provide: Authentication,
-      inject: [AppConfig, ApiKeys, OutboundHttp, Database],
+      inject: [AppConfig, ApiKeys, OutboundHttp, Database, ConsoleSessions],
       useFactory: Authentication.openAuthentication,
     },
   ],
-  exports: [ApiKeys, Authentication, BrowserGuard, CallerLimits, OpenCalls],
+  exports: [ApiKeys, Authentication, BrowserGuard, CallerLimits, ConsoleSessions, OpenCalls],
 })
 export class AccessModule {}

@@ -11,10 +11,11 @@ import {
   type StreamPermit,
 } from './caller-limits.js';
 import { type Caller, setCaller } from './caller.js';
-import { presentedCredentials } from './credentials.js';
+import { type Credentials, presentedCredentials } from './credentials.js';
 import type { OpenCalls } from './open-calls.js';
 import type { RefusedBodies } from './refused-bodies.js';
 import { isStream, type RouteAccess, routeAccess } from './route-access.js';
+import type { SessionCookies } from './session-cookies.js';
 
 export interface Guards {
   authentication: Authentication;
@@ -22,6 +23,8 @@ export interface Guards {
   limits: CallerLimits;
   refused: RefusedBodies;
   turns: LoopTurns;
+  /** Sessions of the console; absent in a process without a console. */
+  cookies?: SessionCookies;
 }
 
 /**
@@ -77,7 +80,7 @@ class RequestAdmission implements StreamPermit {
 
   /** Authenticates the request, and continues with the next check. Waits only for credentials that are not cached. */
   startAdmission(): void {
-    const credentials = presentedCredentials(this.request.headers);
+    const credentials = this.readCredentials();
     const { access, isLimited } = this.route;
     if (access === 'public' && !credentials) return this.done();
     try {
@@ -105,6 +108,15 @@ class RequestAdmission implements StreamPermit {
     if (this.request.raw.socket.destroyed) return;
     if (countedAs !== undefined) reply.raw.once('close', this.guards.limits.enterStream(countedAs));
     if (caller?.proof) reply.raw.once('close', this.guards.openCalls.watchStream(caller, endOf(reply.raw)));
+  }
+
+  /** Returns the credentials of the request; a key or token takes precedence over the session of the console. */
+  private readCredentials(): Credentials | undefined {
+    const { headers, raw } = this.request;
+    const presented = presentedCredentials(headers);
+    if (presented !== undefined || headers.cookie === undefined) return presented;
+    const value = this.guards.cookies?.readToken(raw);
+    return value === undefined ? undefined : { kind: 'session', value };
   }
 
   private checkPermission(caller: Caller, counts: boolean): void {
@@ -148,7 +160,7 @@ class RequestAdmission implements StreamPermit {
 
   private refuseRequest(error: Error): void {
     if (this.route.access === 'public') return this.done();
-    this.setChallenge(presentedCredentials(this.request.headers) ? ', error="invalid_token"' : '');
+    this.setChallenge(this.readCredentials() ? ', error="invalid_token"' : '');
     this.done(error);
   }
 

@@ -8,6 +8,7 @@ import { unauthenticatedError } from './access-errors.js';
 import { ApiKeys, digestOf } from './api-keys.js';
 import { ANONYMOUS, type Caller, isPermission, type Proof } from './caller.js';
 import { type Credentials, NODE_SCHEME } from './credentials.js';
+import { ConsoleSessions } from './console-sessions.js';
 import { JwtVerifier } from './jwt-verifier.js';
 
 /** Seconds for which a ticket opens a WebSocket. */
@@ -20,7 +21,7 @@ const CLEARED_AT_ONCE = 100;
 
 /**
  * Issues and redeems tickets, which identify a caller once, for thirty seconds, at every replica. A ticket is random
- * text and reveals no owner; only its digest is stored. It expires early if the key or the token of its owner does.
+ * text and reveals no owner; only its digest is stored. It expires early if its owner's key, token or session does.
  */
 class Tickets {
   constructor(private readonly database: Pick<Database, 'pool'>) {}
@@ -31,7 +32,15 @@ class Tickets {
     const { rows } = await this.database.pool.query<{ ends_at: Date }>({
       name: 'socket-ticket-make',
       text: MAKE,
-      values: [digestOf(ticket), tenant, owner, [...permissions], proof?.key ?? null, tokenEndsAt],
+      values: [
+        digestOf(ticket),
+        tenant,
+        owner,
+        [...permissions],
+        proof?.key ?? null,
+        tokenEndsAt,
+        proof?.session ?? null,
+      ],
     });
     return { ticket, expiresAt: rows[0]!.ends_at };
   }
@@ -57,14 +66,16 @@ interface TicketRow {
   permissions: string[];
   key_digest: string | null;
   token_ends_at: Date | null;
+  session_digest: string | null;
   holds: boolean;
 }
 
-function callerOfRow({ tenant, owner, permissions, key_digest, token_ends_at }: TicketRow): Caller {
+function callerOfRow({ tenant, owner, permissions, key_digest, token_ends_at, session_digest }: TicketRow): Caller {
   const known = { tenant, owner, permissions: new Set(permissions.filter(isPermission)) };
   if (key_digest === null && token_ends_at === null) return known;
   const proof = {
     ...(key_digest !== null && { key: key_digest }),
+    ...(session_digest !== null && { session: session_digest }),
     ...(token_ends_at !== null && { endsAt: token_ends_at.getTime() }),
   };
   return { ...known, proof };
@@ -75,16 +86,18 @@ const MAKE = `
     DELETE FROM socket_ticket WHERE digest IN (
       SELECT digest FROM socket_ticket WHERE ends_at <= now() LIMIT ${CLEARED_AT_ONCE} FOR UPDATE SKIP LOCKED)
   )
-  INSERT INTO socket_ticket (digest, tenant, owner, permissions, key_digest, token_ends_at, ends_at)
-  VALUES ($1, $2, $3, $4, $5, $6, now() + interval '${TICKET_SECONDS} seconds')
+  INSERT INTO socket_ticket (digest, tenant, owner, permissions, key_digest, token_ends_at, session_digest, ends_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, now() + interval '${TICKET_SECONDS} seconds')
   RETURNING ends_at`;
 
 const REDEEM = `
   DELETE FROM socket_ticket AS ticket WHERE digest = $1
-  RETURNING tenant, owner, permissions, key_digest, token_ends_at,
+  RETURNING tenant, owner, permissions, key_digest, token_ends_at, session_digest,
     ends_at > now() AND (token_ends_at IS NULL OR token_ends_at > now()) AND (key_digest IS NULL OR EXISTS (
       SELECT FROM api_key
-      WHERE api_key.digest = ticket.key_digest AND (api_key.ends_at IS NULL OR api_key.ends_at > now()))) AS holds`;
+      WHERE api_key.digest = ticket.key_digest AND (api_key.ends_at IS NULL OR api_key.ends_at > now())))
+    AND (session_digest IS NULL OR EXISTS (
+      SELECT FROM console_session WHERE console_session.digest = ticket.session_digest)) AS holds`;
 
 /**
  * Caller that a seal names, without its proof (key or token): intermediaries can read a seal, which is signed, not
@@ -160,7 +173,7 @@ interface Verifier {
 
 /**
  * Identifies the caller of a request, as AUTH_MODE requires. This class verifies all kinds of credentials: API keys,
- * tokens, seals of replicas, and tickets.
+ * tokens, sessions of the console, seals of replicas, and tickets.
  */
 @Injectable()
 export class Authentication {
@@ -169,6 +182,7 @@ export class Authentication {
     private readonly verifier: Verifier | undefined,
     private readonly seals: CallerSeal,
     private readonly tickets: Tickets,
+    private readonly sessions: ConsoleSessions,
   ) {}
 
   /**
@@ -180,6 +194,7 @@ export class Authentication {
     keys: ApiKeys,
     http: OutboundHttp,
     database: Database,
+    sessions: ConsoleSessions,
   ): Promise<Authentication> {
     const { auth } = config;
     await keys.seedKeys(auth.keys);
@@ -188,7 +203,7 @@ export class Authentication {
     const jwt = auth.jwt && new JwtVerifier(auth.jwt, http.trustingFetch(auth.jwt.jwksUrl));
     const verifier = auth.mode === 'api-key' ? keys : jwt;
     const seals = new CallerSeal(await serviceSecret(database, 'caller-seal'));
-    return new Authentication(keys, verifier, seals, new Tickets(database));
+    return new Authentication(keys, verifier, seals, new Tickets(database), sessions);
   }
 
   /** True if callers must authenticate. */
@@ -209,9 +224,10 @@ export class Authentication {
     return requireCaller(found);
   }
 
-  /** True if the key or token behind a caller's access is still valid. */
-  async isProofValid({ key, endsAt }: Proof): Promise<boolean> {
+  /** True if the key, token or session behind a caller's access is still valid. */
+  async isProofValid({ key, session, endsAt }: Proof): Promise<boolean> {
     if (endsAt !== undefined && Date.now() >= endsAt) return false;
+    if (session !== undefined && !(await this.sessions.isSessionValid(session))) return false;
     return key === undefined || this.keys.isKeyValid(key);
   }
 
@@ -231,6 +247,7 @@ export class Authentication {
 
   private verifyCredentials({ kind, value }: Credentials, verifier: Verifier): ReturnType<Verifier['findCaller']> {
     if (kind === 'bearer') return verifier.findCaller(value);
+    if (kind === 'session') return this.sessions.findCaller(value);
     return kind === 'node' ? this.seals.openSeal(value) : this.tickets.redeemTicket(value);
   }
 }

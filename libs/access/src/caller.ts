@@ -8,11 +8,13 @@ import { inboundTrace, type TraceContext } from '#libs/service';
 export const PERMISSIONS = ['agents', 'workflows', 'admin'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** Key or token on which an open stream depends: the stream ends once it is revoked or has expired. */
+/** Key, token or session on which an open stream depends: the stream ends once it is revoked or has expired. */
 export interface Proof {
-  /** Digest of the API key; absent if the caller used a token. */
+  /** Digest of the API key that the caller used, or signed in with; absent if the caller used a token. */
   readonly key?: string;
-  /** Expiry of the token, in milliseconds since 1970; absent if it never expires or the caller used a key. */
+  /** Digest of the token of the console's session; absent without a session. */
+  readonly session?: string;
+  /** Expiry of the token or session, in milliseconds since 1970; absent if the access has no expiry. */
   readonly endsAt?: number;
 }
 
@@ -21,7 +23,7 @@ export interface Caller {
   readonly tenant: string;
   readonly owner: string;
   readonly permissions: ReadonlySet<Permission>;
-  /** Key or token that may be revoked or expire; absent for access without such a credential. */
+  /** Key, token or session that may be revoked or expire; absent for access without such a credential. */
   readonly proof?: Proof;
 }
 

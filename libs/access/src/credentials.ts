@@ -1,8 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Credentials that a request presents: a key or token of a caller, a node call of a replica, or a ticket. */
+/**
+ * Credentials that a request presents: a key or token of a caller, a node call of a replica, a ticket, or the session
+ * of the console (SessionCookies).
+ */
 export interface Credentials {
-  kind: 'bearer' | 'node' | 'ticket';
+  kind: 'bearer' | 'node' | 'ticket' | 'session';
   value: string;
 }
 

@@ -19,6 +19,7 @@ export {
 } from './caller-limits.js';
 export { Authentication } from './authentication.js';
 export { EVENTS_PROTOCOL, presentedCredentials, upgradeCredentials } from './credentials.js';
+export { SessionCookies } from './session-cookies.js';
 export { OpenCalls } from './open-calls.js';
 export { routeAccess } from './route-access.js';
 export { type ApiCall, Call, Caller, callerOf, Scope, scopeOf, setCaller } from './caller.js';

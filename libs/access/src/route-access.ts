@@ -7,6 +7,7 @@ const AGENTS: readonly Permission[] = ['agents'];
 const WORKFLOWS: readonly Permission[] = ['workflows'];
 const READERS: readonly Permission[] = ['agents', 'workflows'];
 const ADMIN: readonly Permission[] = ['admin'];
+const EVERYONE: readonly Permission[] = ['agents', 'workflows', 'admin'];
 
 const READING = new Set(['GET', 'HEAD']);
 const PUBLIC = [
@@ -46,6 +47,8 @@ export function routeAccess(method: string, route: string | undefined): RouteAcc
   if (reads && !route.startsWith('/api/') && PUBLIC.some((it) => it.test(route))) return 'public';
   // Agents elsewhere have no key: the handler verifies the token of the webhook.
   if (method === 'POST' && route === '/agent-notifications/:id') return 'public';
+  // Each caller may sign in, see its own name, and sign out.
+  if (route === '/api/session') return EVERYONE;
   if (/^\/api\/(keys|credentials|mcp-servers|agents)(\/|$)/.test(route)) return ADMIN;
   // The operator decides which remote agents are called, and by which card; authors of workflows may read that.
   if (/^\/api\/agent-cards?(\/|$)/.test(route)) return reads ? READERS : ADMIN;

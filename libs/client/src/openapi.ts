@@ -941,6 +941,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns the caller, and until when it is signed in. */
+        get: operations["getSession"];
+        put?: never;
+        /**
+         * Signs a browser in with the key or token of this request, for twelve hours.
+         * @description The answer sets a cookie that scripts cannot read. It counts only with `X-Requested-With: parley-console`, and ends with the key or token.
+         */
+        post: operations["createSession"];
+        /** Signs the browser out: the session of the request ends at every replica. */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tasks/{id}/events": {
         parameters: {
             query?: never;
@@ -3605,6 +3627,40 @@ export interface components {
              * @example 7
              */
             revision?: string | null;
+        };
+        SessionView: {
+            /**
+             * @description How callers authenticate (AUTH_MODE).
+             * @example api-key
+             * @enum {string}
+             */
+            authentication: "none" | "api-key" | "jwt";
+            /**
+             * @description Name of the caller; empty without authentication.
+             * @example ann
+             */
+            caller: string;
+            /**
+             * Format: date-time
+             * @description Time at which the session or the token ends.
+             */
+            endsAt?: string;
+            /**
+             * @example [
+             *       "agents"
+             *     ]
+             */
+            scopes: ("agents" | "workflows" | "admin")[];
+            /**
+             * @description True if the caller is known by a session's cookie.
+             * @example true
+             */
+            signedIn: boolean;
+            /**
+             * @description Tenant of the caller; empty if the service has one tenant.
+             * @example
+             */
+            tenant: string;
         };
         SkippedToolView: {
             /**
@@ -7003,6 +7059,79 @@ export interface operations {
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
+            };
+        };
+    };
+    getSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
+                };
+            };
+        };
+    };
+    createSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionView"];
+                };
+            };
+            /** @description The request has no key or token of its own, such as that of a session. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There are too many sessions. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

@@ -14,6 +14,7 @@ const AGENTS: Scope[] = ['agents'];
 const WORKFLOWS: Scope[] = ['workflows'];
 const READERS: Scope[] = ['agents', 'workflows'];
 const ADMIN: Scope[] = ['admin'];
+const EVERYONE: Scope[] = [...SCOPES];
 
 type Row = [route: string, scopes: Scope[], allowed: number, body?: unknown];
 
@@ -65,6 +66,9 @@ const API: Row[] = [
   ['POST /api/deliveries/{id}/redeliver', AGENTS, 404],
   ['GET /api/events', AGENTS, 200],
   ['POST /api/tickets', AGENTS, 201],
+  ['GET /api/session', EVERYONE, 200],
+  ['POST /api/session', EVERYONE, 201],
+  ['DELETE /api/session', EVERYONE, 204],
   ['GET /api/agent-card', READERS, 400],
   ['GET /api/agent-cards', READERS, 200],
   ['GET /api/agent-cards/{id}', READERS, 404],

@@ -7,7 +7,7 @@ import {
   type AnyRunEvent,
 } from '#libs/client';
 import { ApiProblem, readProblem, sentenceFor } from './problem.js';
-import { askForKey, sessionKey } from './session-key.js';
+import { askForSignIn, CONSOLE_HEADER, sessionKey, signInCount } from './sign-in.js';
 
 /** A type `T` of the API, with narrower types for the members in `M`. A member of `M` that `T` lacks is an error. */
 export type Narrowed<T, M extends { [K in keyof M]: K extends keyof T ? M[K] : never }> = Omit<T, keyof M> & M;
@@ -17,7 +17,7 @@ export interface CallOptions {
   body?: unknown;
   headers?: Record<string, string>;
   signal?: AbortSignal;
-  /** True to fail with 401 rather than to ask the person for a key. */
+  /** True to fail with 401 rather than to ask the person to sign in. */
   isSilent?: boolean;
 }
 
@@ -66,7 +66,7 @@ export async function requestApi(method: string, path: string, options: CallOpti
   const { body, headers = {}, signal, isSilent } = options;
   const isForm = body instanceof FormData;
   const isJson = body !== undefined && !isForm;
-  const send = isSilent ? fetchSilently : fetchWithKey;
+  const send = isSilent ? fetchSilently : fetchSignedIn;
   const response = await send(path, {
     method,
     headers: { ...(isJson && { 'content-type': 'application/json' }), ...headers },
@@ -80,34 +80,33 @@ export async function requestApi(method: string, path: string, options: CallOpti
   return response;
 }
 
-/** Calls the service with this page's API key. After a 401 it asks the person for a key and retries with it. */
-async function fetchWithKey(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
-  const used = sessionKey();
+/** Calls the service as the signed-in caller. After a 401 it asks the person to sign in, and then retries. */
+async function fetchSignedIn(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
+  const [used, signIns] = [sessionKey(), signInCount()];
   const response = await fetchSilently(input, init);
   if (response.status !== 401) return response;
-  // Another request may have asked for a key and received it meanwhile.
-  const key = sessionKey() === used ? await askForKey(used) : sessionKey();
-  return key === undefined ? response : fetchWithKey(input, init);
+  // Another request may have asked for a sign-in meanwhile, and received it.
+  const isSignedIn = signInCount() !== signIns || (await askForSignIn(used));
+  return isSignedIn ? fetchSignedIn(input, init) : response;
 }
 
-/** Calls the service with this page's API key, if it has one. */
+/** Calls the service with this tab's API key if it has one, else with the session of the browser, if there is one. */
 function fetchSilently(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
   const key = sessionKey();
   const headers = new Headers(init?.headers);
-  // Proves that the request comes from this page: no other origin can send this header, and on plain HTTP a browser
-  // reports nothing else about the origin of a GET.
-  headers.set('x-requested-with', 'parley-console');
+  // No other origin can send this header, and on plain HTTP a browser reports nothing else about the origin of a GET.
+  for (const [name, value] of Object.entries(CONSOLE_HEADER)) headers.set(name, value);
   if (key !== undefined) headers.set('authorization', `Bearer ${key}`);
   return fetch(input, { ...init, headers });
 }
 
 /**
- * Yields the events of a run as `ParleyClient.events` does, with the API key of this page.
+ * Yields the events of a run as `ParleyClient.events` does, as the signed-in caller.
  * @throws ApiProblem if the service answers with an error that a reconnect does not repair
  */
 export async function* followRun(...request: Parameters<ParleyClient['events']>): AsyncGenerator<AnyRunEvent> {
   try {
-    yield* createClient({ url: location.origin, fetch: fetchWithKey }).events(...request);
+    yield* createClient({ url: location.origin, fetch: fetchSignedIn }).events(...request);
   } catch (error) {
     throw error instanceof ParleyError ? new ApiProblem(error.status, error.message, error.errors) : error;
   }

@@ -1,6 +1,6 @@
 import { TriangleAlert } from 'lucide-react';
 import { ApiProblem, isForbidden, sentenceOf } from '../api/problem.js';
-import { changeKey, isKeyInUse } from '../api/session-key.js';
+import { changeKey, isSignedIn } from '../api/sign-in.js';
 import { Button } from './button.js';
 import { TraceId } from './trace-id.js';
 
@@ -19,7 +19,7 @@ export function ErrorState({ error, onRetry }: ErrorStateProps) {
       <TriangleAlert className="size-5 shrink-0 text-destructive" aria-hidden />
       <p className="min-w-0 grow text-sm break-words">{sentenceOf(error)}</p>
       {error instanceof ApiProblem && error.traceId !== undefined && <TraceId id={error.traceId} />}
-      {isForbidden(error) && isKeyInUse() && <Button onClick={() => void changeKey()}>Use another key</Button>}
+      {isForbidden(error) && isSignedIn() && <Button onClick={() => void changeKey()}>Use another key</Button>}
       {onRetry && <Button onClick={onRetry}>Try again</Button>}
     </div>
   );

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
-import { onKeyChange, sessionKey } from '../api/session-key.js';
+import { onSignInChange, signInCount } from '../api/sign-in.js';
 import { useLive } from '../api/use-live.js';
 import { changesQuestions, countQuestions } from './inbox-api.js';
 
@@ -10,9 +10,9 @@ const QUERY_KEY = ['waiting-count'];
 
 /** Returns the number of pending questions as a short text; `undefined` while this page cannot read them. */
 export function useWaitingCount(): string | undefined {
-  const key = useSyncExternalStore(onKeyChange, sessionKey);
+  const signIns = useSyncExternalStore(onSignInChange, signInCount);
   const { data } = useQuery({
-    queryKey: [...QUERY_KEY, key],
+    queryKey: [...QUERY_KEY, signIns],
     queryFn: ({ signal }) => countQuestions(signal),
   });
   return data;

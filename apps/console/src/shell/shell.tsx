@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useTitleCount } from '../components/page-title.js';
 import { useWaitingCount, WaitingCountUpdates } from '../inbox/waiting-count.js';
-import { KeySwitch } from './key-switch.js';
+import { AccountButtons } from './account-buttons.js';
 import { Navigation } from './navigation.js';
 import { ThemeSwitch } from './theme-switch.js';
 
@@ -28,7 +28,7 @@ export function Shell({ children }: { children: ReactNode }) {
         </div>
         <div className="flex items-center gap-1 md:border-t md:p-2">
           <ThemeSwitch />
-          <KeySwitch />
+          <AccountButtons />
           <a
             href="/docs"
             className="flex items-center gap-2 rounded-md p-2 text-sm text-muted-foreground hover:bg-muted hover:text-foreground"

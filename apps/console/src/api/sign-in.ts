@@ -1,0 +1,222 @@
+import type { Schemas } from '#libs/client';
+import { ApiProblem, readProblem, sentenceFor } from './problem.js';
+
+/**
+ * Sign-in of this page. The person signs in with an API key, either for the whole browser (a session of the service,
+ * whose cookie no script can read) or for this tab (the key is then in session storage).
+ */
+
+/** Name in session storage of the API key for this tab alone. */
+const NAME = 'parley.api-key';
+const PATH = '/api/session';
+
+/**
+ * Reason why the sign-in dialog is open.
+ * - `first`: the service requires a sign-in
+ * - `refused`: the service rejected the entered key
+ * - `ended`: the session has ended, or its key was revoked
+ * - `signed-out`: the person signed out, here or in another tab
+ * - `switch`: the person wants to use another key
+ */
+export type SignInReason = 'first' | 'refused' | 'ended' | 'signed-out' | 'switch';
+
+type Session = Schemas['SessionView'];
+
+const listeners = new Set<() => void>();
+let waiting: ((isSignedIn: boolean) => void)[] = [];
+let reason: SignInReason = 'first';
+let session: Session | undefined;
+/** Name of the last caller of this page, so that a page never shows another caller what the last one has opened. */
+let lastCaller: string | undefined;
+let loading: Promise<void> | undefined;
+let count = 0;
+let channel: BroadcastChannel | undefined;
+
+/** Header that proves that a request comes from a page of this origin; no session counts without it. */
+export const CONSOLE_HEADER = { 'x-requested-with': 'parley-console' } as const;
+
+/** Returns the API key that this tab alone uses; `undefined` without one. */
+export function sessionKey(): string | undefined {
+  return sessionStorage.getItem(NAME) ?? undefined;
+}
+
+/** Returns the session of this browser; `undefined` without one, or while it is not loaded. */
+export function currentSession(): Session | undefined {
+  return session;
+}
+
+/** Number of sign-ins of this page, which changes with each of them. */
+export function signInCount(): number {
+  return count;
+}
+
+/** True if the person has signed in, so that a sign-out is possible. */
+export function isSignedIn(): boolean {
+  return session !== undefined || sessionKey() !== undefined;
+}
+
+/** Loads the session of this browser, and follows the sign-ins and sign-outs of its other tabs. */
+export function followSession(): void {
+  channel = new BroadcastChannel('parley.sign-in');
+  channel.onmessage = ({ data }: MessageEvent<'signed-in' | 'signed-out'>) => {
+    if (sessionKey() !== undefined) return;
+    if (data === 'signed-out') return leaveSession('signed-out');
+    loading = undefined;
+    void loadSession().then(() => session !== undefined && resumePage());
+  };
+  void loadSession();
+}
+
+/** Loads the session of this browser unless it is known. Never rejects; a failed request is sent again later. */
+export function loadSession(): Promise<void> {
+  loading ??= readSession().catch(() => {
+    loading = undefined;
+  });
+  return loading;
+}
+
+async function readSession(): Promise<void> {
+  if (sessionKey() !== undefined) return;
+  const response = await fetch(PATH, { headers: CONSOLE_HEADER });
+  if (!response.ok) return;
+  const view = (await response.json()) as Session;
+  if (view.signedIn) adoptSession(view);
+}
+
+function adoptSession(view: Session): void {
+  session = view;
+  const caller = JSON.stringify([view.tenant, view.caller]);
+  if (lastCaller !== undefined && lastCaller !== caller) location.reload();
+  lastCaller = caller;
+  notifyListeners();
+}
+
+/**
+ * Asks the person to sign in, in a dialog that serves all requests at once. Resolves with true after a sign-in, and
+ * with false if the person declines.
+ * @param used API key that the service refused, if any
+ */
+export function askForSignIn(used?: string): Promise<boolean> {
+  if (session !== undefined && used === undefined) leaveSession('ended');
+  else if (!mustSignIn() && waiting.length === 0) reason = used === undefined ? 'first' : 'refused';
+  return new Promise((resolve) => {
+    waiting = [...waiting, resolve];
+    notifyListeners();
+  });
+}
+
+/** Asks for an API key in place of the current one, and reloads the page with it. Without one, nothing changes. */
+export async function changeKey(): Promise<void> {
+  const answer = new Promise<boolean>((resolve) => (waiting = [...waiting, resolve]));
+  reason = 'switch';
+  notifyListeners();
+  if (await answer) location.reload();
+}
+
+/** True if a text can be sent as a key: a header allows no character beyond Latin-1 and no line break. */
+export function isSendable(key: string): boolean {
+  try {
+    return new Headers({ authorization: `Bearer ${key}` }).has('authorization');
+  } catch {
+    return false;
+  }
+}
+
+/** Uses an API key in this tab alone. */
+export function signInTab(key: string): void {
+  sessionStorage.setItem(NAME, key);
+  session = undefined;
+  resumePage();
+}
+
+/**
+ * Signs this browser in with an API key. A rejected key leaves the dialog open (`refused`).
+ * @throws ApiProblem for any other failure
+ */
+export async function signIn(key: string): Promise<void> {
+  const headers = { ...CONSOLE_HEADER, authorization: `Bearer ${key}` };
+  const response = await fetch(PATH, { method: 'POST', headers }).catch(() => undefined);
+  if (response === undefined) throw new ApiProblem(0, sentenceFor(0));
+  if (response.status === 401) {
+    reason = 'refused';
+    return notifyListeners();
+  }
+  if (!response.ok) throw await readProblem(response);
+  sessionStorage.removeItem(NAME);
+  adoptSession((await response.json()) as Session);
+  channel?.postMessage('signed-in');
+  resumePage();
+}
+
+/**
+ * Signs out: the whole browser, or this tab if it uses a key of its own.
+ * @throws ApiProblem if the service cannot be reached
+ */
+export async function signOut(): Promise<void> {
+  if (sessionKey() === undefined) {
+    const response = await fetch(PATH, { method: 'DELETE', headers: CONSOLE_HEADER }).catch(() => undefined);
+    if (response === undefined) throw new ApiProblem(0, sentenceFor(0));
+    if (!response.ok && response.status !== 401) throw await readProblem(response);
+    channel?.postMessage('signed-out');
+  }
+  sessionStorage.removeItem(NAME);
+  leaveSession('signed-out');
+}
+
+/** Closes the dialog without a sign-in. A refused key of this tab is then removed; any other key stays. */
+export function declineSignIn(): void {
+  if (reason === 'refused') {
+    sessionStorage.removeItem(NAME);
+    loading = undefined;
+    void loadSession();
+  }
+  answerAll(false);
+}
+
+/** True if the page may show nothing before the next sign-in. */
+export function mustSignIn(): boolean {
+  return session === undefined && (reason === 'ended' || reason === 'signed-out');
+}
+
+/** True if the sign-in dialog is open. */
+export function isSignInWanted(): boolean {
+  return waiting.length > 0 || mustSignIn();
+}
+
+/** Returns the reason why the dialog is open. */
+export function signInReason(): SignInReason {
+  return reason;
+}
+
+/**
+ * Calls the listener whenever a sign-in is requested, made or ended.
+ * @returns a function that removes the listener
+ */
+export function onSignInChange(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function leaveSession(why: 'ended' | 'signed-out'): void {
+  session = undefined;
+  reason = why;
+  notifyListeners();
+}
+
+/** Closes the dialog, and has the pending requests sent again. */
+function resumePage(): void {
+  count += 1;
+  reason = 'first';
+  answerAll(true);
+}
+
+function answerAll(isSignedIn: boolean): void {
+  const answered = waiting;
+  waiting = [];
+  for (const resolve of answered) resolve(isSignedIn);
+  notifyListeners();
+}
+
+function notifyListeners(): void {
+  for (const listener of listeners) listener();
+}

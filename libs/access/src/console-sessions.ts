@@ -1,0 +1,144 @@
+import { Injectable } from '@nestjs/common';
+import { randomBytes } from 'node:crypto';
+import { ProblemError } from '#libs/http-server';
+import { BatchLoader, Database, inTransaction } from '#libs/postgres';
+import { AppConfig } from '#libs/service';
+import { CredentialCache, digestOf } from './api-keys.js';
+import { type Caller, isPermission } from './caller.js';
+
+const TOKEN_BYTES = 32;
+const TOKEN_FORM = /^[\w-]{43}$/;
+/** Hours for which a session is valid. */
+const SESSION_HOURS = 12;
+/** Maximum number of sessions of one caller; a further one ends the oldest. */
+const MAX_OF_CALLER = 20;
+/** Maximum number of sessions in the database; a further one is refused. */
+const MAX_SESSIONS = 10_000;
+/** Key of the advisory lock under which sessions are counted and created. */
+const CREATION_LOCK = 0x70_73_65_73;
+
+/** Proof by which a person signed in. Sessions count only while the service accepts this kind of proof. */
+export type SignInMethod = 'api-key' | 'jwt' | 'oidc';
+
+/** Session of the console that was just created. */
+export interface CreatedSession {
+  /** Secret text of the session's cookie, which is stored nowhere else. */
+  token: string;
+  endsAt: Date;
+}
+
+/**
+ * Sessions of the console in PostgreSQL, which every replica accepts.
+ * - Only the digest of a session's token is stored.
+ * - A session ends after SESSION_HOURS, and with the key or token by which the person signed in.
+ * - An ended session is accepted for at most two seconds (CredentialCache), at any replica.
+ */
+@Injectable()
+export class ConsoleSessions {
+  private readonly active = new BatchLoader((digests: readonly string[]) => this.readActive(digests));
+  private readonly cache = new CredentialCache((digest) => this.active.get(digest));
+  private readonly methods: readonly SignInMethod[];
+
+  constructor(
+    private readonly database: Database,
+    { auth }: AppConfig,
+  ) {
+    this.methods = auth.mode === 'none' ? [] : [auth.mode];
+  }
+
+  /** Finds the caller of a session; `undefined` for an invalid token. */
+  findCaller(token: string): Caller | undefined | Promise<Caller | undefined> {
+    if (this.methods.length === 0 || !TOKEN_FORM.test(token)) return undefined;
+    const found = this.cache.lookUp(digestOf(token));
+    return found instanceof Promise ? found.then(unlessEnded) : unlessEnded(found);
+  }
+
+  /** True if the session with a digest has not ended. */
+  async isSessionValid(digest: string): Promise<boolean> {
+    return unlessEnded(await this.cache.lookUp(digest)) !== undefined;
+  }
+
+  /**
+   * Creates a session of a caller.
+   * @param caller the session ends with its key or token
+   * @throws ProblemError (503) if there are MAX_SESSIONS sessions
+   */
+  async createSession(caller: Caller, method: SignInMethod): Promise<CreatedSession> {
+    const token = randomBytes(TOKEN_BYTES).toString('base64url');
+    const { tenant, owner, permissions, proof } = caller;
+    const tokenEndsAt = proof?.endsAt === undefined ? null : new Date(proof.endsAt);
+    const values = [digestOf(token), tenant, owner, [...permissions], method, proof?.key ?? null, tokenEndsAt];
+    const row = await inTransaction(this.database, async (client) => {
+      await client.query('SELECT pg_advisory_xact_lock($1)', [CREATION_LOCK]);
+      await client.query(DELETE_ENDED);
+      await client.query(DELETE_OLDEST, [tenant, owner]);
+      const { rows } = await client.query<{ ends_at: Date }>(INSERT, values);
+      return rows[0];
+    });
+    if (!row) throw new ProblemError(503, 'There are too many sessions of the console; try again later');
+    return { token, endsAt: row.ends_at };
+  }
+
+  /** Ends a session. @param digest digest of its token (`Proof.session`) */
+  async endSession(digest: string): Promise<void> {
+    await this.database.pool.query('DELETE FROM console_session WHERE digest = $1', [digest]);
+    this.cache.forgetCredential(digest);
+  }
+
+  /** Deletes all sessions that have ended. @returns their number */
+  async deleteEnded(): Promise<number> {
+    return (await this.database.pool.query(DELETE_ENDED)).rowCount ?? 0;
+  }
+
+  private async readActive(digests: readonly string[]): Promise<Map<string, Caller>> {
+    const { rows } = await this.database.pool.query<SessionRow>({
+      name: 'console-sessions-active',
+      text: READ_ACTIVE,
+      values: [digests, this.methods],
+    });
+    return new Map(rows.map((row) => [row.digest, callerOfRow(row)]));
+  }
+}
+
+interface SessionRow {
+  digest: string;
+  tenant: string;
+  owner: string;
+  permissions: string[];
+  key_digest: string | null;
+  ends_at: Date;
+}
+
+function callerOfRow({ digest, tenant, owner, permissions, key_digest, ends_at }: SessionRow): Caller {
+  const key = key_digest === null ? {} : { key: key_digest };
+  const proof = { session: digest, ...key, endsAt: ends_at.getTime() };
+  return { tenant, owner, permissions: new Set(permissions.filter(isPermission)), proof };
+}
+
+/** Returns the caller unless the session has ended since it was cached. */
+function unlessEnded(caller: Caller | undefined): Caller | undefined {
+  return Date.now() < (caller?.proof?.endsAt ?? 0) ? caller : undefined;
+}
+
+const KEY_IS_ACTIVE = `
+  (session.key_digest IS NULL OR EXISTS (
+    SELECT FROM api_key
+    WHERE api_key.digest = session.key_digest AND (api_key.ends_at IS NULL OR api_key.ends_at > now())))`;
+
+const READ_ACTIVE = `
+  SELECT digest, tenant, owner, permissions, key_digest, ends_at FROM console_session AS session
+  WHERE digest = ANY($1::text[]) AND method = ANY($2::text[]) AND ends_at > now() AND ${KEY_IS_ACTIVE}`;
+
+const DELETE_ENDED = `
+  DELETE FROM console_session AS session WHERE ends_at <= now() OR NOT ${KEY_IS_ACTIVE}`;
+
+const DELETE_OLDEST = `
+  DELETE FROM console_session WHERE digest IN (
+    SELECT digest FROM console_session WHERE tenant = $1 AND owner = $2
+    ORDER BY created_at DESC, digest OFFSET ${MAX_OF_CALLER - 1})`;
+
+const INSERT = `
+  INSERT INTO console_session (digest, tenant, owner, permissions, method, key_digest, ends_at)
+  SELECT $1, $2, $3, $4, $5, $6, least($7::timestamptz, now() + interval '${SESSION_HOURS} hours')
+  WHERE (SELECT count(*) FROM console_session) < ${MAX_SESSIONS}
+  RETURNING ends_at`;

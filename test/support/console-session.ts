@@ -1,0 +1,26 @@
+import { Api } from './workflow.js';
+
+/** What the console sends with every request. */
+export const OF_CONSOLE = { 'x-requested-with': 'parley-console' };
+
+/** What a browser sends after a sign-in: the cookie that it got, and the header of the console. */
+export interface SignedIn {
+  headers: Record<string, string>;
+  /** The whole `Set-Cookie`. */
+  setCookie: string;
+  token: string;
+}
+
+/** Signs a browser in with what a caller sends. */
+export async function signIn(url: string, credentials: Record<string, string>): Promise<SignedIn> {
+  const { status, headers, text } = await new Api(url, credentials).call('POST', '/session');
+  if (status !== 201) throw new Error(`The sign-in was refused: ${status} ${text}`);
+  const setCookie = headers.getSetCookie()[0] ?? '';
+  const cookie = setCookie.split(';', 1)[0] ?? '';
+  return { headers: { ...OF_CONSOLE, cookie }, setCookie, token: cookie.slice(cookie.indexOf('=') + 1) };
+}
+
+/** The status with which a service answers a caller's list of runs. */
+export async function statusFor(url: string, headers: Record<string, string>): Promise<number> {
+  return (await new Api(url, headers).call('GET', '/runs')).status;
+}
