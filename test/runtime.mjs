@@ -1,5 +1,6 @@
 import { createRequire, registerHooks, setSourceMapsSupport } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import { keepConnections } from './kept-connections.mjs';
 import './support/typescript-hooks.mjs';
 import { V8Coverage } from './support/v8-coverage.mjs';
 
@@ -15,6 +16,7 @@ registerHooks({
 });
 // Those of packages are not read: there are thousands.
 setSourceMapsSupport(true);
+keepConnections();
 
 /** What jest-circus puts into a file's world. */
 const WORDS = ['describe', 'it', 'test', 'beforeAll', 'beforeEach', 'afterEach', 'afterAll'];

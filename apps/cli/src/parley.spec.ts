@@ -15,8 +15,6 @@ let folder: string;
 
 beforeAll(async () => {
   server = createServer((request, response) => answer(request, response));
-  // A command that is loaded for long, in this process, finds no connection that was closed meanwhile.
-  server.keepAliveTimeout = 600_000;
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });

@@ -18,7 +18,6 @@ beforeAll(async () => {
     else json(response, { runId: 'r', status }, method === 'POST' ? 202 : 200);
     if (method === 'POST') answers += 1;
   });
-  server.keepAliveTimeout = 600_000;
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
 });
 
