@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rpc, sendParams } from '../support/a2a.js';
-import { type Parley, startParley } from '../support/parley.js';
+import { freePort, type Parley, startParley } from '../support/parley.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { SdkGrpcAgent, type SdkGrpcAgentOptions } from '../support/sdk-grpc-agent.js';
 import { selfMadeCertificate } from '../support/self-made-certificate.js';
@@ -35,7 +35,10 @@ beforeAll(async () => {
   const file = join(folder, 'agents.pem');
   await writeFile(file, tls.cert);
   database = await freshDatabase();
-  parley = await startParley({ databaseUrl: database.url, env: { NODE_EXTRA_CA_CERTS: file } });
+  parley = await startParley({
+    databaseUrl: database.url,
+    env: { PORT: String(await freePort()), NODE_EXTRA_CA_CERTS: file },
+  });
   api = new Api(parley.url);
 });
 

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import type { IncomingHttpHeaders, Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type AgentCard, type Artifact, Message, type Part, Role, TaskState } from '@a2a-js/sdk';
 import {
   AgentEvent,
@@ -13,6 +12,7 @@ import {
 import { jsonRpcHandler, restHandler, UserBuilder } from '@a2a-js/sdk/server/express';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
 import type { JsonObject, Message as OwnMessage } from '#libs/protocol';
+import { freePort } from './free-port.mjs';
 import { cardRoute } from './sdk-server.js';
 import { until } from './until.js';
 
@@ -97,9 +97,9 @@ export class DoorAgent implements AgentExecutor {
       next();
     });
     this.app.use((request, reply, next) => this.interceptCall(request, reply, next));
+    this.port ||= await freePort();
     this.server = this.app.listen(this.port, '127.0.0.1');
     await once(this.server, 'listening');
-    this.port = (this.server.address() as AddressInfo).port;
     const requestHandler = new DefaultRequestHandler(this.card, new InMemoryTaskStore(), this);
     const served = { requestHandler, userBuilder: UserBuilder.noAuthentication };
     this.app.use('/.well-known/agent-card.json', cardRoute(requestHandler));

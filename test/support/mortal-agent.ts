@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from './free-port.mjs';
 import { before } from './until.js';
 
 /** Notes of an agent about a Task. */
@@ -26,7 +27,7 @@ export interface AgentNote {
  */
 export class MortalAgent {
   private child: ChildProcess | undefined;
-  private port = '0';
+  private port = '';
   private readonly allowed: Record<string, number> = {};
   private readonly folder = mkdtempSync(join(tmpdir(), 'mortal-agent-'));
 
@@ -34,6 +35,7 @@ export class MortalAgent {
 
   static async start({ survives }: { survives: boolean }): Promise<MortalAgent> {
     const agent = new MortalAgent(survives);
+    agent.port = String(await freePort());
     await agent.begin();
     return agent;
   }
@@ -42,7 +44,7 @@ export class MortalAgent {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Starts the process, at the same port as before. */
+  /** Starts the process; after the first time, at the same port. */
   async begin(): Promise<void> {
     const execArgv = ['--import', join(import.meta.dirname, 'typescript-hooks.mjs')];
     const args = [this.notesPath, this.port, ...(this.survives ? [this.folder] : [])];
@@ -51,8 +53,7 @@ export class MortalAgent {
       // The SDK writes each refused request to its output.
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
-    const [{ url }] = (await before(once(this.child, 'message'), { what: 'the agent to start' })) as [{ url: string }];
-    this.port = new URL(url).port;
+    await before(once(this.child, 'message'), { what: 'the agent to start' });
     this.child.send(this.allowed);
   }
 

@@ -14,6 +14,7 @@ import {
 } from '@a2a-js/sdk/server';
 import { A2AService, grpcService, UserBuilder } from '@a2a-js/sdk/server/grpc';
 import { type Metadata, Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js';
+import { freePort } from './free-port.mjs';
 
 export interface SdkGrpcAgentOptions {
   streaming?: boolean;
@@ -60,16 +61,15 @@ export class SdkGrpcAgent {
     const credentials = tls
       ? ServerCredentials.createSsl(null, [{ cert_chain: tls.cert, private_key: tls.key }])
       : ServerCredentials.createInsecure();
+    const { port: wanted = await freePort(), cardPort = await freePort() } = options;
     const port = await new Promise<number>((resolve, reject) => {
-      grpc.bindAsync(`127.0.0.1:${options.port ?? 0}`, credentials, (error, bound) =>
-        error ? reject(error) : resolve(bound),
-      );
+      grpc.bindAsync(`127.0.0.1:${wanted}`, credentials, (error, bound) => (error ? reject(error) : resolve(bound)));
     });
     card.supportedInterfaces[0]!.url = cardUrl(port);
     const http = createServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(JSON.stringify(cardJson(card)));
-    }).listen(options.cardPort ?? 0, '127.0.0.1');
+    }).listen(cardPort, '127.0.0.1');
     await once(http, 'listening');
     const agent = new SdkGrpcAgent(grpc, http, port, store, executor);
     grpc.addService(A2AService as unknown as ServiceDefinition, agent.watched(service));

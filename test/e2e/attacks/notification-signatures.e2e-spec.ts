@@ -15,7 +15,7 @@ import {
 } from 'jose';
 import { cardVerifier } from '../../../docs/cards/verify-card.mjs';
 import { sendTask } from '../../support/a2a.js';
-import { type Parley, startParley } from '../../support/parley.js';
+import { freePort, type Parley, startParley } from '../../support/parley.js';
 import { freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { SampleReceiver } from '../../support/sample-receiver.js';
 import { until } from '../../support/until.js';
@@ -36,7 +36,7 @@ let elsewhere: ReceivedNotification;
 beforeAll(async () => {
   database = await freshDatabase();
   known = await keptKey(database);
-  parley = await startParley({ databaseUrl: database.url });
+  parley = await startParley({ databaseUrl: database.url, env: { PORT: String(await freePort()) } });
   const [hook, other] = [await WebhookReceiver.start(), await WebhookReceiver.start()];
   told = await notification(hook);
   elsewhere = await notification(other);
