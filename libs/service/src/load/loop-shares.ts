@@ -8,19 +8,22 @@ const BUSY = 0.75;
 /** Minimum milliseconds over which the utilization is measured. */
 const WINDOW_MS = 100;
 
+/** Clock and meter of an event loop. */
+export type LoopMeter = Pick<typeof performance, 'now' | 'eventLoopUtilization'>;
+
 /**
  * Returns a function that returns true while the event loop is busy: if it worked for at least 75 % of the last
  * measured period. A period lasts 100 milliseconds, or longer if the function is called less often.
  */
-export function watchLoopLoad(): () => boolean {
-  let start = performance.eventLoopUtilization();
-  let measuredAt = performance.now();
+export function watchLoopLoad(loop: LoopMeter = performance): () => boolean {
+  let start = loop.eventLoopUtilization();
+  let measuredAt = loop.now();
   let isBusy = false;
   return () => {
-    const now = performance.now();
+    const now = loop.now();
     if (now < measuredAt + WINDOW_MS) return isBusy;
-    const end = performance.eventLoopUtilization();
-    isBusy = performance.eventLoopUtilization(end, start).utilization >= BUSY;
+    const end = loop.eventLoopUtilization();
+    isBusy = loop.eventLoopUtilization(end, start).utilization >= BUSY;
     start = end;
     measuredAt = now;
     return isBusy;
