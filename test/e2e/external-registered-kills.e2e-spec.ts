@@ -32,7 +32,7 @@ describe.each(['local', 'http'])('an external node that calls a registered agent
     agent.release();
     const after = new Api(other.url);
     const run = await after.ended(runId);
-    expect([run.status, textOf(run.artifacts.ext)]).toEqual(['completed', 'first last']);
+    expect([run.status, run.error, textOf(run.artifacts.ext)]).toEqual(['completed', undefined, 'first last']);
     const done = await until(
       async () => {
         const task = await getTask(after.base(workflow, 'ext'), direct.id);
