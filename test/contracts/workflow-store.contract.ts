@@ -141,7 +141,7 @@ export function describeWorkflowStore(name: string, open: () => WorkflowStore): 
       const [last, middle, ...none] = await store.listSaves(definition.name, 2);
       expect([last?.revision, none]).toEqual([newest, []]);
       const rest = await store.listSaves(definition.name, 2, middle?.revision);
-      expect(rest).toEqual([{ revision: expect.any(String), savedAt: expect.any(Date) }]);
+      expect(rest).toMatchObject([{ revision: expect.any(String), savedAt: expect.any(Date) }]);
       expect(await store.listSaves(unique(), 2)).toEqual([]);
       expect(await store.listSaves('a\u0000b', 2, 'x')).toEqual([]);
     });
@@ -163,6 +163,26 @@ export function describeWorkflowStore(name: string, open: () => WorkflowStore): 
       expect(Number(again?.revision)).toBeGreaterThan(Number(first?.revision));
       expect((await store.get(definition.name))?.definition.description).toBe('again');
       expect((await store.get(definition.name, first?.revision))?.definition).toEqual(definition);
+    });
+
+    it('keeps with each save who made it, what it restores, and when its workflow was created', async () => {
+      const definition = workflow('a');
+      const first = await store.createWorkflow(definition, { author: 'ann' });
+      await store.replaceWorkflow(definition, undefined, { author: 'eve', restoredFrom: '1' });
+      await store.delete(definition.name);
+      const again = await store.createWorkflow(definition);
+      expect(await store.listSaves(definition.name, 5)).toEqual([
+        { revision: '3', savedAt: expect.any(Date), createdAt: again?.createdAt },
+        {
+          revision: '2',
+          savedAt: expect.any(Date),
+          createdAt: first?.createdAt,
+          author: 'eve',
+          restoredFrom: '1',
+        },
+        { revision: '1', savedAt: first?.updatedAt, createdAt: first?.createdAt, author: 'ann' },
+      ]);
+      expect((await store.get(definition.name, '2'))?.createdAt).toEqual(first?.createdAt);
     });
 
     it('knows neither an unknown name nor an unknown revision', async () => {

@@ -8,6 +8,7 @@ export const RUN_ROUTES: readonly ApiRoute[] = [
   ['GET', '/runs/{id}/nodes/q'],
   ['GET', '/runs/{id}/events'],
   ['GET', '/runs/{id}/events?since=1'],
+  ['GET', '/runs/{id}/diff'],
   ['GET', '/runs/{id}/instances'],
   ['GET', '/runs/{id}/forks'],
   ['POST', '/runs/{id}/answers', () => ({ node: 'in', parts: [{ text: 'mine now' }] })],
@@ -54,6 +55,9 @@ export const WORKFLOW_ROUTES: readonly ApiRoute[] = [
   ['GET', '/workflows/{id}'],
   ['GET', '/workflows/{id}/revisions'],
   ['GET', '/workflows/{id}/revisions/1'],
+  ['GET', '/workflows/{id}/revisions/1/diff'],
+  ['POST', '/workflows/{id}/revisions/1/restore'],
+  ['GET', '/workflows/{id}/failures'],
   // Else it makes what there is not.
   ['PUT', '/workflows/{id}', (name) => ({ name, nodes: [IN], edges: [] }), { 'if-match': '*' }],
   ['POST', '/workflows/{id}/runs', () => ({ inputs: { in: 'mine' } })],

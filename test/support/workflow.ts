@@ -33,6 +33,7 @@ interface RunNode {
 export interface Run {
   runId: string;
   workflow: string;
+  revision?: string;
   status: string;
   contextId: string;
   inputs: JsonObject;

@@ -58,6 +58,6 @@ export function routeAccess(method: string, route: string | undefined): RouteAcc
   if (route === '/api/apply' || route === '/api/generate') return WORKFLOWS;
   // Authors and readers of workflows check expressions; nothing is stored.
   if (/^\/api\/(workflows|expressions)\/check$/.test(route)) return READERS;
-  if (route.startsWith('/api/workflows/:name/revisions')) return READERS;
+  if (route.startsWith('/api/workflows/:name/revisions')) return reads ? READERS : WORKFLOWS;
   return AGENTS;
 }

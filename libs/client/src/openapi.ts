@@ -836,6 +836,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Compares a run with another run, or a rerun with its original run. */
+        get: operations["diffRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/events": {
         parameters: {
             query?: never;
@@ -1060,6 +1077,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workflows/{name}/failures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reports since which revision the caller's runs of a workflow fail.
+         * @description Counts the failed runs since the last completed one. Canceled runs and open runs do not count.
+         */
+        get: operations["getWorkflowFailures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workflows/{name}/revisions": {
         parameters: {
             query?: never;
@@ -1088,6 +1125,40 @@ export interface paths {
         get: operations["getWorkflowRevision"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{name}/revisions/{revision}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Compares a revision of a workflow with another one. */
+        get: operations["diffWorkflowRevisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workflows/{name}/revisions/{revision}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Saves the definition of an earlier revision as the newest one. */
+        post: operations["restoreWorkflowRevision"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1913,6 +1984,74 @@ export interface components {
             /** @example https://agent.example.com/a2a */
             url: string;
         };
+        ComparedInputView: {
+            /**
+             * @description At most 2,000 characters. JSON, unless it is a text.
+             * @example coffee
+             */
+            after?: string;
+            /**
+             * @description At most 2,000 characters. JSON, unless it is a text.
+             * @example tea
+             */
+            before?: string;
+            /** @example topic */
+            path: string;
+        };
+        ComparedNodeView: {
+            /** @example 1 */
+            attempts: number;
+            /**
+             * @description Milliseconds.
+             * @example 1250
+             */
+            durationMs?: number;
+            /**
+             * @description At most 2,000 characters.
+             * @example the model gave no answer
+             */
+            error?: string;
+            /**
+             * @description Output, if it differs. At most 2,000 characters.
+             * @example Hello, world!
+             */
+            output?: string;
+            /** @enum {string} */
+            status: "pending" | "running" | "input-required" | "completed" | "failed" | "canceled" | "skipped";
+        };
+        ComparedRunView: {
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * @description Milliseconds from start to end; absent before the end.
+             * @example 1250
+             */
+            durationMs?: number;
+            /**
+             * @description At most 2,000 characters.
+             * @example node "writer": the model gave no answer
+             */
+            error?: string;
+            /**
+             * @description Original run, if this run is a rerun.
+             * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
+             */
+            origin?: string;
+            /** @example 7 */
+            revision?: string;
+            /**
+             * @description A2A taskId of the run.
+             * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
+             */
+            runId: string;
+            /**
+             * @example completed
+             * @enum {string}
+             */
+            status: "running" | "input-required" | "completed" | "failed" | "canceled";
+            /** @example greeting */
+            workflow: string;
+        };
         ConversationBody: {
             /**
              * @description The name of a workflow or a node, the path of one below `/a2a`, or the URL of an agent. It receives the last text after the end.
@@ -2204,6 +2343,34 @@ export interface components {
              */
             onFailure: "fail" | "collect";
         };
+        EdgeChangeView: {
+            /** @enum {string} */
+            change: "added" | "removed" | "changed";
+            fields: components["schemas"]["FieldChangeView"][];
+            /** @example topic */
+            from: string;
+            /**
+             * @description Index of the edge in the revision after; of a removed edge, in the one before.
+             * @example 0
+             */
+            index: number;
+            /** @example writer */
+            to: string;
+        };
+        EndedRunView: {
+            /** Format: date-time */
+            endedAt: string;
+            /**
+             * @description Revision that the run was started with.
+             * @example 7
+             */
+            revision?: string;
+            /**
+             * @description A2A taskId of the run.
+             * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
+             */
+            runId: string;
+        };
         ExitBody: {
             /**
              * @description Id of the node.
@@ -2295,6 +2462,23 @@ export interface components {
              *     ]
              */
             parts: Record<string, never>[];
+        };
+        FieldChangeView: {
+            /**
+             * @description Value after; absent if the member is gone.
+             * @example Greet {{topic}}
+             */
+            after?: Record<string, never>;
+            /**
+             * @description Value before; absent if the member is new.
+             * @example Greet {{topic}}
+             */
+            before?: Record<string, never>;
+            /**
+             * @description Path of the changed member.
+             * @example config.prompt
+             */
+            path: string;
         };
         FileListView: {
             files: components["schemas"]["FileView"][];
@@ -2929,6 +3113,26 @@ export interface components {
             /** Format: date-time */
             updatedAt: string;
         };
+        NodeChangeView: {
+            /**
+             * @description `moved`: only its position in the editor differs.
+             * @enum {string}
+             */
+            change: "added" | "removed" | "changed" | "moved";
+            fields: components["schemas"]["FieldChangeView"][];
+            /** @example writer */
+            id: string;
+            /** @example agent */
+            type: string;
+        };
+        NodeComparisonView: {
+            after?: components["schemas"]["ComparedNodeView"];
+            before?: components["schemas"]["ComparedNodeView"];
+            /** @description `presence`: only one run has the node. */
+            differs: ("presence" | "status" | "attempts" | "error" | "output")[];
+            /** @example writer */
+            id: string;
+        };
         OAuth2Body: {
             /** @example https://api.example.com */
             audience?: string;
@@ -3189,6 +3393,21 @@ export interface components {
              */
             when?: string;
         };
+        RevisionDiff: {
+            /** @example 7 */
+            after: string;
+            /** @example 6 */
+            before: string;
+            edges: components["schemas"]["EdgeChangeView"][];
+            /** @description Changed members other than nodes and edges. */
+            fields: components["schemas"]["FieldChangeView"][];
+            nodes: components["schemas"]["NodeChangeView"][];
+            /**
+             * @description True if there are more than 1,000 differences.
+             * @example false
+             */
+            truncated: boolean;
+        };
         RevisionPage: {
             /**
              * @description Empty on the last page.
@@ -3260,6 +3479,11 @@ export interface components {
                 [key: string]: unknown;
             }[];
             /**
+             * @description Revision of the workflow that the run was started with; absent if the run names none.
+             * @example 7
+             */
+            revision?: string;
+            /**
              * @description A2A taskId of the run.
              * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
              */
@@ -3291,6 +3515,21 @@ export interface components {
             updatedAt: string;
             /** @example greeting */
             workflow: string;
+        };
+        RunDiffView: {
+            after: components["schemas"]["ComparedRunView"];
+            before: components["schemas"]["ComparedRunView"];
+            /** @description What differs. Times are no difference. */
+            differs: ("workflow" | "revision" | "status" | "error" | "inputs" | "nodes" | "result")[];
+            /** @description Inputs that differ. */
+            inputs: components["schemas"]["ComparedInputView"][];
+            /** @description All nodes of both runs. */
+            nodes: components["schemas"]["NodeComparisonView"][];
+            /**
+             * @description True if values are cut, or inputs are left out.
+             * @example false
+             */
+            truncated: boolean;
         };
         RunFailure: {
             /**
@@ -3518,6 +3757,11 @@ export interface components {
                 [key: string]: unknown;
             }[];
             /**
+             * @description Revision of the workflow that the run was started with; absent if the run names none.
+             * @example 7
+             */
+            revision?: string;
+            /**
              * @description A2A taskId of the run.
              * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
              */
@@ -3536,6 +3780,21 @@ export interface components {
             workflow: string;
         };
         SavedRevision: {
+            /**
+             * @description Caller who saved it; absent without authentication.
+             * @example ada
+             */
+            author?: string;
+            /**
+             * Format: date-time
+             * @description Creation of the workflow that was saved. Another time marks the history of a workflow of the same name that was deleted; absent if unknown.
+             */
+            createdAt?: string;
+            /**
+             * @description Revision that this one restores.
+             * @example 3
+             */
+            restoredFrom?: string;
             /** @example 7 */
             revision: string;
             /** Format: date-time */
@@ -3865,6 +4124,22 @@ export interface components {
              * @example nodes.gate.data.decision == 'yes'
              */
             when?: string;
+        };
+        WorkflowFailures: {
+            /** @description Last completed run; absent if there is none. */
+            completed?: components["schemas"]["EndedRunView"];
+            /**
+             * @description Failed runs since the last completed one.
+             * @example 3
+             */
+            failures: number;
+            /** @description First of them: the workflow fails since its revision. */
+            first?: components["schemas"]["EndedRunView"];
+            /**
+             * @description True if only the newest 1,000 runs were searched, and all failed.
+             * @example false
+             */
+            more: boolean;
         };
         WorkflowNodeBody: {
             /**
@@ -6769,6 +7044,57 @@ export interface operations {
             };
         };
     };
+    diffRuns: {
+        parameters: {
+            query?: {
+                /** @description Run to compare with, the one before; default: the original run of a rerun. */
+                with?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunDiffView"];
+                };
+            };
+            /** @description The parameter is malformed, or it is missing and the run is not a rerun. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description run not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many large answers are under way; `Retry-After` says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     streamRunEvents: {
         parameters: {
             query?: {
@@ -7509,6 +7835,36 @@ export interface operations {
             };
         };
     };
+    getWorkflowFailures: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowFailures"];
+                };
+            };
+            /** @description workflow not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listWorkflowRevisions: {
         parameters: {
             query?: {
@@ -7574,6 +7930,128 @@ export interface operations {
             };
             /** @description workflow not found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    diffWorkflowRevisions: {
+        parameters: {
+            query?: {
+                /** @description Revision to compare with, the one before the changes; default: the stored one before. */
+                with?: string;
+            };
+            header?: never;
+            path: {
+                name: string;
+                revision: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevisionDiff"];
+                };
+            };
+            /** @description The parameter is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description workflow not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No revision before it is stored, and none is named. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    restoreWorkflowRevision: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description ETag of the newest revision. */
+                "If-Match"?: string;
+            };
+            path: {
+                name: string;
+                revision: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedWorkflowView"];
+                };
+            };
+            /** @description If-Match is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description workflow not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The revision is the newest one, or others are changing the workflow. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The condition of the request does not hold. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The definition can no longer be saved: one entry per problem. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -6,6 +6,7 @@ export {
   resolveNamedChildren,
   turnIfLarge,
 } from './definition-check.js';
+export { CHANGES, type DefinitionDiff, diffDefinitions, type EdgeChange, type NodeChange } from './definition-diff.js';
 export { MOST_DEFINITION_BYTES, MOST_DESCRIPTION_BYTES } from './definition-limits.js';
 export {
   createVocabulary,
@@ -19,6 +20,7 @@ export {
 export { checkAlone, checkInDefinition, type ExpressionVariable } from './expression-problems.js';
 export { DEFINITION } from './definition-schema.js';
 export { type FailureKind, isFailureKind, type WorkflowFailure } from './failure.js';
+export { ChangeCollector, type FieldChange } from './json-changes.js';
 export { isRetried, isTooLong, retryPause } from './retry.js';
 export { type GraphEdge, GraphUnit, type Loop, LoopRegion, Regions, type UnitEdge } from './loop-regions.js';
 export { DEEPEST_RUN, innerNodes, namingNodes, type SavedWorkflows } from './named-workflows.js';

@@ -72,6 +72,6 @@ export {
   type RunView,
   runView,
   shownFailure,
-  undefinedRunView,
 } from './views/run-view.js';
+export { undefinedRunView } from './views/undefined-run-view.js';
 export { WorkBudget, WorkBudgetModule } from './work/work-budget.js';

@@ -4,6 +4,7 @@ export { WorkflowProblemView } from './api/workflow-body.js';
 export { ToolServers, WorkflowCheck } from './api/workflow-check.js';
 export { SERVICE_VERSION } from './catalog/workflow-catalog.js';
 export { WORKFLOW_MIGRATIONS } from './storage/workflow-migrations.js';
+export { FailureStreaks } from './storage/failure-streaks.js';
 export { PostgresRunChildStore } from './storage/postgres-run-stores.js';
 export { PostgresWorkflowStore } from './storage/postgres-workflow-store.js';
 export { WorkflowStore } from './storage/workflow-store.js';

@@ -10,23 +10,23 @@ import { ExpressionsController } from './api/expressions.controller.js';
 import { QuestionsController, RunInbox } from './api/questions.controller.js';
 import { Reruns } from './api/reruns.js';
 import { RunAnswers } from './api/run-answers.js';
+import { RunDiffs } from './api/run-diff.js';
 import { RunList } from './api/run-list.js';
 import { FailedRuns, RunMetrics } from './api/run-metrics.js';
 import { RequestBodies, RunsController, WorkflowRunsController } from './api/runs.controller.js';
 import { Runs } from './api/runs.js';
 import { WorkflowCheck } from './api/workflow-check.js';
+import { WorkflowFailuresController } from './api/workflow-failures.controller.js';
 import { WorkflowPages } from './api/workflow-pages.js';
-import {
-  WorkflowRevisionsController,
-  WorkflowSchemaController,
-  WorkflowsController,
-} from './api/workflows.controller.js';
+import { WorkflowRevisionsController } from './api/workflow-revisions.controller.js';
+import { WorkflowSchemaController, WorkflowsController } from './api/workflows.controller.js';
 import { ChildRunNode } from './catalog/child-run-node.js';
 import { WorkflowCatalog } from './catalog/workflow-catalog.js';
 import { CatalogServices, WorkflowExecutors } from './catalog/workflow-executors.js';
 import { CancelRetries, RemoteChildren } from './children/cancel-retries.js';
 import { RemoteLooks, RemoteLookStore } from './children/remote-looks.js';
 import { RunWaking } from './children/run-waking.js';
+import { FailureStreaks } from './storage/failure-streaks.js';
 import {
   CancelOutcomes,
   PostgresRemoteContexts,
@@ -95,6 +95,7 @@ export class WorkflowAgentsModule {
     ApplyController,
     WorkflowRevisionsController,
     WorkflowRunsController,
+    WorkflowFailuresController,
     WorkflowSchemaController,
     ExpressionsController,
     RunsController,
@@ -109,6 +110,8 @@ export class WorkflowAgentsModule {
     Runs,
     Reruns,
     RunList,
+    RunDiffs,
+    FailureStreaks,
     RunAnswers,
     RunInbox,
     RunMetrics,

@@ -167,6 +167,12 @@ export function revisionOf(task: Task): string | undefined {
   return readRunMetadata(task.metadata).revision ?? (typeof noted === 'string' ? noted : undefined);
 }
 
+/** Returns the revision of a run as a member of its view; empty if its Task does not name one. */
+export function revisionMember([first]: readonly TaskEvent[]): { revision?: string } {
+  const revision = first && 'task' in first ? revisionOf(first.task) : undefined;
+  return revision === undefined ? {} : { revision };
+}
+
 /** Returns a function that converts the events of a run's log to the events that streams report. */
 export function runEvents(workflow: string): (recorded: RecordedEvent) => StreamedRunEvent {
   return (recorded) => toRunEvent(recorded, { workflow });

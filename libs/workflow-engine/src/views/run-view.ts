@@ -1,14 +1,12 @@
 import {
   type Artifact,
   type CallCancelOutcome,
-  firstText,
   type JsonObject,
   type Part,
   type RunEventNote,
-  type Task,
   withoutUserinfo,
 } from '#libs/protocol';
-import { noteOf, type TaskEvent, TaskFold, type TaskHeader } from '#libs/tasks';
+import { noteOf, type TaskEvent, type TaskHeader } from '#libs/tasks';
 import type { WorkflowDefinition, WorkflowFailure, WorkflowNode } from '#libs/workflow-definition';
 import { childReference, nodeUrl } from '../execution/node-dispatch.js';
 import type { LaterOutcome } from '../execution/run-services.js';
@@ -28,8 +26,9 @@ import {
 import { readRunMetadata } from '../state/run-metadata.js';
 import { instanceOf } from '../state/run-progress.js';
 import { askingEntries, questionsText, questionText } from '../state/run-questions.js';
-import { RunState, runStatus } from '../state/run-state.js';
+import { RunState } from '../state/run-state.js';
 import { a2aSending, AUTH_REQUIRED, nodeCompleted, nodeReused } from '../state/run-steps.js';
+import { revisionMember } from './run-event.js';
 
 /**
  * Returns a failure for the API, where a failure always has a kind: `failed` if the log names no kind (see
@@ -215,6 +214,8 @@ export interface NodeDetail extends NodeView {
 export interface RunView {
   runId: string;
   workflow: string;
+  /** Revision of the workflow that the run was started with; absent if its Task names none. */
+  revision?: string;
   status: RunStatus;
   contextId: string;
   inputs: JsonObject;
@@ -263,6 +264,7 @@ export function runView(source: RunSource): RunView {
   return {
     runId: header.taskId,
     workflow: definition.name,
+    ...revisionMember(events),
     status: run.status,
     contextId: header.contextId,
     inputs: run.inputs,
@@ -273,38 +275,6 @@ export function runView(source: RunSource): RunView {
     nodes: Object.fromEntries(nodes),
     state: run.stateMap(),
     artifacts: run.artifactMap(),
-    createdAt: header.createdAt.toISOString(),
-    updatedAt: header.updatedAt.toISOString(),
-  };
-}
-
-const GONE = 'The definition that the run was started with is gone: the run can only be canceled.';
-
-function foldedTask([first, ...rest]: readonly TaskEvent[]): Partial<Task> {
-  if (first === undefined) return {};
-  const fold = TaskFold.beginTask(first);
-  for (const event of rest) fold.applyEvent(event);
-  return fold.toTask();
-}
-
-/** Returns the response for a run whose definition no longer exists: its Task, without its nodes. */
-export function undefinedRunView({ header, events }: Omit<RunSource, 'definition'>, workflow: string): RunView {
-  const { artifacts, metadata, status: last } = foldedTask(events);
-  const status = runStatus(header.state);
-  const { inputs = {} } = readRunMetadata(metadata);
-  const message = (status === 'failed' && firstText(last?.message?.parts ?? [])) || GONE;
-  return {
-    runId: header.taskId,
-    workflow,
-    status,
-    contextId: header.contextId,
-    inputs,
-    ...(artifacts && { result: artifacts }),
-    ...(status !== 'completed' && { error: { message } }),
-    ...(status === 'canceled' && { children: [] }),
-    nodes: {},
-    state: {},
-    artifacts: {},
     createdAt: header.createdAt.toISOString(),
     updatedAt: header.updatedAt.toISOString(),
   };

@@ -7,7 +7,7 @@ import {
   type WorkflowProblem,
   type WorkflowRevision,
 } from '#libs/workflow-definition';
-import type { WorkflowStore } from '../storage/workflow-store.js';
+import type { SaveNote, WorkflowStore } from '../storage/workflow-store.js';
 import type { ApplyBody, ApplyOutcome, SentWorkflow } from './apply-body.js';
 import { definitionOf } from './workflow-body.js';
 import { type CheckedWorkflow, invalidDefinition, type WorkflowCheck } from './workflow-check.js';
@@ -31,6 +31,7 @@ export class WorkflowsInApply {
     private readonly checks: WorkflowCheck,
     private readonly body: ApplyBody,
     private readonly tools: ToolProblems,
+    private readonly note: SaveNote,
   ) {}
 
   async applyInOrder(): Promise<ApplyOutcome[]> {
@@ -68,8 +69,8 @@ export class WorkflowsInApply {
     }
     if (found && expected === undefined && this.own?.has(name) === false) this.reportForeign(body, found.revision);
     const saved = found
-      ? await this.store.replaceWorkflow(definition, [found.revision])
-      : await this.store.createWorkflow(definition);
+      ? await this.store.replaceWorkflow(definition, [found.revision], this.note)
+      : await this.store.createWorkflow(definition, this.note);
     if (!saved) throw new ProblemError(409, `the workflow "${name}" is being changed by others; try again`);
     if (this.body.mark !== undefined && !found) await this.store.markWorkflow(name, this.body.mark);
     return { name, action: found ? 'updated' : 'created', revision: saved.revision, problems };

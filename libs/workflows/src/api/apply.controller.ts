@@ -5,7 +5,7 @@ import { ConfigurationKinds, type ConfigurationSession, type ObjectOutcome, Obje
 import { ApiProblem, malformedRequest, type ProblemEntry, ProblemError } from '#libs/http-server';
 import { Database } from '#libs/postgres';
 import type { WorkflowProblem } from '#libs/workflow-definition';
-import { WorkflowStore } from '../storage/workflow-store.js';
+import { noteOf, type SaveNote, WorkflowStore } from '../storage/workflow-store.js';
 import { canBeKept, type ToolProblems, WorkflowsInApply } from './applied-workflows.js';
 import { ApplyBody, type ApplyOutcome, ApplyQuery, appliedView, AppliedView, type SentWorkflow } from './apply-body.js';
 import { APPLY_EXAMPLES } from './body-examples.js';
@@ -49,14 +49,14 @@ export class WorkflowApply {
    * that `adopt: false` protects; 422 for definitions with errors; 403 for objects without the scope `admin`
    */
   async applyAll(body: ApplyBody, dryRun: boolean, caller: Caller): Promise<AppliedView> {
-    const { tenant } = caller;
+    const { tenant, owner } = caller;
     const names = body.workflows.map(({ definition }) => definition.name).filter(canBeKept);
     const plan = await this.planObjects(body, caller);
     const agents = [...(plan?.names.get('agent') ?? [])].map((name) => `agents/${name}`);
     const tools = await this.toolProblems(body, { tenant, together: new Set([...names, ...agents]) });
     const applyOnce = (isDry: boolean): Promise<Outcomes> =>
       this.runOnce(tenant, names, isDry, (store, session) =>
-        this.applyInOrder(body, { dryRun: isDry, store, session, tools, plan }),
+        this.applyInOrder(body, { dryRun: isDry, store, session, tools, plan, note: noteOf(owner) }),
       );
     if (plan && !dryRun && !plan.isEmpty) {
       // A request that would be refused is refused before other services are called.
@@ -89,9 +89,9 @@ export class WorkflowApply {
 
   /** Saves objects before the workflows that may name them, and deletes them after the workflows. */
   private async applyInOrder(body: ApplyBody, applying: Applying): Promise<Outcomes> {
-    const { dryRun, store, session, tools, plan } = applying;
+    const { dryRun, store, session, tools, plan, note } = applying;
     const saved = (await plan?.saveObjects(session, dryRun)) ?? [];
-    const workflows = await new WorkflowsInApply(store, this.checks, body, tools).applyInOrder();
+    const workflows = await new WorkflowsInApply(store, this.checks, body, tools, note).applyInOrder();
     if (!plan) return { workflows };
     const findWorkflows = (kind: string, name: string): Promise<string[]> =>
       this.references.findNamingWorkflows(store, kind, name);
@@ -130,6 +130,7 @@ interface Applying {
   session: ConfigurationSession;
   tools: ToolProblems;
   plan: ObjectPlan | undefined;
+  note: SaveNote;
 }
 
 function byKindAndName(one: ObjectOutcome, other: ObjectOutcome): number {

@@ -7,6 +7,14 @@ type Tags = '*' | readonly string[];
 
 const ENTITY_TAG = /^"[^"\s]*"$/;
 
+/** Maximum number of attempts at a change. Other callers may change the same workflow concurrently. */
+export const MOST_TRIES = 10;
+
+/** Creates the problem of a change that failed `MOST_TRIES` times because others changed the same workflow. */
+export function contentionProblem(name: string): ProblemError {
+  return new ProblemError(409, `the workflow "${name}" is being changed by others; try again`);
+}
+
 /** Returns the entity tag (ETag) of a revision. */
 export function etagOf(revision: string): string {
   return `"${revision}"`;

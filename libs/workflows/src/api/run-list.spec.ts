@@ -108,6 +108,7 @@ describe('RunList', () => {
     expect(failed).toEqual({
       runId: 'r4',
       workflow: 'other',
+      revision: '1',
       status: 'failed',
       contextId: 'c-r4',
       inputs: { a: 'r4' },

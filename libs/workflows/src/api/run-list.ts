@@ -64,9 +64,11 @@ export class RunList {
     const workflow = workflowRunBy(header, task);
     if (workflow === undefined) return undefined;
     const status = runStatus(header.state);
+    const revision = revisionOf(task);
     return {
       runId: header.taskId,
       workflow,
+      ...(revision !== undefined && { revision }),
       status,
       contextId: header.contextId,
       inputs: await this.readInputs({ header, task }, workflow),

@@ -176,7 +176,7 @@ export class RunQuery extends PageQuery {
   since?: Date;
 }
 
-const NODE_STATUSES: NodeStatus[] = [
+export const NODE_STATUSES: NodeStatus[] = [
   'pending',
   'running',
   'input-required',
@@ -204,7 +204,7 @@ export class InstancesQuery {
 
 const RUN_STATUS = { enum: Object.keys(STATES_OF), example: 'completed' };
 const OUTCOMES = ['acknowledged', 'refused', 'unreachable', 'not-started', 'unknown'];
-const RUN_ID = { description: 'A2A taskId of the run.', example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e' };
+export const RUN_ID = { description: 'A2A taskId of the run.', example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e' };
 const CHILD = '019a1f0e-5b7b-7d10-8e11-2b3c4d5e6f70';
 const TIME = { format: 'date-time', example: '2026-01-31T09:30:00.000Z' };
 const OBJECT = { type: 'object', additionalProperties: true } as const;
@@ -259,6 +259,11 @@ class RunFailure implements WorkflowFailure {
 /** A run in a list, without its nodes. */
 export class RunSummary extends StartedRun {
   @ApiProperty({ example: 'greeting' }) workflow!: string;
+  @ApiPropertyOptional({
+    description: 'Revision of the workflow that the run was started with; absent if the run names none.',
+    example: '7',
+  })
+  revision?: string;
   @ApiProperty(RUN_STATUS) status!: RunStatus;
   @ApiProperty({ example: '0d5f3a52-8c0e-4f0b-9a53-1f6f1c1d2e3f' }) contextId!: string;
   @ApiProperty({ ...OBJECT, example: { name: 'Ada' } }) inputs!: JsonObject;

@@ -11,6 +11,7 @@ import { AppConfig, loadConfig, Shutdown } from '#libs/service';
 import { type RecordedEvent, type TaskEvent, TaskFeed, TaskStore } from '#libs/tasks';
 import { done, workflowFailed } from '#libs/workflow-engine';
 import { Reruns } from './reruns.js';
+import { RunDiffs } from './run-diff.js';
 import { RunList } from './run-list.js';
 import type { RunQuery } from './run.dto.js';
 import { RequestBodies, RunsController, WorkflowRunsController } from './runs.controller.js';
@@ -108,6 +109,7 @@ beforeAll(async () => {
       { provide: Runs, useValue: fake.runs },
       { provide: Reruns, useValue: {} },
       { provide: RunList, useValue: fake.list },
+      { provide: RunDiffs, useValue: {} },
       { provide: TaskFeed, useValue: fake.feed },
       { provide: TaskStore, useValue: {} },
       {

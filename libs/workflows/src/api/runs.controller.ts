@@ -36,6 +36,7 @@ import { WorkflowBody } from './workflow-body.js';
 import { runEvents } from '#libs/workflow-engine';
 import { RERUN_EXAMPLES } from './body-examples.js';
 import { Reruns } from './reruns.js';
+import { RunDiffQuery, RunDiffs, RunDiffView } from './run-diff.js';
 import { RunList } from './run-list.js';
 import {
   CanceledRun,
@@ -151,6 +152,7 @@ export class RunsController {
     private readonly runs: Runs,
     private readonly reruns: Reruns,
     private readonly runList: RunList,
+    private readonly diffs: RunDiffs,
     private readonly streams: ProcessStreams,
   ) {}
 
@@ -187,6 +189,16 @@ export class RunsController {
   @ApiLargeAnswer()
   getRunNode(@Param('id') id: string, @Param('node') node: string, @Call() call: ApiCall): Promise<RunNodeDetail> {
     return this.runs.viewNode(id, node, call);
+  }
+
+  @Get(':id/diff')
+  @ApiOperation({ summary: 'Compares a run with another run, or a rerun with its original run.' })
+  @ApiOkResponse({ type: RunDiffView })
+  @ApiProblem(400, 'The parameter is malformed, or it is missing and the run is not a rerun.')
+  @ApiProblem(404, 'run not found')
+  @ApiLargeAnswer()
+  diffRuns(@Param('id') id: string, @Query() query: RunDiffQuery, @Call() call: ApiCall): Promise<RunDiffView> {
+    return this.diffs.diffRuns(id, query.with, call);
   }
 
   @Get(':id/instances')

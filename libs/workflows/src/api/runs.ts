@@ -78,10 +78,15 @@ export class Runs {
 
   /**
    * Returns a run with the state of every node, or without nodes if its definition is gone.
+   * @param room memory for reading the log; absent: it is that of the whole call
    * @throws ProblemError 404
    */
-  async viewRun(runId: string, call: ApiCall): Promise<RunView & { error?: WorkflowFailure; trace_id: string }> {
-    const source = await this.loadSource(runId, call);
+  async viewRun(
+    runId: string,
+    call: ApiCall,
+    room: LogAdmission = this.processes.openRoom(call),
+  ): Promise<RunView & { error?: WorkflowFailure; trace_id: string }> {
+    const source = await this.loadSource(runId, call, room);
     const [first] = source.events;
     const trace_id = taskTraceId(runId, first && 'task' in first ? first.task.metadata : undefined);
     const { error, ...view } = isDefined(source) ? runView(source) : undefinedRunView(source, source.workflow);
@@ -90,7 +95,7 @@ export class Runs {
 
   /** Returns one node of a run, with its input. @throws ProblemError 404 */
   async viewNode(runId: string, nodeId: string, call: ApiCall): Promise<NodeDetail> {
-    const source = await this.loadSource(runId, call);
+    const source = await this.loadSource(runId, call, this.processes.openRoom(call));
     const found = isDefined(source) ? nodeDetail(source, nodeId) : undefined;
     if (!found) throw new ProblemError(404, 'node not found');
     return found;
@@ -137,10 +142,9 @@ export class Runs {
     return { process, state: await this.folds.readRunState(process.header, definition, room) };
   }
 
-  private async loadSource(runId: string, call: ApiCall): Promise<FoundRun> {
-    const { scope, baseUrl } = call;
+  private async loadSource(runId: string, { scope, baseUrl }: ApiCall, room: LogAdmission): Promise<FoundRun> {
     const header = await this.findHeader(runId, scope);
-    const events = await this.processes.readLog(header, this.processes.openRoom(call));
+    const events = await this.processes.readLog(header, room);
     const [remembered, own, later] = await Promise.all([
       this.children.listChildren(runId),
       this.tasks.listChildren(runId),

@@ -132,3 +132,8 @@ export type ShownWorkflow = WorkflowDefinition & Omit<SavedWorkflowView, keyof W
 export function workflowView({ definition, revision, createdAt, updatedAt }: WorkflowRevision): ShownWorkflow {
   return { ...definition, revision, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
 }
+
+/** Returns the response body for a save, with the warnings for its author. */
+export function savedView(saved: WorkflowRevision, problems: WorkflowProblem[]): ShownWorkflow {
+  return { ...workflowView(saved), ...(problems.length > 0 && { problems }) };
+}

@@ -8,7 +8,8 @@ import { WorkflowStore } from '../storage/workflow-store.js';
 import { MemoryWorkflowStore } from '../testing/memory-workflow-store.js';
 import { WorkflowCheck } from './workflow-check.js';
 import { WorkflowPages } from './workflow-pages.js';
-import { WorkflowRevisionsController, WorkflowsController } from './workflows.controller.js';
+import { WorkflowRevisionsController } from './workflow-revisions.controller.js';
+import { WorkflowsController } from './workflows.controller.js';
 
 const nodeTypes = {
   names: ['agent'],

@@ -6,7 +6,6 @@ import {
   ApiNoContentResponse,
   ApiOkResponse,
   ApiOperation,
-  ApiProperty,
   ApiTags,
 } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
@@ -14,23 +13,16 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Scope } from '#libs/access';
 import { NodeTypes } from '#libs/agents';
-import {
-  ApiLargeAnswer,
-  ApiProblem,
-  cutPage,
-  ProblemError,
-  QueryFlag,
-  QueryPageSize,
-  QueryPageToken,
-} from '#libs/http-server';
+import { ApiLargeAnswer, ApiProblem, ProblemError, QueryFlag } from '#libs/http-server';
 import type { TaskScope } from '#libs/tasks';
-import { type WorkflowProblem, type WorkflowRevision, workflowSchema } from '#libs/workflow-definition';
-import { WorkflowStore } from '../storage/workflow-store.js';
+import { type WorkflowRevision, workflowSchema } from '#libs/workflow-definition';
+import { noteOf, type SaveNote, WorkflowStore } from '../storage/workflow-store.js';
 import { WORKFLOW_EXAMPLES } from './body-examples.js';
-import { etagOf, RevisionConditions } from './revision-conditions.js';
+import { contentionProblem, etagOf, MOST_TRIES, RevisionConditions } from './revision-conditions.js';
 import { unknownWorkflow } from './runs.js';
 import {
   ReplacementWorkflowBody,
+  savedView,
   SavedWorkflowView,
   type ShownWorkflow,
   WorkflowBody,
@@ -40,69 +32,6 @@ import {
 } from './workflow-body.js';
 import { type CheckedWorkflow, WorkflowCheck } from './workflow-check.js';
 import { WorkflowPageQuery, WorkflowPages } from './workflow-pages.js';
-
-const TOKEN = /^[1-9]\d{0,17}$/;
-
-/** Query parameters of the list of revisions. */
-class RevisionQuery {
-  @QueryPageSize()
-  pageSize = 50;
-
-  @QueryPageToken((token) => TOKEN.test(token), '7')
-  pageToken?: string;
-}
-
-class SavedRevision {
-  @ApiProperty({ example: '7' }) revision!: string;
-  @ApiProperty({ format: 'date-time' }) savedAt!: string;
-}
-
-/** A page of revisions, newest first. */
-class RevisionPage {
-  @ApiProperty({ type: [SavedRevision] }) revisions!: SavedRevision[];
-  @ApiProperty({ description: 'Empty on the last page.', example: '' }) nextPageToken!: string;
-}
-
-/** Lists and shows the stored revisions of a workflow. */
-@ApiTags('workflows')
-@Controller('api/workflows/:name/revisions')
-@ApiProblem(404, 'workflow not found')
-export class WorkflowRevisionsController {
-  constructor(private readonly store: WorkflowStore) {}
-
-  @Get()
-  @ApiOperation({ summary: 'Lists the revisions of a workflow, newest first.' })
-  @ApiOkResponse({ type: RevisionPage })
-  @ApiProblem(400, 'A parameter is malformed.')
-  async listWorkflowRevisions(
-    @Param('name') name: string,
-    @Query() { pageSize, pageToken }: RevisionQuery,
-    @Scope() { tenant }: TaskScope,
-  ): Promise<RevisionPage> {
-    const store = this.store.inTenant(tenant);
-    if (!(await store.get(name))) throw unknownWorkflow();
-    const saves = await store.listSaves(name, pageSize + 1, pageToken || undefined);
-    const { page, nextPageToken } = cutPage(saves, pageSize, ({ revision }) => revision);
-    const revisions = page.map(({ revision, savedAt }) => ({ revision, savedAt: savedAt.toISOString() }));
-    return { revisions, nextPageToken };
-  }
-
-  @Get(':revision')
-  @ApiOperation({ summary: 'Returns one revision of a workflow.' })
-  @ApiOkResponse({ type: WorkflowView })
-  async getWorkflowRevision(
-    @Param('name') name: string,
-    @Param('revision') revision: string,
-    @Scope() { tenant }: TaskScope,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<ShownWorkflow> {
-    const store = this.store.inTenant(tenant);
-    const found = (await store.get(name)) && (await store.get(name, revision));
-    if (!found) throw unknownWorkflow();
-    void reply.header('etag', etagOf(found.revision));
-    return workflowView(found);
-  }
-}
 
 const MAX_AGE_SECONDS = 3600;
 
@@ -142,9 +71,6 @@ export class WorkflowSchemaController {
   }
 }
 
-/** Maximum number of attempts at a change. Other callers may change the same workflow concurrently. */
-const MOST_TRIES = 10;
-
 /** Query parameters of a save. */
 class StrictQuery {
   @QueryFlag({
@@ -176,12 +102,12 @@ export class WorkflowsController {
   async createWorkflow(
     @Body() body: WorkflowBody,
     @Query() { strict }: StrictQuery,
-    @Scope() { tenant }: TaskScope,
+    @Scope() { tenant, owner }: TaskScope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ShownWorkflow> {
     const store = this.store.inTenant(tenant);
     const { definition, warnings } = await this.checks.checkSavable(body, strict, store, { tenant });
-    const created = await store.createWorkflow(definition);
+    const created = await store.createWorkflow(definition, noteOf(owner));
     if (!created) throw new ProblemError(409, `the workflow "${definition.name}" exists already`);
     void reply.header('location', `/api/workflows/${definition.name}`).header('etag', etagOf(created.revision));
     return savedView(created, warnings);
@@ -257,13 +183,14 @@ export class WorkflowsController {
     @Body() body: ReplacementWorkflowBody,
     @Query() { strict }: StrictQuery,
     @Headers() headers: IncomingHttpHeaders,
-    @Scope() { tenant }: TaskScope,
+    @Scope() { tenant, owner }: TaskScope,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ShownWorkflow> {
     const store = this.store.inTenant(tenant);
     const named = WorkflowBody.from({ ...body.sent, name });
     const checked = await this.checks.checkSavable(named, strict, store, { tenant });
-    const { saved, created } = await this.saveRevision(checked, RevisionConditions.fromChangeHeaders(headers), store);
+    const conditions = RevisionConditions.fromChangeHeaders(headers);
+    const { saved, created } = await this.saveRevision(checked, conditions, store, noteOf(owner));
     void reply.status(created ? 201 : 200).header('etag', etagOf(saved.revision));
     if (created) void reply.header('location', `/api/workflows/${name}`);
     return savedView(saved, checked.warnings);
@@ -306,23 +233,18 @@ export class WorkflowsController {
     { definition }: CheckedWorkflow,
     conditions: RevisionConditions,
     store: WorkflowStore,
+    note: SaveNote,
   ): Promise<{ saved: WorkflowRevision; created: boolean }> {
     const { name } = definition;
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
       const found = await store.get(name);
       conditions.assertRevision(name, found?.revision);
       const expected = conditions.given && found ? [found.revision] : undefined;
-      const saved = found ? await store.replaceWorkflow(definition, expected) : await store.createWorkflow(definition);
+      const saved = found
+        ? await store.replaceWorkflow(definition, expected, note)
+        : await store.createWorkflow(definition, note);
       if (saved) return { saved, created: !found };
     }
     throw contentionProblem(name);
   }
-}
-
-function savedView(saved: WorkflowRevision, problems: WorkflowProblem[]): ShownWorkflow {
-  return { ...workflowView(saved), ...(problems.length > 0 && { problems }) };
-}
-
-function contentionProblem(name: string): ProblemError {
-  return new ProblemError(409, `the workflow "${name}" is being changed by others; try again`);
 }

@@ -20,17 +20,20 @@ import {
   LOCK_TENANT,
   MARK,
   MARKED,
+  type Nullable,
   REPLACE,
   REVISIONS,
   SAVES,
   summaryColumns,
   VERSION,
+  withoutNull,
   WorkflowSummaries,
 } from './workflow-statements.js';
 import {
   assertTenantHasRoom,
   type HeldDefinitions,
   type ListedWorkflow,
+  type SaveNote,
   type TextPage,
   type TextPageRequest,
   type WorkflowInterface,
@@ -234,15 +237,16 @@ export class PostgresWorkflowStore extends WorkflowStore {
     );
   }
 
-  async createWorkflow(definition: WorkflowDefinition): Promise<WorkflowRevision | undefined> {
-    return this.saveDefinition(CREATE, definition);
+  async createWorkflow(definition: WorkflowDefinition, note?: SaveNote): Promise<WorkflowRevision | undefined> {
+    return this.saveDefinition(CREATE, definition, note);
   }
 
   async replaceWorkflow(
     definition: WorkflowDefinition,
     expected?: readonly string[],
+    note?: SaveNote,
   ): Promise<WorkflowRevision | undefined> {
-    return this.saveDefinition(REPLACE, definition, [expected ?? null]);
+    return this.saveDefinition(REPLACE, definition, note, [expected ?? null]);
   }
 
   async delete(name: string, expected?: readonly string[]): Promise<boolean> {
@@ -254,8 +258,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
   async listSaves(name: string, limit: number, before?: string): Promise<WorkflowSave[]> {
     if (!WORKFLOW_NAME.test(name) || (before !== undefined && !REVISION_NUMBER.test(before))) return [];
     const values = [this.tenant, name, limit, before ?? null];
-    const { rows } = await this.sessions.query<{ revision: string; saved_at: Date }>(SAVES, values);
-    return rows.map(({ revision, saved_at: savedAt }) => ({ revision, savedAt }));
+    return (await this.sessions.query<Nullable<WorkflowSave>>(SAVES, values)).rows.map(withoutNull);
   }
 
   async runAtomically<T>(
@@ -293,6 +296,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
   private async saveDefinition(
     statement: string,
     definition: WorkflowDefinition,
+    { author, restoredFrom }: SaveNote = {},
     more: readonly unknown[] = [],
   ): Promise<WorkflowRevision | undefined> {
     const text = JSON.stringify(definition);
@@ -308,6 +312,8 @@ export class PostgresWorkflowStore extends WorkflowStore {
       pins.map(({ revision }) => revision),
       bytes,
       ...summaryColumns(definition),
+      author ?? null,
+      restoredFrom ?? null,
       ...more,
     ];
     const [row] = await this.withTenantLock(async (session) => {

@@ -314,6 +314,25 @@ class CreateWorkflowMark1700000000360 implements MigrationInterface {
   }
 }
 
+/**
+ * Adds to each revision its author, the revision that it restores, and the time at which its workflow was created. A
+ * replica of an earlier version leaves them null.
+ */
+class NoteRevisionAuthors1700000001410 implements MigrationInterface {
+  readonly name = 'NoteRevisionAuthors1700000001410';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      ALTER TABLE workflow_revision
+        ADD COLUMN author text, ADD COLUMN restored_from bigint, ADD COLUMN history_at timestamptz`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      ALTER TABLE workflow_revision DROP COLUMN author, DROP COLUMN restored_from, DROP COLUMN history_at`);
+  }
+}
+
 /** All migrations of this library, in order. */
 export const WORKFLOW_MIGRATIONS = [
   CreateWorkflow1700000000300,
@@ -332,4 +351,5 @@ export const WORKFLOW_MIGRATIONS = [
   CreateRemoteLook1700000000450,
   WakeRunsOfCallers1700000001370,
   WakeForRegisteredAgents1700000001391,
+  NoteRevisionAuthors1700000001410,
 ];

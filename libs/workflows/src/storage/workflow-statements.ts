@@ -48,7 +48,8 @@ export const DEFINITION_TEXTS = selectDefinitions('saved.definition::text');
 export const REVISIONS = `
   SELECT saved.name, saved.revision::text, saved.definition, octet_length(saved.definition::text) AS bytes,
          saved.xmin::text AS version,
-         least(workflow.created_at, saved.created_at) AS created_at, saved.created_at AS updated_at
+         coalesce(saved.history_at, least(workflow.created_at, saved.created_at)) AS created_at,
+         saved.created_at AS updated_at
   FROM unnest($2::text[], $3::bigint[]) AS wanted (name, revision)
   JOIN workflow_revision AS saved
     ON saved.tenant = $1 AND saved.name = wanted.name AND saved.revision = wanted.revision
@@ -59,8 +60,12 @@ export const REVISIONS = `
  * null.
  */
 export const SAVES = `
-  SELECT revision::text, created_at AS saved_at FROM workflow_revision
-  WHERE tenant = $1 AND name = $2 AND ($4::bigint IS NULL OR revision < $4) ORDER BY workflow_revision.revision DESC LIMIT $3`;
+  SELECT saved.revision::text, saved.created_at AS "savedAt", saved.author, saved.restored_from::text AS "restoredFrom",
+         coalesce(saved.history_at, CASE WHEN saved.created_at >= workflow.created_at THEN workflow.created_at END)
+           AS "createdAt"
+  FROM workflow_revision AS saved JOIN workflow USING (tenant, name)
+  WHERE tenant = $1 AND name = $2 AND ($4::bigint IS NULL OR saved.revision < $4)
+  ORDER BY saved.revision DESC LIMIT $3`;
 
 /** Selects the version of a tenant's workflows. $1 tenant. */
 export const VERSION = 'SELECT version::text FROM workflow_version WHERE tenant = $1';
@@ -74,8 +79,9 @@ const countChange = (saved: string): string => `
 
 const KEEP = `${countChange('saved')},
   kept AS (
-    INSERT INTO workflow_revision (tenant, name, revision, definition, created_at)
-    SELECT tenant, name, revision, $3::json, updated_at FROM saved
+    INSERT INTO workflow_revision
+      (tenant, name, revision, definition, created_at, author, restored_from, history_at)
+    SELECT tenant, name, revision, $3::json, updated_at, $11::text, $12::bigint, created_at FROM saved
   ),
   nodes AS (
     INSERT INTO workflow_node (tenant, name, revision, node_id)
@@ -99,6 +105,7 @@ const KEEP = `${countChange('saved')},
  * - $5 and $6 names and revisions of the workflows that its nodes run, pair by pair
  * - $7 size of the definition in bytes
  * - $8 to $10 its summary: description, interface, nodes
+ * - $11 its author, $12 the revision that it restores; null for none
  */
 export const CREATE = `
   WITH saved AS (
@@ -113,12 +120,12 @@ export const CREATE = `
 
 /**
  * Saves the next revision of a workflow; returns no row if the workflow does not exist, or its newest revision is not
- * among those given. $1 to $10 as for `CREATE`, $11 revisions or null.
+ * among those given. $1 to $12 as for `CREATE`, $13 revisions or null.
  */
 export const REPLACE = `
   WITH saved AS (
     UPDATE workflow SET revision = revision + 1, updated_at = statement_timestamp()
-    WHERE tenant = $1 AND name = $2 AND deleted_at IS NULL AND ($11::text[] IS NULL OR revision::text = ANY($11))
+    WHERE tenant = $1 AND name = $2 AND deleted_at IS NULL AND ($13::text[] IS NULL OR revision::text = ANY($13))
     RETURNING tenant, name, revision, created_at, updated_at
   ),${KEEP},
   outdated AS (
@@ -320,9 +327,9 @@ interface Unsummarized {
   bytes: number;
 }
 
-type Nullable<T> = { [Member in keyof T]: T[Member] | null };
+export type Nullable<T> = { [Member in keyof T]: T[Member] | null };
 
 /** Returns a database row without the members that are null. */
-function withoutNull<T extends object>(row: Nullable<T>): T {
+export function withoutNull<T extends object>(row: Nullable<T>): T {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as T;
 }

@@ -37,10 +37,28 @@ export interface WorkflowSummary {
   nodes: ListedNode[];
 }
 
+/** Note on a save. */
+export interface SaveNote {
+  /** Name of the caller who saves; absent without authentication. */
+  author?: string;
+  /** Revision that the save restores; absent: it restores none. */
+  restoredFrom?: string;
+}
+
+/** Returns the note on a save of a caller; without a name, the caller did not authenticate. */
+export function noteOf(owner: string): SaveNote {
+  return owner === '' ? {} : { author: owner };
+}
+
 /** A save of a workflow, which created a revision. */
-export interface WorkflowSave {
+export interface WorkflowSave extends SaveNote {
   revision: string;
   savedAt: Date;
+  /**
+   * Time at which the workflow of this revision was created. A workflow that was deleted and created again has another
+   * one. Absent for a revision of a deleted workflow that an earlier version of the service saved.
+   */
+  createdAt?: Date;
 }
 
 /** A workflow whose definition is the saved text, unparsed. */
@@ -116,7 +134,7 @@ export abstract class WorkflowStore {
    * Creates a workflow. Returns `undefined` if a workflow of this name exists.
    * @throws ProblemError 422 if a limit of the tenant is reached
    */
-  abstract createWorkflow(definition: WorkflowDefinition): Promise<WorkflowRevision | undefined>;
+  abstract createWorkflow(definition: WorkflowDefinition, note?: SaveNote): Promise<WorkflowRevision | undefined>;
   /**
    * Saves the next revision of a workflow. Returns `undefined` if the workflow does not exist, or its newest revision
    * is not in `expected`.
@@ -125,6 +143,7 @@ export abstract class WorkflowStore {
   abstract replaceWorkflow(
     definition: WorkflowDefinition,
     expected?: readonly string[],
+    note?: SaveNote,
   ): Promise<WorkflowRevision | undefined>;
   /** Deletes a workflow. Returns false if the workflow does not exist, or its newest revision is not in `expected`. */
   abstract delete(name: string, expected?: readonly string[]): Promise<boolean>;

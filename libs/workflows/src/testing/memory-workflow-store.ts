@@ -3,6 +3,7 @@ import type { WorkflowDefinition, WorkflowRevision } from '#libs/workflow-defini
 import { summaryOf } from '../catalog/workflow-summary.js';
 import {
   type ListedWorkflow,
+  type SaveNote,
   type TextPage,
   type TextPageRequest,
   type WorkflowInterface,
@@ -14,6 +15,7 @@ import {
 
 interface Held {
   revisions: WorkflowRevision[];
+  notes: Map<string, SaveNote>;
   deleted: boolean;
 }
 
@@ -90,19 +92,20 @@ export class MemoryWorkflowStore extends WorkflowStore {
       .slice(0, limit);
   }
 
-  async createWorkflow(definition: WorkflowDefinition): Promise<WorkflowRevision | undefined> {
+  async createWorkflow(definition: WorkflowDefinition, note?: SaveNote): Promise<WorkflowRevision | undefined> {
     const held = this.held.get(definition.name);
     if (held && !held.deleted) return undefined;
-    return this.save(definition, new Date());
+    return this.save(definition, new Date(), note);
   }
 
   async replaceWorkflow(
     definition: WorkflowDefinition,
     expected?: readonly string[],
+    note?: SaveNote,
   ): Promise<WorkflowRevision | undefined> {
     const found = await this.get(definition.name);
     if (!found || expected?.includes(found.revision) === false) return undefined;
-    return this.save(definition, found.createdAt);
+    return this.save(definition, found.createdAt, note);
   }
 
   async delete(name: string, expected?: readonly string[]): Promise<boolean> {
@@ -115,11 +118,17 @@ export class MemoryWorkflowStore extends WorkflowStore {
   }
 
   async listSaves(name: string, limit: number, before = String(Number.MAX_SAFE_INTEGER)): Promise<WorkflowSave[]> {
-    const saved = (this.held.get(name)?.revisions ?? []).filter(({ revision }) => Number(revision) < Number(before));
-    return saved
+    const { revisions, notes } = this.held.get(name) ?? { revisions: [], notes: new Map<string, SaveNote>() };
+    return revisions
+      .filter(({ revision }) => Number(revision) < Number(before))
       .toReversed()
       .slice(0, limit)
-      .map(({ revision, updatedAt }) => ({ revision, savedAt: updatedAt }));
+      .map(({ revision, createdAt, updatedAt }) => ({
+        revision,
+        savedAt: updatedAt,
+        createdAt,
+        ...notes.get(revision),
+      }));
   }
 
   async runAtomically<T>(
@@ -154,11 +163,16 @@ export class MemoryWorkflowStore extends WorkflowStore {
     query: (): Promise<never> => Promise.reject(new Error('The memory store has no tables')),
   } as unknown as ConfigurationSession;
 
-  private save(definition: WorkflowDefinition, createdAt: Date): WorkflowRevision {
-    const held = this.held.get(definition.name) ?? { revisions: [], deleted: false };
+  private save(definition: WorkflowDefinition, createdAt: Date, note?: SaveNote): WorkflowRevision {
+    const held = this.held.get(definition.name) ?? {
+      revisions: [],
+      notes: new Map<string, SaveNote>(),
+      deleted: false,
+    };
     const revision = String(held.revisions.length + 1);
     const saved = { definition: structuredClone(definition), revision, createdAt, updatedAt: new Date() };
     held.revisions.push(saved);
+    if (note) held.notes.set(revision, note);
     held.deleted = false;
     this.changes += 1;
     this.held.set(definition.name, held);

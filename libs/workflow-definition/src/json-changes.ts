@@ -1,0 +1,99 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+
+/** Difference of one member of two JSON values. */
+export interface FieldChange {
+  /** Path of the member, such as `config.tools[2]` or `config.body.nodes[draft].type`; empty for the whole value. */
+  path: string;
+  /** Value before; absent if the member is new. */
+  before?: JsonValue;
+  /** Value after; absent if the member is gone. */
+  after?: JsonValue;
+}
+
+/** Maximum number of differences that one comparison reports. */
+export const MOST_CHANGES = 1_000;
+/** Number of levels below which values are compared as a whole. */
+const DEEPEST = 8;
+/** Length of a path from which on values are compared as a whole. */
+const LONGEST_PATH = 512;
+
+type MembersByPath = ReadonlyMap<string, JsonValue>;
+
+/** Collects the differences of JSON values, up to `MOST_CHANGES`. */
+export class ChangeCollector {
+  private count = 0;
+
+  /** True if there are more differences than are reported. */
+  truncated = false;
+
+  /** Counts one difference. Returns false, and sets `truncated`, if it exceeds the limit. */
+  admitChange(): boolean {
+    if (this.count < MOST_CHANGES) this.count += 1;
+    else this.truncated = true;
+    return !this.truncated;
+  }
+
+  /** Returns the differences of two values, in the order of the members, first those of the value before. */
+  listChanges(before: JsonValue | undefined, after: JsonValue | undefined): FieldChange[] {
+    return [...this.compareValues('', before, after, 0)];
+  }
+
+  private *compareValues(
+    path: string,
+    before: JsonValue | undefined,
+    after: JsonValue | undefined,
+    depth: number,
+  ): Generator<FieldChange> {
+    if (this.truncated || isDeepStrictEqual(before, after)) return;
+    const members = depth < DEEPEST && path.length < LONGEST_PATH ? pairMembers(before, after) : undefined;
+    if (members === undefined) {
+      if (!this.admitChange()) return;
+      yield { path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) };
+      return;
+    }
+    for (const key of new Set([...members.before.keys(), ...members.after.keys()])) {
+      const inner = key.startsWith('[') || path === '' ? `${path}${key}` : `${path}.${key}`;
+      yield* this.compareValues(inner, members.before.get(key), members.after.get(key), depth + 1);
+    }
+  }
+}
+
+/** Returns the members of two values by their part of the path; `undefined` if the values are compared as a whole. */
+function pairMembers(
+  before: JsonValue | undefined,
+  after: JsonValue | undefined,
+): { before: MembersByPath; after: MembersByPath } | undefined {
+  if (isJsonObject(before) && isJsonObject(after))
+    return { before: objectMembers(before), after: objectMembers(after) };
+  if (!Array.isArray(before) || !Array.isArray(after)) return undefined;
+  const byId = { before: membersById(before), after: membersById(after) };
+  if (byId.before && byId.after) return { before: byId.before, after: byId.after };
+  if (before.length !== after.length) return undefined;
+  return { before: membersByIndex(before), after: membersByIndex(after) };
+}
+
+function objectMembers(value: JsonObject): MembersByPath {
+  return new Map(Object.entries(value).map(([key, member]) => [SIMPLE_KEY.test(key) ? key : quoteKey(key), member]));
+}
+
+const SIMPLE_KEY = /^[\w$-]{1,100}$/;
+
+function quoteKey(key: string): string {
+  return `[${JSON.stringify(key)}]`;
+}
+
+/** Returns the entries of a list by their `id`; `undefined` unless each entry has a unique one. */
+function membersById(entries: readonly JsonValue[]): MembersByPath | undefined {
+  const members = new Map<string, JsonValue>();
+  for (const entry of entries) {
+    const id = isJsonObject(entry) ? entry['id'] : undefined;
+    if (typeof id !== 'string' || members.has(`[${id}]`)) return undefined;
+    members.set(`[${id}]`, entry);
+  }
+  return members;
+}
+
+function membersByIndex(entries: readonly JsonValue[]): MembersByPath {
+  return new Map(entries.map((entry, index) => [`[${index}]`, entry]));
+}
