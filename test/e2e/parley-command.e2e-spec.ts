@@ -134,6 +134,23 @@ describe('parley with workflows in files', () => {
       expect.stringMatching(/workflows\/two\.json:1 .*unknown node type "odd"/),
     ]);
     expect((await stage.api.call('GET', `/workflows/${name}`)).status).toBe(404);
+    const typed = `{"name":"${name}2",
+"edges":[{"from":"draft","to":"drfat"}],
+"nodes":[{"id":"draft","type":"agent","config":{"promt":"Hi"}},
+{"id":"b","type":"inptu"},{"id":"b","type":"agent","timout":"1m"}]}`;
+    writeFileSync(join(parley.folder, 'workflows/two.json'), typed);
+    const all = await parley.run('apply');
+    const places = [
+      /:2 edges\[0\]\.to: .*there is no node "drfat"; did you mean "draft"\?/,
+      /:3 nodes\[0\]\.config\.promt: warning: .*unknown config key "promt" .*; did you mean "prompt"\?/,
+      /:4 nodes\[1\]\.type: .*unknown node type "inptu"; did you mean "input"\?/,
+      /:4 nodes\[2\]\.id: .*another node has the id "b" as well/,
+      /:4 nodes\[2\]\.timout: warning: unknown key "timout": .*; did you mean "timeout"\?/,
+    ];
+    const shown = all.err.trimEnd().split('\n');
+    expect(shown).toEqual(places.map((it) => expect.stringMatching(it)));
+    const checked = (await parley.run('check')).out.trimEnd().split('\n').slice(0, -1);
+    expect(checked).toEqual(places.map((it) => expect.stringMatching(it)));
     writeFileSync(join(parley.folder, 'workflows/two.json'), '{"name": }');
     expect((await parley.run('apply')).err).toContain('workflows/two.json: ');
     writeFileSync(join(parley.folder, 'workflows/two.json'), '{}');

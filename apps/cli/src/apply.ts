@@ -1,6 +1,7 @@
 import { ParleyError, type Schemas } from '#libs/client';
 import { CommandError, EXIT } from './exit-code.js';
 import type { Session } from './session.js';
+import { plainDetail, sortByPlace } from './problem-lines.js';
 import { memberInFile, objectKey, objectKind } from './object-kinds.js';
 import { type DefinitionFile, type FolderContent, shownPlace } from './workflow-files.js';
 
@@ -112,21 +113,60 @@ export async function applyFiles(
     });
   } catch (error) {
     if (!(error instanceof ParleyError) || error.errors.length === 0) throw error;
-    throw toCommandError(error, content);
+    const keys = error.reason === 'INVALID_WORKFLOW' ? await findKeyWarnings(session, content, error) : [];
+    throw toCommandError(error, content, keys);
   }
 }
 
+type Problem = Schemas['WorkflowProblem'];
+
+/** Maximum number of refused workflows whose unknown keys are searched. */
+const MOST_CHECKED = 10;
+/** Codes of warnings about keys, which may be the mistyped cause of an error. */
+const KEY_WARNINGS: ReadonlySet<string> = new Set(['UNKNOWN_KEY', 'UNKNOWN_CONFIG_KEY']);
+
+/** Returns the service's warnings about unknown keys in refused workflows, with paths in the apply request. */
+async function findKeyWarnings(
+  { client, signal }: Session,
+  { workflows }: FolderContent,
+  { errors }: ParleyError,
+): Promise<ParleyError['errors'][number][]> {
+  const refused = new Set(errors.flatMap(({ path }) => /^workflows\[(\d+)\]/.exec(path)?.[1] ?? []));
+  const found = [...refused].slice(0, MOST_CHECKED).map(async (index) => {
+    const body = workflows[Number(index)]?.definition;
+    const checked = await client
+      .call<{ problems: Problem[] }>('/api/workflows/check', { method: 'POST', body, signal })
+      .catch(() => ({ problems: [] }));
+    return checked.problems
+      .filter(({ severity, code }) => severity === 'warning' && KEY_WARNINGS.has(code))
+      .map((it) => ({ ...it, path: `workflows[${index}].definition.${it.path}`, detail: `warning: ${it.detail}` }));
+  });
+  return (await Promise.all(found)).flat();
+}
+
 /** Converts the service's refusal to an error that names each problem by file and line. */
-function toCommandError({ status, reason, errors }: ParleyError, content: FolderContent): CommandError {
-  const found = errors.map((entry) => ({ ...entry, ...findSentPlace(content, entry.path) }));
-  const lines = found.map(({ shown, detail }) => `${shown}: ${detail}`);
+function toCommandError(
+  { status, reason, errors }: ParleyError,
+  content: FolderContent,
+  keys: ParleyError['errors'][number][],
+): CommandError {
+  const found = sortByPlace([...errors, ...keys].map((entry) => ({ ...entry, ...findSentPlace(content, entry.path) })));
+  const lines = found.map(({ shown, detail }) => `${shown}: ${plainDetail(detail)}`);
   const message = [...lines, ...(reason === 'NOT_ADOPTED' ? [HOW_TO_ADOPT] : [])].join('\n');
   const code = status === 422 || status === 400 ? EXIT.differs : EXIT.failed;
   return new CommandError(message, code, { status, reason, errors: found.map(({ shown: _shown, ...entry }) => entry) });
 }
 
 /** Maps a path of the apply request, such as `workflows[2].definition.nodes[0].id`, to the file and the path in it. */
-function findSentPlace(content: FolderContent, path: string): { shown: string; path: string; file?: string } {
+function findSentPlace(
+  content: FolderContent,
+  path: string,
+): {
+  shown: string;
+  path: string;
+  file?: string;
+  line?: number;
+} {
   const [, list, index, sent = ''] = /^(workflows|objects)\[(\d+)\](?:\.definition\.?)?(.*)$/.exec(path) ?? [];
   const object = list === 'objects' ? content.objects[Number(index)] : undefined;
   const file: DefinitionFile | undefined = list === 'workflows' ? content.workflows[Number(index)] : object;

@@ -14,6 +14,7 @@ import { ChildRunNode } from '#libs/workflows';
 import { type FolderOptions, folderVariables } from './environments.js';
 import { CommandError, EXIT } from './exit-code.js';
 import { memberInFile, objectKind } from './object-kinds.js';
+import { plainDetail, sortByPlace } from './problem-lines.js';
 import type { Session } from './session.js';
 import {
   type DefinitionFile,
@@ -44,11 +45,13 @@ export async function checkFolder(session: Session, options: FolderOptions): Pro
   ];
   const problems = [
     ...unreadable.map(unreadableProblem),
-    ...checked.flatMap(({ file, problems: own }) => own.map((it) => inFile(file, it))),
+    ...checked.flatMap(({ file, problems: own }) => sortByPlace(own.map((it) => inFile(file, it)))),
   ];
   const wrong = checked.filter(({ problems: own }) => own.some(({ severity }) => severity === 'error')).length;
   if (wrong + unreadable.length > 0) session.code = EXIT.differs;
-  const lines = checked.flatMap(({ file, problems: own }) => own.map((it) => problemLine(file, it)));
+  const lines = checked.flatMap(({ file, problems: own }) =>
+    sortByPlace(own.map((it) => inFile(file, it))).map((it) => problemLine(file, it)),
+  );
   const counts = {
     ...{ workflows: files.length, objects: objects.length, wrong },
     unreadable: new Set(unreadable.map(({ path }) => path)).size,
@@ -113,7 +116,7 @@ function inFile(file: DefinitionFile, problem: WorkflowProblem): FoundProblem {
 }
 
 function problemLine(file: DefinitionFile, { severity, path, detail }: WorkflowProblem): string {
-  return `${shownPlace(file, path)}: ${severity === 'warning' ? 'warning: ' : ''}${detail}`;
+  return `${shownPlace(file, path)}: ${severity === 'warning' ? 'warning: ' : ''}${plainDetail(detail)}`;
 }
 
 function unreadableProblem({ path, place, detail }: WrongFile): FoundProblem {

@@ -18,11 +18,35 @@ const BACKOFF = new Backoff(500, 10_000);
  * Applies the current files of a folder to the service. Never rejects.
  * - A problem is reported; the next change of the folder is another attempt.
  * - While the service is temporarily away (503), the call is retried.
+ * - A file that had a problem before is reported when it is applied.
+ * @param wrong files with problems, shared by all calls for one folder
  */
-export async function keepApplied(session: Session, folder: string): Promise<void> {
-  await BACKOFF.retryWhile(() => applyOnce(session, folder), isPassing).catch((error: unknown) =>
-    reportSafely(error, session),
-  );
+export async function keepApplied(session: Session, folder: string, wrong = new WrongFiles()): Promise<void> {
+  try {
+    await BACKOFF.retryWhile(() => applyOnce(session, folder), isPassing);
+    wrong.reportRepaired(session);
+  } catch (error) {
+    wrong.addFailure(error);
+    reportSafely(error, session);
+  }
+}
+
+/** Files with problems since the last time that the folder was applied. */
+export class WrongFiles {
+  readonly #paths = new Set<string>();
+
+  /** Adds the files that an error names. */
+  addFailure(error: unknown): void {
+    if (!(error instanceof CommandError)) return;
+    const { errors = [] } = error.members as { errors?: { file?: string }[] };
+    for (const { file } of errors) if (file !== undefined) this.#paths.add(file);
+  }
+
+  /** Reports the files that have no problems any more. Call it when the folder was applied. */
+  reportRepaired({ terminal }: Session): void {
+    for (const path of [...this.#paths].toSorted()) if (existsSync(path)) terminal.writeNote(`${path}: ok again`);
+    this.#paths.clear();
+  }
 }
 
 async function applyOnce(session: Session, folder: string): Promise<void> {
@@ -133,9 +157,10 @@ export async function startDevService(
   session.endCommand();
   terminal.writeNote(PLACES.map(([what, path]) => `  ${what.padEnd(10)}${session.url}${path}`).join('\n'));
   mkdirSync(folder, { recursive: true });
+  const wrong = new WrongFiles();
   // If the folder is removed, only the watch ends; the service keeps running.
   const onUnwatched = (reason: string): void => terminal.writeNote(`parley: ${folder} is no longer watched: ${reason}`);
-  await keepUp(folder, () => keepApplied(session, folder), onUnwatched);
+  await keepUp(folder, () => keepApplied(session, folder, wrong), onUnwatched);
   terminal.writeNote(`The workflows in ${folder}/ are applied whenever they change. Ctrl-C ends.`);
 }
 

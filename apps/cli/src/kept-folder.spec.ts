@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { json } from 'node:stream/consumers';
-import { keepApplied } from './dev.js';
+import { keepApplied, WrongFiles } from './dev.js';
 import { Session } from './session.js';
 import { Terminal } from './terminal.js';
 
@@ -95,5 +95,18 @@ describe('keepApplied', () => {
     await keepApplied(session, folder);
     expect(there).toEqual(['one']);
     expect(said).toContain('one.json: ');
+  });
+
+  it('reports a file once when it is repaired, also if nothing changes then', async () => {
+    const wrong = new WrongFiles();
+    writeFileSync(file('one'), '{"name":"one","nodes":[]}');
+    await keepApplied(session, folder, wrong);
+    writeFileSync(file('one'), '{"name":');
+    await keepApplied(session, folder, wrong);
+    said = '';
+    writeFileSync(file('one'), '{"name":"one","nodes":[]}');
+    await keepApplied(session, folder, wrong);
+    await keepApplied(session, folder, wrong);
+    expect(said).toMatch(/^\S*one\.json: ok again\n$/);
   });
 });

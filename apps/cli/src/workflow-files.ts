@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { isJsonObject } from '#libs/protocol';
-import { CommandError } from './exit-code.js';
+import { CommandError, EXIT } from './exit-code.js';
 import { ENVIRONMENTS } from './environments.js';
 import { jsonFault } from './json-fault.js';
 import { objectKind } from './object-kinds.js';
@@ -64,7 +64,10 @@ export interface WrongFile {
  */
 export function readFolder(where: string, env: FileVariables): FolderContent {
   const { wrong, ...content } = scanFolder(where, env);
-  if (wrong.length > 0) throw new CommandError(wrong.map(describeWrongFile).join('\n'));
+  if (wrong.length > 0) {
+    const errors = wrong.map(({ path, detail, place }) => ({ file: path, ...place, detail }));
+    throw new CommandError(wrong.map(describeWrongFile).join('\n'), EXIT.differs, { errors });
+  }
   return content;
 }
 

@@ -10,6 +10,9 @@ describe('NodeTypeRegistry', () => {
     expect(types.findProblems({ id: 'x', type: 'magic', config: {} })).toEqual([
       { path: 'type', detail: 'unknown node type "magic"' },
     ]);
+    expect(types.findProblems({ id: 'x', type: 'inptu', config: {} })).toEqual([
+      { path: 'type', detail: 'unknown node type "inptu"; did you mean "input"?' },
+    ]);
     let failure: unknown;
     try {
       types.createExecutor({ id: 'x', type: 'magic', config: {} });

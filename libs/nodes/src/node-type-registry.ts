@@ -8,7 +8,7 @@ import {
   UnknownAgent,
 } from '#libs/agents';
 import { SharedUse } from '#libs/expressions';
-import type { JsonObject } from '#libs/protocol';
+import { type JsonObject, nameHint } from '#libs/protocol';
 
 /** Finds the node types of this process by name. */
 export class NodeTypeRegistry extends NodeTypes {
@@ -41,6 +41,8 @@ export class NodeTypeRegistry extends NodeTypes {
 
   override findProblems(node: NodeSpec, use = new SharedUse()): NodeProblem[] {
     const type = this.#types.get(node.type);
-    return type ? type.findProblems(node, use) : [{ path: 'type', detail: `unknown node type "${node.type}"` }];
+    if (type) return type.findProblems(node, use);
+    const detail = `unknown node type "${node.type}"${nameHint(node.type, this.#types.keys())}`;
+    return [{ path: 'type', detail }];
   }
 }

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { NodeTypes } from '#libs/agents';
-import type { JsonObject } from '#libs/protocol';
+import { isJsonObject, type JsonObject } from '#libs/protocol';
 import { findSizeProblems } from './definition-limits.js';
 import {
   DEEPEST_RUN,
@@ -144,7 +144,7 @@ export async function findBodyProblems(
   findServiceProblems: ServiceCheck = async () => [],
 ): Promise<WorkflowProblem[]> {
   const definition = readDefinition(body);
-  if (Array.isArray(definition)) return definition;
+  if (Array.isArray(definition)) return isJsonObject(body) ? withUnknownMembers(definition, body) : definition;
   await turnIfLarge(definition);
   const problems = findOwnProblems(definition, body as JsonObject, nodeTypes);
   if (problems.some(isError)) return problems;
@@ -167,6 +167,14 @@ export function findOwnProblems(
   if (sizes.length > 0) return sizes;
   const problems = [...workflowProblems(definition, nodeTypes), ...unknownMembers(sent)];
   return problems.toSorted(errorsFirst);
+}
+
+/** Maximum number of unknown members that are reported beside malformed ones. */
+const MOST_UNKNOWN = 20;
+
+/** Adds the unknown members of a malformed definition, because a mistyped member is missing under its right name. */
+function withUnknownMembers(faults: readonly WorkflowProblem[], sent: JsonObject): WorkflowProblem[] {
+  return [...faults, ...unknownMembers(sent).slice(0, MOST_UNKNOWN)];
 }
 
 /** Yields to the event loop once if a definition is large (FEW_PARTS). Call it after each definition that was read. */

@@ -1,4 +1,5 @@
 import { problemsTogether } from './definition-check.js';
+import { TypesWithKeys } from './testing/broken-definitions.js';
 import { AllTypes } from './testing/checked-definitions.js';
 
 const runs = (name: string, workflow: string, config: object = {}): object => ({
@@ -39,5 +40,33 @@ describe('problemsTogether', () => {
 
   it('says what is wrong with what is no definition', async () => {
     expect(await found({ name: 'a' }, leaf)).toEqual([['error MALFORMED nodes'], []]);
+  });
+
+  it('proposes names for mistyped ones, also beside errors', async () => {
+    const typed = {
+      name: 'a',
+      nodes: [
+        { id: 'draft', type: 'agent', config: { promt: 'x' } },
+        { id: 'end', type: 'agent', timout: '1m' },
+      ],
+      edges: [{ from: 'drfat', to: 'end' }],
+      onExit: [{ node: 'ned' }],
+    };
+    const [problems = []] = await problemsTogether([typed], new TypesWithKeys());
+    const hintIn = (detail: string): string => / did you mean .*$/.exec(detail)?.[0] ?? '';
+    expect(problems.map(({ severity, path, detail }) => `${severity} ${path}${hintIn(detail)}`)).toEqual([
+      'error edges[0].from did you mean "draft"?',
+      'error onExit[0].node did you mean "end"?',
+      'warning nodes[0].config.promt did you mean "prompt"?',
+      'warning nodes[1].timout did you mean "timeout"?',
+    ]);
+    const [malformed = []] = await problemsTogether(
+      [{ name: 'a', nodes: [{ id: 'b', tpye: 'agent' }] }],
+      new AllTypes(),
+    );
+    expect(malformed.map(({ path, detail }) => `${path} ${detail}`)).toEqual([
+      'nodes[0].type nodes[0].type must be a string',
+      'nodes[0].tpye unknown key "tpye": a node has no such member; did you mean "type"?',
+    ]);
   });
 });

@@ -1,3 +1,4 @@
+import { nameHint } from '#libs/protocol';
 import { MEDIA_RANGE, MOST_MODES } from './definition-schema.js';
 import { RANGES } from './node-schema.js';
 import { InvalidWorkflow, WorkflowGraph } from './workflow-graph.js';
@@ -32,8 +33,9 @@ function exitProblems({ nodes, edges, onExit = [] }: WorkflowDefinition): Workfl
   const seen = new Set<string>();
   return [...onExit.entries()].flatMap(([index, { node }]) => {
     const type = types.get(node) ?? '';
+    const hint = types.has(node) || index >= MOST_HINTS ? '' : nameHint(node, types.keys());
     const problems = new MemberProblems({ path: `onExit[${index}]`, said: `onExit "${node}": `, node })
-      .checkThat(types.has(node), 'UNKNOWN_NODE', 'node', 'must name a node of the workflow')
+      .checkThat(types.has(node), 'UNKNOWN_NODE', 'node', `must name a node of the workflow${hint}`)
       .checkThat(!ends.has(node), 'INVALID_EXIT', 'node', 'names a node that an edge leads to or from')
       .checkThat(!seen.has(node), 'INVALID_EXIT', 'node', 'names the same node twice')
       .checkThat(!['input', 'output'].includes(type), 'INVALID_EXIT', 'node', `names a node of type ${type}`)
@@ -131,13 +133,18 @@ function duplicateProblems({ nodes }: WorkflowDefinition): WorkflowProblem[] {
   });
 }
 
+/** Maximum number of unknown node ids of one definition for which a similar id is searched. */
+const MOST_HINTS = 10;
+
 function edgeProblems({ nodes, edges }: WorkflowDefinition): WorkflowProblem[] {
   const ids = new Set(nodes.map((node) => node.id));
+  let hints = MOST_HINTS;
   return [...edges.entries()].flatMap(([index, edge]) =>
     (['from', 'to'] as const)
       .filter((end) => !ids.has(edge[end]))
       .map((end) => {
-        const detail = prefixBuildFault(`edge references unknown node: ${edge[end]}`);
+        const hint = hints-- > 0 ? nameHint(edge[end], ids) : '';
+        const detail = prefixBuildFault(`edge references unknown node: ${edge[end]}${hint}`);
         return errorProblem('UNKNOWN_NODE', `edges[${index}].${end}`, detail, { edge: index });
       }),
   );

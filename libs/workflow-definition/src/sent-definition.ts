@@ -1,7 +1,14 @@
-import { isJsonObject, type JsonObject, type JsonValue, unfitMember } from '#libs/protocol';
+import { isJsonObject, type JsonObject, type JsonValue, nameHint, unfitMember } from '#libs/protocol';
 import { DEFINITION, EDGE, EXIT } from './definition-schema.js';
 import { NODE } from './node-schema.js';
-import { type ObjectShape, type ShapeFault, shapeFaults, storedObject, unknownMembersOf } from './shape.js';
+import {
+  type ObjectShape,
+  type ShapeFault,
+  shapeFaults,
+  storedObject,
+  type UnknownMember,
+  unknownMembersOf,
+} from './shape.js';
 import { errorProblem, warningProblem, type WorkflowProblem } from './workflow-problem.js';
 import type { WorkflowDefinition, WorkflowNode } from './workflow.js';
 
@@ -62,28 +69,38 @@ export function inlineDefinition(node: WorkflowNode, around?: Language): Workflo
  */
 export const RESERVED_MEMBERS: readonly string[] = ['concurrency', 'budget'];
 
+/** Maximum number of unknown members of one definition for which a similar name is searched. */
+const MOST_HINTS = 20;
+
 /** Returns the problems of unknown members: errors for `RESERVED_MEMBERS`, otherwise warnings. */
 export function unknownMembers(sent: JsonObject): WorkflowProblem[] {
+  const hints = { left: MOST_HINTS };
+  const find = (shape: ObjectShape, value: JsonObject, at: string): WorkflowProblem[] =>
+    unknownMembersOf(shape, value, at).map((it) => unknownMemberProblem(it, hints));
+  const isReserved = (name: string): boolean => RESERVED_MEMBERS.includes(name);
   return [
-    ...unknownIn(DEFINITION, sent, ''),
-    ...objectEntries(sent['onExit']).flatMap(([index, exit]) => unknownIn(EXIT, exit, `onExit[${index}].`)),
+    ...unknownMembersOf(DEFINITION, sent, '').map((it) =>
+      isReserved(it.name) && it.path === it.name ? reservedMemberProblem(it) : unknownMemberProblem(it, hints),
+    ),
+    ...objectEntries(sent['onExit']).flatMap(([index, exit]) => find(EXIT, exit, `onExit[${index}].`)),
     ...objectEntries(sent['nodes']).flatMap(([index, node]) => {
       const id = typeof node['id'] === 'string' ? { node: node['id'] } : {};
-      return unknownIn(NODE, node, `nodes[${index}].`).map((it) => ({ ...it, ...id }));
+      return find(NODE, node, `nodes[${index}].`).map((it) => ({ ...it, ...id }));
     }),
     ...objectEntries(sent['edges']).flatMap(([edge, value]) =>
-      unknownIn(EDGE, value, `edges[${edge}].`).map((it) => ({ ...it, edge })),
+      find(EDGE, value, `edges[${edge}].`).map((it) => ({ ...it, edge })),
     ),
   ];
 }
 
-function unknownIn(shape: ObjectShape, sent: JsonObject, at: string): WorkflowProblem[] {
-  return unknownMembersOf(shape, sent, at).map(({ name, path, title }) => {
-    const detail = `unknown key "${name}": ${title} has no such member`;
-    return shape === DEFINITION && RESERVED_MEMBERS.includes(name)
-      ? errorProblem('UNKNOWN_KEY', path, `${detail} in this version`)
-      : warningProblem('UNKNOWN_KEY', path, detail);
-  });
+function reservedMemberProblem({ name, path, title }: UnknownMember): WorkflowProblem {
+  return errorProblem('UNKNOWN_KEY', path, `unknown key "${name}": ${title} has no such member in this version`);
+}
+
+/** @param hints number of similar names that are still searched for the definition */
+function unknownMemberProblem({ name, path, title, known }: UnknownMember, hints: { left: number }): WorkflowProblem {
+  const hint = hints.left-- > 0 ? nameHint(name, known) : '';
+  return warningProblem('UNKNOWN_KEY', path, `unknown key "${name}": ${title} has no such member${hint}`);
 }
 
 function objectEntries(values: JsonValue | undefined): [number, JsonObject][] {

@@ -286,6 +286,8 @@ export interface UnknownMember {
   path: string;
   /** Title of the shape. */
   title: string;
+  /** Names of the members that the shape declares. */
+  known: string[];
 }
 
 /**
@@ -298,7 +300,7 @@ export function unknownMembersOf(shape: ObjectShape, sent: JsonObject, path: str
   const names = Object.keys(sent).filter((name) => !Object.hasOwn(members, name) && !ignored.includes(name));
   const own = names.slice(0, MOST_REPORTED).map((it) => {
     const name = textStart(it, 64);
-    return { name, path: `${path}${name}`, title };
+    return { name, path: `${path}${name}`, title, known: Object.keys(members) };
   });
   const inner = Object.entries(members).flatMap(([name, member]) => {
     const it = sent[name];

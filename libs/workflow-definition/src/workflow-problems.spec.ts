@@ -176,6 +176,7 @@ describe('a definition in a node', () => {
       }),
       expect.objectContaining({ code: 'OUT_OF_RANGE', path: 'nodes[0].config.body.nodes[2].retry.attempts' }),
       expect.objectContaining({ code: 'UNKNOWN_KEY', path: 'nodes[0].config.body.budget' }),
+      expect.objectContaining({ code: 'UNKNOWN_KEY', severity: 'warning', path: 'nodes[0].config.body.stranger' }),
     ]);
     expect(codesOf(child({ nodes: [agent('a')], stranger: 1 }), 'warning')).toEqual([
       ['UNKNOWN_KEY', 'nodes[0].config.body.stranger'],

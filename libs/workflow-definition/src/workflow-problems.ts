@@ -1,6 +1,6 @@
 import type { NodeTypes } from '#libs/agents';
 import { expressionsIn, SharedUse } from '#libs/expressions';
-import { isJsonObject, type JsonObject, templateReferences, textStart } from '#libs/protocol';
+import { isJsonObject, type JsonObject, nameHint, templateReferences, textStart } from '#libs/protocol';
 import { WORKFLOW_NAME } from './node-schema.js';
 import { findExpressionProblems } from './expression-problems.js';
 import { buildGraphOrProblems, findBranchProblems, findEdgeProblems, runRuleProblems } from './graph-problems.js';
@@ -18,11 +18,9 @@ function workflowWarnings(
   definition: WorkflowDefinition,
   graph: WorkflowGraph,
   reach: PrecedenceIndex,
-  nodeTypes: NodeTypes,
 ): WorkflowProblem[] {
   const nodes = [...definition.nodes.entries()];
   return [
-    ...nodes.flatMap(([index, node]) => strangeKeys(index, node, nodeTypes)),
     ...nodes.flatMap(([index, node]) => ignoredKeys(index, node, graph)),
     ...(definition.language === 2 || graph.isPlain
       ? []
@@ -40,14 +38,26 @@ const COMMON_KEY = 'description';
 /** Maximum number of warnings of one kind for one node. */
 const MOST_KEYS = 10;
 
-function strangeKeys(index: number, { id, type, config }: WorkflowNode, nodeTypes: NodeTypes): WorkflowProblem[] {
-  const known = nodeTypes.configKeys(type);
-  if (known === undefined) return [];
-  const strange = Object.keys(config).filter((key) => key !== COMMON_KEY && !known.includes(key));
-  return strange.slice(0, MOST_KEYS).map((key) => {
-    const shown = textStart(key, 64);
-    const detail = `${type} node "${id}": unknown config key "${shown}" (known: ${[...known, COMMON_KEY].join(', ')})`;
-    return warningProblem('UNKNOWN_CONFIG_KEY', `nodes[${index}].config.${shown}`, detail, { node: id });
+/** Codes of the warnings that are also reported beside errors, because the key may be a mistyped one. */
+const KEY_WARNINGS: ReadonlySet<string> = new Set(['UNKNOWN_KEY', 'UNKNOWN_CONFIG_KEY']);
+
+/** Maximum number of unknown config keys of one definition for which a similar key is searched. */
+const MOST_HINTS = 20;
+
+/** Warns of config keys that the types of the nodes do not know. */
+function unknownConfigKeys({ nodes }: WorkflowDefinition, nodeTypes: NodeTypes): WorkflowProblem[] {
+  let hints = MOST_HINTS;
+  return nodes.flatMap(({ id, type, config }, index) => {
+    const own = nodeTypes.configKeys(type);
+    if (own === undefined) return [];
+    const known = [...own, COMMON_KEY];
+    const unknown = Object.keys(config).filter((key) => !known.includes(key));
+    return unknown.slice(0, MOST_KEYS).map((key) => {
+      const shown = textStart(key, 64);
+      const hint = hints-- > 0 ? nameHint(key, known) : '';
+      const detail = `${type} node "${id}": unknown config key "${shown}" (known: ${known.join(', ')})${hint}`;
+      return warningProblem('UNKNOWN_CONFIG_KEY', `nodes[${index}].config.${shown}`, detail, { node: id });
+    });
   });
 }
 
@@ -164,7 +174,7 @@ const MOST_PROBLEMS = 100;
 
 /**
  * Returns the problems of a definition, including its inline definitions: at most 100. Errors prevent a save; warnings
- * are only searched for if there are no errors. Saved workflows that nodes name are not looked up;
+ * are only searched for if there are no errors, except those of unknown keys. Saved workflows that nodes name are not looked up;
  * `resolveNamedChildren` does that.
  */
 export function workflowProblems(definition: WorkflowDefinition, nodeTypes: NodeTypes): WorkflowProblem[] {
@@ -199,9 +209,13 @@ class DefinitionCheck {
     const inner = [...definition.nodes.entries()].flatMap(([index, node]) =>
       this.findChildProblems(index, node, definition.language, depth),
     );
+    const keys = unknownConfigKeys(definition, this.nodeTypes);
     const found = [...errors, ...inner.filter(({ severity }) => severity === 'error')];
-    if (found.length > 0 || Array.isArray(graph) || reach === undefined) return found.slice(0, MOST_PROBLEMS);
-    return [...workflowWarnings(definition, graph, reach, this.nodeTypes), ...inner].slice(0, MOST_PROBLEMS);
+    if (found.length > 0 || Array.isArray(graph) || reach === undefined) {
+      const innerKeys = inner.filter(({ severity, code }) => severity === 'warning' && KEY_WARNINGS.has(code));
+      return [...found, ...keys, ...innerKeys].slice(0, MOST_PROBLEMS);
+    }
+    return [...keys, ...workflowWarnings(definition, graph, reach), ...inner].slice(0, MOST_PROBLEMS);
   }
 
   /** Returns the problems of a `workflow` node: those of its inline definition, or that it names its own workflow. */
