@@ -118,7 +118,7 @@ export async function applyFiles(
   }
 }
 
-type Problem = Schemas['WorkflowProblem'];
+type CheckedProblem = Schemas['WorkflowProblems']['problems'][number];
 
 /** Maximum number of refused workflows whose unknown keys are searched. */
 const MOST_CHECKED = 10;
@@ -135,7 +135,7 @@ async function findKeyWarnings(
   const found = [...refused].slice(0, MOST_CHECKED).map(async (index) => {
     const body = workflows[Number(index)]?.definition;
     const checked = await client
-      .call<{ problems: Problem[] }>('/api/workflows/check', { method: 'POST', body, signal })
+      .call<{ problems: CheckedProblem[] }>('/api/workflows/check', { method: 'POST', body, signal })
       .catch(() => ({ problems: [] }));
     return checked.problems
       .filter(({ severity, code }) => severity === 'warning' && KEY_WARNINGS.has(code))

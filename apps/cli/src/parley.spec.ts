@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -361,29 +360,5 @@ describe('parley init', () => {
   it('says what to do next, with the inputs that are needed', async () => {
     const { out } = await command(['init', 'approval', '-f', folder]);
     expect(out).toContain(`parley dev -f ${folder}\n  parley run approval -i change:='{…}' --follow`);
-  });
-});
-
-describe('parley completion bash', () => {
-  it('is a document for programs', async () => {
-    const { out } = await command(['completion', 'bash']);
-    expect(JSON.parse((await command(['completion', 'bash', '--json'])).out)).toEqual({
-      shell: 'bash',
-      script: out.slice(0, -1),
-    });
-  });
-
-  it.each([
-    [['ru'], 'run runs'],
-    [['apply', '--pr'], '--prune'],
-    [['completion', 'z'], 'zsh'],
-    [['agent', 'se'], 'serve'],
-    [['run', 'greeting', '--fo'], '--follow'],
-  ])('completes parley %j', async (words, found) => {
-    const { out } = await command(['completion', 'bash']);
-    const line = ['parley', ...words].map((word) => `'${word}'`).join(' ');
-    const asked = `COMP_WORDS=(${line}); COMP_CWORD=${words.length}; _parley; echo "\${COMPREPLY[@]}"; complete -p parley`;
-    const { stdout, stderr } = spawnSync('bash', ['-c', `${out}\n${asked}`], { encoding: 'utf8' });
-    expect([stderr, stdout]).toEqual(['', `${found}\ncomplete -F _parley parley\n`]);
   });
 });

@@ -3,6 +3,7 @@ import { addAgentCommands } from './commands/agents.js';
 import { addCompletion } from './commands/completion.js';
 import { addFileCommands, addGenerate } from './commands/files.js';
 import { addInit } from './commands/init.js';
+import { addObjectCommands } from './commands/objects.js';
 import { addRunCommands } from './commands/runs.js';
 import { addBackupCommands, addDoctor, addServiceCommands } from './commands/service.js';
 import { addTypes } from './commands/types.js';
@@ -58,6 +59,7 @@ function programOf(session: Session): Command {
   addRunCommands(program, session);
   addUploadCommands(program, session);
   addAgentCommands(program, session);
+  addObjectCommands(program, session);
   addDoctor(program, session);
   addBackupCommands(program, session);
   addCompletion(program, session);

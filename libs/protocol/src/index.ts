@@ -167,7 +167,7 @@ export {
   writeV03RestPushConfig,
   writeV03RestTask,
 } from './codec/v0-3-rest.js';
-export { findSimilarName, nameHint } from './similar-name.js';
+export { nameHint } from './similar-name.js';
 export {
   briefText,
   hasUserinfo,

@@ -1,0 +1,92 @@
+import { apiKeyEnv, testCaller } from '../support/callers.js';
+import { ParleyCommand } from '../support/parley-command.js';
+import { useStage } from '../support/stage.js';
+import { Api, unique } from '../support/workflow.js';
+
+const SECRET = 'this-secret-is-in-no-output';
+
+const ann = testCaller('ann');
+const stage = useStage({ env: { ...apiKeyEnv(ann), LOG_LEVEL: 'debug' } });
+let api: Api;
+let parley: ParleyCommand;
+/** Everything that commands of a test printed. */
+let printed: string;
+
+beforeEach(() => {
+  printed = '';
+  api = new Api(stage.parley.url, ann.headers);
+  parley = new ParleyCommand({ PARLEY_URL: stage.parley.url, PARLEY_API_KEY: ann.key });
+});
+
+afterEach(() => parley.end());
+
+async function run(...args: string[]) {
+  const ended = await parley.run(...args);
+  printed += ended.out + ended.err;
+  return ended;
+}
+
+it('lists, shows and removes workflows, models, MCP servers and credentials, and shows no secret', async () => {
+  expect(await run('models')).toMatchObject({ code: 0, out: 'There are no models.\n' });
+  const name = unique('one');
+  const objects = {
+    credentials: { name, kind: 'bearer', token: SECRET, hosts: ['api.example.com'] },
+    models: { name, provider: 'openai', model: 'gpt', auth: name },
+    'mcp-servers': { name, url: 'https://mcp.example.com/v1' },
+    workflows: { name, description: 'Says hello.', nodes: [{ id: 'a', type: 'input' }] },
+  };
+  for (const [list, body] of Object.entries(objects))
+    expect((await api.call('POST', `/${list}`, body)).status).toBe(201);
+  const lines = {
+    workflows: new RegExp(`^${name} +1 .* Says hello\\.$`, 'm'),
+    models: new RegExp(`^${name} +openai +gpt +${name}`, 'm'),
+    mcp: new RegExp(`^${name} .*api .*https://mcp\\.example\\.com/v1$`, 'm'),
+    credentials: new RegExp(`^${name} +bearer +https://api\\.example\\.com +never`, 'm'),
+  };
+  for (const [word, line] of Object.entries(lines)) {
+    expect((await run(word)).out).toMatch(line);
+  }
+  expect(JSON.parse((await run('mcp', '--json')).out)).toEqual([expect.objectContaining({ name })]);
+  expect((await run('names', 'exports')).out.trim().split('\n')).toEqual([
+    name,
+    `credential/${name}`,
+    `model/${name}`,
+    `mcp-server/${name}`,
+  ]);
+  expect((await run('workflows', 'show', name)).out).toContain('description: Says hello.\n');
+  expect((await run('credentials', 'show', name)).out).toContain('kind: bearer\n');
+  expect(await run('credentials', 'remove', name)).toMatchObject({ code: 1, err: expect.stringContaining(name) });
+  for (const word of ['workflows', 'models', 'credentials'])
+    expect(await run(word, 'remove', name)).toMatchObject({ code: 0, out: `Removed ${name}.\n` });
+  expect((await run('models', 'show', name)).code).toBe(1);
+  expect(await run('models', 'show')).toMatchObject({ code: 2, err: expect.stringContaining('parley models show') });
+  expect((await run('models', 'remvoe', name)).code).toBe(2);
+  expect([printed, stage.parley.logs()].some((text) => text.includes(SECRET))).toBe(false);
+});
+
+it('makes, rotates and revokes keys, and shows each key once', async () => {
+  const name = unique('caller');
+  const made = await run('keys', 'make', name, '--scope', 'agents', 'workflows');
+  const key = made.out.trim();
+  expect(made).toMatchObject({ code: 0, out: expect.stringMatching(/^parley_\S+\n$/) });
+  const id = /^Key (\S+) of /.exec(made.err)?.[1] ?? '';
+  const listed = await run('keys');
+  expect(listed.out).toMatch(new RegExp(`^${id} +${name} +agents workflows .* never$`, 'm'));
+  const status = async (given: string): Promise<number> =>
+    (await new Api(stage.parley.url, { 'x-api-key': given }).call('GET', '/workflows')).status;
+  expect(await status(key)).toBe(200);
+  const rotated = JSON.parse((await run('keys', 'rotate', id, '--overlap', '60', '--json')).out) as Record<
+    'id' | 'key',
+    string
+  >;
+  expect([await status(key), await status(rotated.key)]).toEqual([200, 200]);
+  expect((await run('keys', 'revoke', rotated.id)).out).toBe(`Revoked ${rotated.id}.\n`);
+  expect((await run('keys', '--json')).out).not.toContain(key);
+  expect(printed.split(key)).toHaveLength(2);
+  expect(stage.parley.logs()).not.toContain(key);
+  expect(await run('keys', 'make', name, '--scope', 'root')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('scopes.0: must be one of agents, workflows, admin'),
+  });
+  expect((await run('keys', 'revoke', 'none')).code).toBe(1);
+});
