@@ -71,12 +71,11 @@ const SECONDS = {
   'test/e2e/start-and-refusals.e2e-spec.ts': 20,
   'test/e2e/auth-required.e2e-spec.ts': 15,
   'test/e2e/database-cut-off.e2e-spec.ts': 15,
-  'libs/durable/src/agent-call-end.spec.ts': 30,
   'libs/tasks/src/journal/batch-recovery.spec.ts': 13,
   'libs/mcp-client/src/connection/mcp-connections.spec.ts': 20,
   'test/e2e/outbound-matrix.e2e-spec.ts': 19,
   'test/browser/conversations.browser-spec.ts': 19,
-  'libs/a2a-client/src/transport-agent-client.spec.ts': 15,
+  'libs/a2a-client/src/transport-agent-client.spec.ts': 8,
   'libs/tasks/src/journal/task-journal.spec.ts': 11,
 };
 /** Of any other file of a project. */

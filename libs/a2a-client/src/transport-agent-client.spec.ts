@@ -1,8 +1,10 @@
+import { jest } from '@jest/globals';
 import { OutboundHttp } from '#libs/http-client';
 import { type StreamResponse, type Task, userMessage } from '#libs/protocol';
-import { loadConfig } from '#libs/service';
+import { Backoff, loadConfig } from '#libs/service';
 import { FakeAgent, type FakeAgentOptions } from '../../../test/support/fake-agent.js';
 import { answers, ends, type FakeStep, holds } from '../../../test/support/fake-behaviour.js';
+import { until } from '../../../test/support/until.js';
 import type { AgentCallOptions, AgentClient } from './agent-client.js';
 import { HttpAgentDirectory } from './http-agent-directory.js';
 
@@ -170,8 +172,10 @@ describe('a client over HTTP', () => {
   it('gives an error in the midst of an answer where its Task comes to nothing', async () => {
     const client = await clientOf({ streaming: true });
     agent.always({ steps: [{ status: 'TASK_STATE_WORKING' }, { sleep: 20 }, { cut: INTERNAL_ERROR }, { hold: true }] });
+    const pauses = jest.spyOn(Backoff.prototype, 'pauseAfter').mockReturnValue(20);
     const sent = send(client);
     await expect(sent).rejects.toMatchObject({ kind: 'rpc-error', code: -32603 });
+    pauses.mockRestore();
     expect(agent.calls.filter((it) => it.method === 'GetTask').length).toBeGreaterThan(1);
   });
 
@@ -192,9 +196,7 @@ describe('a client over HTTP', () => {
     const call = await agent.sent(1);
     abort.abort();
     await expect(sent).rejects.toMatchObject({ kind: 'aborted' });
-    for (let tries = 0; !call.aborted && tries < 100; tries += 1)
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    expect(call.aborted).toBe(true);
+    await until(() => call.aborted, { what: 'the connection to be closed' });
     expect(agent.sends).toHaveLength(1);
   });
 

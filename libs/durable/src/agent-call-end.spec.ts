@@ -1,7 +1,9 @@
+import { jest } from '@jest/globals';
 import { once } from 'node:events';
 import { AgentCallError, type AgentCallOptions } from '#libs/a2a-client';
 import { UnknownAgent } from '#libs/agents';
 import { ContentTooLarge, userMessage } from '#libs/protocol';
+import { Backoff } from '#libs/service';
 import { FakeCallingTask, outcomeOf, sighted } from '../../../test/support/calling-task.js';
 import { FakeAgent } from '../../../test/support/fake-agent.js';
 import { ends, holds } from '../../../test/support/fake-behaviour.js';
@@ -108,11 +110,13 @@ describe('AgentCall that fails', () => {
         { status: 'TASK_STATE_COMPLETED' },
       ],
     });
+    const pauses = jest.spyOn(Backoff.prototype, 'pauseAfter').mockReturnValue(20);
     const outcome = outcomeOf(caller().call({ limit: 300_000 }));
     const looks = () => agent.calls.filter(({ method }) => method === 'GetTask').length;
     await until(() => looks() > 11, { what: 'more looks than at a Task of a call without a limit' });
     agent.release();
     expect(await outcome).toMatchObject({ kind: 'completed', answer: { artifacts: [{ parts: [{ text: 'x' }] }] } });
+    pauses.mockRestore();
     expect(agent.cancels).toEqual([]);
   });
 
