@@ -1,5 +1,13 @@
 import { EventEmitter } from 'node:events';
-import { BrainstormEntries, CallChains, type CallContext, ConversationEntries, type ServedAgent } from '#libs/agents';
+import {
+  BrainstormEntries,
+  CALL_CHAIN,
+  CallChains,
+  chainMetadata,
+  type CallContext,
+  ConversationEntries,
+  type ServedAgent,
+} from '#libs/agents';
 import { A2AError, type Message, submittedTask, userMessage } from '#libs/protocol';
 import type { Idempotency } from '#libs/tasks';
 import type { Execution } from './execution.js';
@@ -160,6 +168,17 @@ describe('a request under an Idempotency-Key', () => {
   ])('is the same with and without the entry of %s, which replicas of another version leave out', async (_, signed) => {
     expect(signed).not.toEqual(message);
     expect(await fingerprintOf(signed)).toBe(await fingerprintOf(message));
+  });
+
+  it('is the same from another replica, whose link of the call chain has another URL', async () => {
+    const sentBy = (replica: string): Message => {
+      const link = { task: 'run', caller: 'workflows/w', callee: `${replica}/a2a/agents/a` };
+      const metadata = { ...message.metadata, ...chainMetadata(CHAINS.extendChain([], link)) };
+      return { ...message, extensions: [...message.extensions!, CALL_CHAIN], metadata };
+    };
+    const [first, other] = [sentBy('http://127.0.0.1:1'), sentBy('http://127.0.0.1:2')];
+    expect(first).not.toEqual(other);
+    expect(await fingerprintOf(first)).toBe(await fingerprintOf(other));
   });
 
   it('is another one with other metadata', async () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   BRAINSTORM_ENTRY,
+  CALL_CHAIN,
   type CallContext,
   callerGone,
   CONVERSATION_ENTRY,
@@ -140,9 +141,8 @@ export class IdempotentRequests {
   ): Promise<Execution | undefined> {
     const known = await this.store.findKeyedRequest(call.scope, agent.path, once.key);
     if (!known) return undefined;
-    // Earlier versions hashed the members in their original order.
-    const isSame = known.fingerprint === once.fingerprint || known.fingerprint === digestOf(JSON.stringify(request));
-    if (!isSame) throw idempotencyConflict();
+    if (known.fingerprint !== once.fingerprint && !earlierFingerprints(request).includes(known.fingerprint))
+      throw idempotencyConflict();
     return this.toExecution(known, call);
   }
 
@@ -204,16 +204,28 @@ function isContended(error: unknown): boolean {
 const ENTRIES = [CONVERSATION_ENTRY, BRAINSTORM_ENTRY];
 
 /**
- * Returns the idempotency key of a request and a fingerprint of the request's JSON. The fingerprint ignores two things:
+ * Returns the idempotency key of a request and a fingerprint of the request's JSON. The fingerprint ignores three
+ * things:
  *
  * - the order of members: clients need not preserve it, and gRPC with its maps cannot
  * - the entry in the Message that describes its conversation or brainstorm: a replica of another version may repeat the
  *   Message without the entry
+ * - the call chain: it names agents of this service by the URL of the calling replica, and another replica may repeat
+ *   the Message
  */
 function idempotencyOf(request: SendMessageRequest, key: string): Idempotency {
-  const message = ENTRIES.reduce(withoutExtension, request.message);
+  return { key, fingerprint: fingerprintWithout([...ENTRIES, CALL_CHAIN], request) };
+}
+
+/** Returns the fingerprints of earlier versions: with the call chain, and with the members in their original order. */
+function earlierFingerprints(request: SendMessageRequest): string[] {
+  return [fingerprintWithout(ENTRIES, request), digestOf(JSON.stringify(request))];
+}
+
+function fingerprintWithout(extensions: readonly string[], request: SendMessageRequest): string {
+  const message = extensions.reduce(withoutExtension, request.message);
   const withoutAbsent = JSON.parse(JSON.stringify({ ...request, message })) as JsonValue;
-  return { key, fingerprint: digestOf(canonicalJson(withoutAbsent)) };
+  return digestOf(canonicalJson(withoutAbsent));
 }
 
 function digestOf(text: string): string {
