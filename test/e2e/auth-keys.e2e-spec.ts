@@ -293,7 +293,7 @@ describe('replicas, one of which drops all facts', () => {
     const { body } = await api.call<{ keys: Key[] }>('GET', '/keys');
     expect(body.keys.filter((it) => it.name === 'ann')).toHaveLength(1);
     const eve = body.keys.find((it) => it.name === 'eve')!;
-    expect(eve.scopes).toEqual(['agents', 'workflows', 'admin']);
+    expect(eve.scopes).toEqual(['agents', 'workflows', 'prompts', 'admin']);
     await api.call('DELETE', `/keys/${eve.id}`);
     const seeded = testCaller('gina');
     const third = await startParley({ databaseUrl: stage.database.url, env: apiKeyEnv(seeded) });

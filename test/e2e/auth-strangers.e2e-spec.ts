@@ -21,6 +21,7 @@ import {
   FILE_ROUTES,
   MCP_SERVER_ROUTES,
   MODEL_ROUTES,
+  PROMPT_ROUTES,
   RUN_ROUTES,
   WORKFLOW_ROUTES,
   askedRoutes,
@@ -101,6 +102,10 @@ function isUnknownTo(strangers: StrangerStage, other: string): void {
     it.each(ofRuns)('is for $name as any id', async (ask) => {
       await strangers.expectUnknown(ask, strangers.ann.url, idOf(strangers.annas));
     });
+  });
+
+  it.each(apiAsks(who, PROMPT_ROUTES))(`a prompt of ${other} is for $name as any id`, async (ask) => {
+    await strangers.expectUnknown(ask, strangers.ann.url, strangers.annas.prompted);
   });
 
   it.each(apiAsks(who, CONVERSATION_ROUTES))(`a conversation of ${other} is for $name as any id`, async (ask) => {
@@ -345,6 +350,7 @@ function isKnown(strangers: StrangerStage): void {
       ...ask,
       idOf: ({ waiting, ended }: Annas) => (ask.name.includes('/nodes/') ? waiting.id : ended.id),
     })),
+    ...apiAsks(who, PROMPT_ROUTES).map((ask) => ({ ...ask, idOf: (annas: Annas) => annas.prompted })),
     ...apiAsks(who, CONVERSATION_ROUTES).map((ask) => ({ ...ask, idOf: (annas: Annas) => annas.conversation })),
     ...apiAsks(who, BRAINSTORM_ROUTES).map((ask) => ({ ...ask, idOf: (annas: Annas) => annas.brainstorm })),
     ...apiAsks(who, FILE_ROUTES).map((ask) => ({ ...ask, idOf: (annas: Annas) => annas.file })),

@@ -86,7 +86,7 @@ it('makes, rotates and revokes keys, and shows each key once', async () => {
   expect(stage.parley.logs()).not.toContain(key);
   expect(await run('keys', 'make', name, '--scope', 'root')).toMatchObject({
     code: 2,
-    err: expect.stringContaining('scopes.0: must be one of agents, workflows, admin'),
+    err: expect.stringContaining('scopes.0: must be one of agents, workflows, prompts, admin'),
   });
   expect((await run('keys', 'revoke', 'none')).code).toBe(1);
 });

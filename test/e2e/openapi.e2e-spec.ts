@@ -66,6 +66,8 @@ const NAMES: Record<string, string> = {
   'DELETE /api/session': 'endSession',
   'GET /api/session': 'getSession',
   'POST /api/session': 'createSession',
+  'GET /api/tasks/{id}/prompts': 'listPrompts',
+  'GET /api/tasks/{id}/prompts/{call}': 'getPrompt',
   'GET /api/tasks/{id}/events': 'listTaskEvents',
   'GET /api/files': 'listFiles',
   'GET /api/files/{id}': 'readFile',

@@ -25,10 +25,10 @@ describe('TASK_RETENTION', () => {
     );
     expect(children).toHaveLength(2);
     const ids = [runId, ...children.map((child) => child.task_id)];
-    expect(await rowsOf(ids)).toMatchObject({ task: 3, run_child: 1, task_key: 1 });
+    expect(await rowsOf(ids)).toMatchObject({ task: 3, run_child: 1, task_key: 1, task_prompt: 1 });
     fake.release();
     await purgeUntil(stage.database.query, async () => (await rowsOf(ids)).task === 0);
-    expect(await rowsOf(ids)).toEqual({ task: 0, task_event: 0, task_key: 0, run_child: 0 });
+    expect(await rowsOf(ids)).toEqual({ task: 0, task_event: 0, task_key: 0, task_prompt: 0, run_child: 0 });
     const base = stage.api.base(workflow.name);
     for (const method of ['GetTask', 'CancelTask', 'SubscribeToTask']) {
       const { body } = await rpc(base, method, { id: runId });
@@ -191,6 +191,7 @@ async function rowsOf(taskIds: string[]): Promise<Record<string, number>> {
     `SELECT (SELECT count(*)::int FROM task WHERE task_id = ANY($1)) AS task,
             (SELECT count(*)::int FROM task_event WHERE task_id = ANY($1)) AS task_event,
             (SELECT count(*)::int FROM task_key WHERE task_id = ANY($1)) AS task_key,
+            (SELECT count(*)::int FROM task_prompt WHERE task_id = ANY($1)) AS task_prompt,
             (SELECT count(*)::int FROM run_child WHERE run_id = ANY($1)) AS run_child`,
     [taskIds],
   );

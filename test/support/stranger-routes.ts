@@ -17,7 +17,11 @@ export const RUN_ROUTES: readonly ApiRoute[] = [
   ['GET', '/deliveries?taskId={id}'],
   ['GET', '/tasks/{id}/events'],
   ['GET', '/tasks/{id}/events?after=1'],
+  ['GET', '/tasks/{id}/prompts'],
 ];
+
+/** Of the id of a Task that has called a model. */
+export const PROMPT_ROUTES: readonly ApiRoute[] = [['GET', '/tasks/{id}/prompts/1']];
 
 export const CONVERSATION_ROUTES: readonly ApiRoute[] = [
   ['GET', '/conversations/{id}'],
@@ -99,7 +103,7 @@ export const CARD_ROUTES: readonly ApiRoute[] = [
 
 /** Every route of `/api` that is asked, as OpenAPI names it: without its query, and with `{}` for what differs. */
 export function askedRoutes(): Set<string> {
-  const all = [RUN_ROUTES, CONVERSATION_ROUTES, BRAINSTORM_ROUTES, DELIVERY_ROUTES, FILE_ROUTES].flat();
+  const all = [RUN_ROUTES, PROMPT_ROUTES, CONVERSATION_ROUTES, BRAINSTORM_ROUTES, DELIVERY_ROUTES, FILE_ROUTES].flat();
   const shared = [
     WORKFLOW_ROUTES,
     CREDENTIAL_ROUTES,
@@ -113,7 +117,8 @@ export function askedRoutes(): Set<string> {
       const place = path
         .replace(/\?.*/, '')
         .replace('/nodes/q', '/nodes/{node}')
-        .replace('/revisions/1', '/revisions/{}');
+        .replace('/revisions/1', '/revisions/{}')
+        .replace('/prompts/1', '/prompts/{}');
       return `${method} /api${place.replaceAll(/\{\w+\}/g, '{}')}`;
     }),
   );

@@ -14,7 +14,7 @@ import type { Endpoints, Headers } from './wire-binding.js';
 import { DoorAgent } from './door-agent.js';
 import { openDoor } from './doors.js';
 import { keepMcpServer } from './mcp-http-server.js';
-import { Api, input, linear, output, says, script, unique } from './workflow.js';
+import { Api, echo, input, linear, output, says, script, unique } from './workflow.js';
 
 /** Who is not Ann, where callers have keys, and where their tokens name their tenants. */
 export const STRANGERS = {
@@ -30,6 +30,8 @@ export interface Annas {
   waiting: Task;
   ended: Task;
   child: string;
+  /** A Task of a node that has called a model. */
+  prompted: string;
   conversation: string;
   brainstorm: string;
   delivery: string;
@@ -142,12 +144,15 @@ async function everything({ stage, ann, workflow }: StrangerStage): Promise<Anna
   const configuration = { taskPushNotificationConfig: config };
   const waiting = await sendTask(ann.base(workflow), 'hi', { headers, configuration });
   const ended = await sendTask(ann.base(told_.name), 'hi', { headers, configuration });
+  const prompting = await ann.save(linear(unique('prompts'), echo('a', { model: 'echo', system_prompt: SECRET })));
+  const prompted = (await sendTask(ann.base(prompting.name, 'a'), 'hi', { headers })).id;
   const child = (await ann.run(waiting.id)).nodes['q']!.taskId!;
   await rpc(ann.base(workflow, 'q'), 'CreateTaskPushNotificationConfig', { taskId: child, ...config }, { headers });
   return {
     waiting,
     ended,
     child,
+    prompted,
     conversation: await conversation(ann, workflow),
     brainstorm: await brainstorm(stage, ann),
     delivery: await delivery(ann, ended.id),

@@ -4,8 +4,11 @@ import type { IncomingMessage } from 'node:http';
 import { ServiceAddress } from '#libs/http-server';
 import { inboundTrace, type TraceContext } from '#libs/service';
 
-/** Permissions of a caller: to call agents and read their results, to change workflows, and to manage keys. */
-export const PERMISSIONS = ['agents', 'workflows', 'admin'] as const;
+/**
+ * Permissions of a caller: to call agents and read their results, to change workflows, to read what models were sent for
+ * the caller's own Tasks, and to manage keys.
+ */
+export const PERMISSIONS = ['agents', 'workflows', 'prompts', 'admin'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
 /** Key, token or session on which an open stream depends: the stream ends once it is revoked or has expired. */

@@ -7,7 +7,8 @@ const AGENTS: readonly Permission[] = ['agents'];
 const WORKFLOWS: readonly Permission[] = ['workflows'];
 const READERS: readonly Permission[] = ['agents', 'workflows'];
 const ADMIN: readonly Permission[] = ['admin'];
-const EVERYONE: readonly Permission[] = ['agents', 'workflows', 'admin'];
+const EVERYONE: readonly Permission[] = ['agents', 'workflows', 'prompts', 'admin'];
+const PROMPT_READERS: readonly Permission[] = ['prompts', 'admin'];
 
 const READING = new Set(['GET', 'HEAD']);
 const PUBLIC = [
@@ -54,6 +55,8 @@ export function routeAccess(method: string, route: string | undefined): RouteAcc
   if (/^\/api\/agent-cards?(\/|$)/.test(route)) return reads ? READERS : ADMIN;
   // Authors of workflows choose models; the operator decides on addresses and cost.
   if (/^\/api\/models(\/|$)/.test(route)) return reads ? READERS : ADMIN;
+  // Prompts hold the authors' instructions and the results of tools, which a run's result may not show.
+  if (route.startsWith('/api/tasks/:id/prompts')) return PROMPT_READERS;
   if (route === '/api/workflows' || route === '/api/workflows/:name') return reads ? READERS : WORKFLOWS;
   if (route === '/api/apply' || route === '/api/generate') return WORKFLOWS;
   // Authors and readers of workflows check expressions; nothing is stored.

@@ -12,7 +12,7 @@ import {
   type TaskReference,
 } from '#libs/protocol';
 import type { TraceContext } from '#libs/service';
-import type { LogAdmission, LogPlace, RecordedEvent, RelayedTurn, TaskEvent, TaskScope } from '#libs/tasks';
+import type { LogAdmission, LogPlace, PromptLog, RecordedEvent, RelayedTurn, TaskEvent, TaskScope } from '#libs/tasks';
 import type { TurnTrace } from '#libs/tracing';
 import type { HeldParts, PartRestorer } from './part-keeper.js';
 import type { SpanStep } from './span-step.js';
@@ -109,6 +109,8 @@ export interface RequestContext {
   readonly call: CallContext;
   /** Trace of this turn; absent if the turn is not traced. Outgoing calls send its headers. */
   readonly trace?: TurnTrace;
+  /** Record of what models are sent and answer; absent if it is not kept. */
+  readonly prompts?: PromptLog | undefined;
   /** Media types that the caller accepts; absent if it named none, and after a recovery by another process. */
   readonly acceptedOutputModes?: readonly string[] | undefined;
   /** Turn at an agent elsewhere, if this execution has stored it together with the Task (`relayedTurn`). */

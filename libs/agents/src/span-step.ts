@@ -37,7 +37,7 @@ export interface SpanEnd {
 export function agentSteps(event: TaskEvent): readonly SpanStep[] {
   const note = noteOf(event);
   const steps = note && STEPS[note.type];
-  return steps ? [steps(note.payload)] : NONE;
+  return steps ? [withContent(steps(note.payload), event)] : NONE;
 }
 
 const NONE: readonly SpanStep[] = [];
@@ -74,6 +74,14 @@ const STEPS: Readonly<Record<string, (payload: JsonObject) => SpanStep>> = {
     ends: { slot: toolSlot(id), ...(error !== undefined && error !== null && { error: 'tool' }) },
   }),
 };
+
+/** Adds the attributes with the content of a model call, if spans have content. */
+function withContent(step: SpanStep, event: TaskEvent): SpanStep {
+  const content = 'statusUpdate' in event ? event.prompt?.attributes : undefined;
+  if (!content) return step;
+  if ('begins' in step) return { begins: { ...step.begins, attributes: { ...step.begins.attributes, ...content } } };
+  return { ends: { ...step.ends, attributes: { ...step.ends.attributes, ...content } } };
+}
 
 function toolSlot(id: unknown): string {
   return `tool/${stringOrEmpty(id)}`;

@@ -997,6 +997,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tasks/{id}/prompts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the model calls of a Task of yours. Needs the scope `prompts` or `admin`. */
+        get: operations["listPrompts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tasks/{id}/prompts/{call}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns what a model was sent in one call, and what it answered. Needs the scope `prompts` or `admin`. */
+        get: operations["getPrompt"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tickets": {
         parameters: {
             query?: never;
@@ -2710,7 +2744,7 @@ export interface components {
              *       "agents"
              *     ]
              */
-            scopes: ("agents" | "workflows" | "admin")[];
+            scopes: ("agents" | "workflows" | "prompts" | "admin")[];
         };
         LastError: {
             /** Format: date-time */
@@ -2809,7 +2843,7 @@ export interface components {
              *       "agents"
              *     ]
              */
-            scopes: ("agents" | "workflows" | "admin")[];
+            scopes: ("agents" | "workflows" | "prompts" | "admin")[];
         };
         MakeKeyBody: {
             /**
@@ -2822,7 +2856,7 @@ export interface components {
              *       "agents"
              *     ]
              */
-            scopes: ("agents" | "workflows" | "admin")[];
+            scopes: ("agents" | "workflows" | "prompts" | "admin")[];
         };
         McpAcceptBody: {
             /**
@@ -3269,6 +3303,175 @@ export interface components {
              * @example nodes[0].id
              */
             path: string;
+        };
+        PromptListView: {
+            /** @description Model calls in order. Empty if none was made, or none is kept. */
+            calls: components["schemas"]["PromptView"][];
+            /**
+             * @description Present if the Task has reached its limit of 256 KiB, so that later calls may not be kept.
+             * @enum {boolean}
+             */
+            cut?: true;
+        };
+        PromptTextsView: {
+            /**
+             * @description Number of the call in the Task, from 1.
+             * @example 1
+             */
+            call: number;
+            /**
+             * @description Present if a text of the call was too large to keep.
+             * @enum {boolean}
+             */
+            cut?: true;
+            /**
+             * @description Error text, if the model gave no answer.
+             * @example model "writer" gave no answer: HTTP 503
+             */
+            error?: string;
+            /**
+             * @description Number of messages after the system prompt.
+             * @example 3
+             */
+            messages: number;
+            /**
+             * @description Name of the model in this service.
+             * @example writer
+             */
+            model: string;
+            /**
+             * @description Milliseconds until the end of the answer; absent while the call is open, or after a crash.
+             * @example 1430
+             */
+            ms?: number;
+            /**
+             * @description Deviation of the answer from the protocol of the provider.
+             * @example its answer ended with [DONE] and without a finish_reason
+             */
+            note?: string;
+            /**
+             * @description Provider of the model; absent for the built-in model.
+             * @example anthropic
+             */
+            provider?: string;
+            /**
+             * @description Name of the model at the provider.
+             * @example claude-sonnet-4-5
+             */
+            providerModel?: string;
+            /**
+             * @description Reason for which the answer ended.
+             * @example stop
+             * @enum {string}
+             */
+            reason?: "stop" | "tool-calls" | "other";
+            /**
+             * @description Answer of the model as a message; absent without an answer.
+             * @example {
+             *       "role": "assistant",
+             *       "parts": [
+             *         {
+             *           "text": "Hello.",
+             *           "mediaType": "text/plain"
+             *         }
+             *       ]
+             *     }
+             */
+            received?: {
+                [key: string]: unknown;
+            };
+            sent: components["schemas"]["SentPromptView"];
+            /**
+             * Format: date-time
+             * @description Time of the request.
+             */
+            sentAt: string;
+            /**
+             * @description Step of the Task, as in the event `model.request`; repeated calls and fallbacks share one step.
+             * @example 1
+             */
+            step: number;
+            usage?: components["schemas"]["PromptUsageView"];
+        };
+        PromptUsageView: {
+            /**
+             * @description Input tokens from the cache of the provider; absent if the provider reports none.
+             * @example 512
+             */
+            cachedInputTokens?: number;
+            /** @example 812 */
+            inputTokens: number;
+            /** @example 64 */
+            outputTokens: number;
+            /**
+             * @description Output tokens of the reasoning of the model; absent if the provider reports none.
+             * @example 32
+             */
+            reasoningTokens?: number;
+        };
+        PromptView: {
+            /**
+             * @description Number of the call in the Task, from 1.
+             * @example 1
+             */
+            call: number;
+            /**
+             * @description Present if a text of the call was too large to keep.
+             * @enum {boolean}
+             */
+            cut?: true;
+            /**
+             * @description Error text, if the model gave no answer.
+             * @example model "writer" gave no answer: HTTP 503
+             */
+            error?: string;
+            /**
+             * @description Number of messages after the system prompt.
+             * @example 3
+             */
+            messages: number;
+            /**
+             * @description Name of the model in this service.
+             * @example writer
+             */
+            model: string;
+            /**
+             * @description Milliseconds until the end of the answer; absent while the call is open, or after a crash.
+             * @example 1430
+             */
+            ms?: number;
+            /**
+             * @description Deviation of the answer from the protocol of the provider.
+             * @example its answer ended with [DONE] and without a finish_reason
+             */
+            note?: string;
+            /**
+             * @description Provider of the model; absent for the built-in model.
+             * @example anthropic
+             */
+            provider?: string;
+            /**
+             * @description Name of the model at the provider.
+             * @example claude-sonnet-4-5
+             */
+            providerModel?: string;
+            /**
+             * @description Reason for which the answer ended.
+             * @example stop
+             * @enum {string}
+             */
+            reason?: "stop" | "tool-calls" | "other";
+            /**
+             * Format: date-time
+             * @description Time of the request.
+             */
+            sentAt: string;
+            /**
+             * @description Step of the Task, as in the event `model.request`; repeated calls and fallbacks share one step.
+             * @example 1
+             */
+            step: number;
+            usage?: components["schemas"]["PromptUsageView"];
         };
         RegisteredAgentBody: {
             /**
@@ -3879,6 +4082,60 @@ export interface components {
              */
             revision?: string | null;
         };
+        SentPromptView: {
+            /**
+             * @description Maximum number of tokens of the answer.
+             * @example 1000
+             */
+            maxTokens?: number;
+            /**
+             * @description Messages after the system prompt. A text that was too large is an object with `cut` and `start`.
+             * @example [
+             *       {
+             *         "role": "user",
+             *         "parts": [
+             *           {
+             *             "text": "Hello"
+             *           }
+             *         ]
+             *       }
+             *     ]
+             */
+            messages: {
+                [key: string]: unknown;
+            }[];
+            /**
+             * @description JSON Schema for the answer.
+             * @example {
+             *       "type": "object"
+             *     }
+             */
+            output?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description System prompt.
+             * @example You answer in one sentence.
+             */
+            system?: Record<string, never>;
+            /** @example 0.2 */
+            temperature?: number;
+            /**
+             * @description Offered tools, with the names that the model reads.
+             * @example [
+             *       {
+             *         "name": "clock",
+             *         "description": "Returns the time.",
+             *         "inputSchema": {
+             *           "type": "object"
+             *         }
+             *       }
+             *     ]
+             */
+            tools?: {
+                [key: string]: unknown;
+            }[];
+        };
         SentWorkflow: {
             definition: components["schemas"]["WorkflowBody"];
             /**
@@ -3909,7 +4166,7 @@ export interface components {
              *       "agents"
              *     ]
              */
-            scopes: ("agents" | "workflows" | "admin")[];
+            scopes: ("agents" | "workflows" | "prompts" | "admin")[];
             /**
              * @description True if the caller is known by a session's cookie.
              * @example true
@@ -7492,6 +7749,68 @@ export interface operations {
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description task not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listPrompts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptListView"];
+                };
+            };
+            /** @description task not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getPrompt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number of the call in the Task, from 1. */
+                call: number;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PromptTextsView"];
                 };
             };
             /** @description task not found */

@@ -2,6 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { TasksModule } from '#libs/tasks';
 import { EventGateway, GATEWAY_STREAMS, type GatewayStreams } from './event-gateway.js';
 import { EventsController, TaskLogController } from './events.controller.js';
+import { PromptsController } from './prompts.controller.js';
 import { EventsGateway } from './socket/events.gateway.js';
 import { GatewaySocket } from './socket/gateway-socket.js';
 
@@ -11,7 +12,7 @@ import { GatewaySocket } from './socket/gateway-socket.js';
  */
 @Module({
   imports: [TasksModule],
-  controllers: [EventsController, TaskLogController],
+  controllers: [EventsController, TaskLogController, PromptsController],
   providers: [EventGateway, GatewaySocket, EventsGateway],
   exports: [GatewaySocket],
 })

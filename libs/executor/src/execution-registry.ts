@@ -17,6 +17,7 @@ import {
   type RecordedEvent,
   type TaskClaim,
   TaskFeed,
+  TaskPrompts,
   TaskRecorder,
   type TaskRecording,
   TaskStore,
@@ -62,7 +63,7 @@ async function endBroken(
 }
 
 /** Fields of an `ExecutionStart` that the registry does not add itself. */
-type UnboundStart = Omit<ExecutionStart, 'executor' | 'acceptance' | 'readEvents' | 'confirm' | 'keeper'>;
+type UnboundStart = Omit<ExecutionStart, 'executor' | 'acceptance' | 'readEvents' | 'confirm' | 'keeper' | 'prompts'>;
 
 /**
  * Registry of the executions of this process: starts, resumes, recovers and cancels them.
@@ -92,6 +93,7 @@ export class ExecutionRegistry {
     @Optional() private readonly tracing?: TaskTracing,
     @Optional() traces?: TraceIds,
     @Optional() keeper?: PartKeeper,
+    @Optional() private readonly prompts?: TaskPrompts,
   ) {
     this.files = new MessageFiles(keeper, this.leaving.signal);
     this.requests = new IdempotentRequests(store, feed, this);
@@ -372,7 +374,9 @@ export class ExecutionRegistry {
     const readEvents: ExecutionStart['readEvents'] = (after, limit) => this.readEvents(recording, after, limit);
     const confirm = (): Promise<void> => this.confirmClaim(recording);
     const [{ acceptance }, { executor }, { keeper }] = [this.recorder, agent, this.files];
-    const execution = new TaskExecution({ ...start, executor, acceptance, readEvents, confirm, keeper });
+    const isNew = start.task === null && start.recovered === 0;
+    const prompts = this.prompts?.openLog(recording.taskId, start.call.scope, isNew);
+    const execution = new TaskExecution({ ...start, executor, acceptance, readEvents, confirm, keeper, prompts });
     const stale = this.executions.get(recording.taskId);
     this.executions.set(recording.taskId, execution);
     // Another replica had the Task meanwhile. The comparison of claims no longer sees the replaced execution, so it

@@ -18,6 +18,7 @@ import {
   type LogPlace,
   placeOfEvent,
   PreconditionFailed,
+  type PromptLog,
   type RecordedEvent,
   type StoredTask,
   type TaskClaim,
@@ -63,6 +64,8 @@ export interface ExecutionStart {
   readEvents(after: number, limit: number): Promise<readonly RecordedEvent[]>;
   /** Checks the claim in the store, and interrupts the execution if the claim is lost. */
   confirm(): Promise<void>;
+  /** Record of what models are sent and answer; absent if it is not kept. */
+  prompts?: PromptLog | undefined;
   /** Storage for large bytes; without it, large bytes stay in the log. */
   keeper?: PartKeeper | undefined;
 }
@@ -366,6 +369,7 @@ export class TaskExecution implements Execution {
       call: start.call,
       acceptedOutputModes: start.acceptedOutputModes,
       relayed: start.relayed,
+      prompts: start.prompts,
       metadata: start.metadata,
       trace: start.traced?.trace,
       signal: this.controller.signal,

@@ -65,7 +65,7 @@ const FAILED: ReadonlySet<TaskState> = new Set(['TASK_STATE_FAILED', 'TASK_STATE
 
 /**
  * Trace spans of one turn, folded from the turn's events. The same events give the same spans in any process. Spans
- * contain no content of Messages or Artifacts.
+ * contain no content of Messages or Artifacts, unless the operator wants that of model calls (`PromptNote`).
  */
 export class TurnSpans {
   private readonly open = new Map<string, OpenSpan>();

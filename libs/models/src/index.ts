@@ -12,6 +12,7 @@ export {
   type ModelUsage,
   type ToolResult,
 } from './model.js';
+export { requestedPrompt } from './provider/prompt.js';
 export { MODEL_MIGRATIONS } from './model-table.js';
 export { ModelNamers } from './models.controller.js';
 export { ModelStore } from './model-store.js';

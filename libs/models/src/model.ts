@@ -11,12 +11,18 @@ export interface Model {
   readonly inputModes: readonly string[];
   /** Provider, such as `openai-compatible`; absent for the built-in model. */
   readonly provider?: string;
+  /** Name of the model at its provider; absent for the built-in model. */
+  readonly providerModel?: string;
   /**
    * Streams one answer. The last event is the only `end`. Returning early from the iterator aborts the call.
    * @throws ModelError if the model gives no whole answer
    * @throws the reason of the signal if it aborts
    */
   streamAnswer(call: ModelCall): AsyncIterable<ModelEvent>;
+  /**
+   * Returns the secrets that a call would send now; empty if they cannot be read. Absent if calls send none.
+   */
+  readSecrets?(signal: AbortSignal): Promise<readonly string[]>;
 }
 
 /** Input of one call of a model. */
@@ -104,6 +110,8 @@ export interface ModelEnd {
   reason: 'stop' | 'tool-calls' | 'other';
   /** Number of tokens of the call, if the provider reports them. */
   usage?: ModelUsage;
+  /** Kinds of tokens that are part of `usage`; a kind that the provider does not report is absent. */
+  usageParts?: { cachedInputTokens?: number; reasoningTokens?: number };
   /**
    * Data that this provider wants back with the answer in later calls, such as reasoning and its signatures; absent if
    * it wants none.

@@ -106,8 +106,15 @@ class ModelCounts {
 
   /** Returns a model that counts the tokens and failures of the calls of `inner`. */
   countModel(inner: Model): Model {
-    const { name, inputModes, provider } = inner;
-    return { name, inputModes, ...(provider && { provider }), streamAnswer: (call) => this.streamCounted(inner, call) };
+    const { name, inputModes, provider, providerModel } = inner;
+    return {
+      name,
+      inputModes,
+      ...(provider && { provider }),
+      ...(providerModel !== undefined && { providerModel }),
+      streamAnswer: (call) => this.streamCounted(inner, call),
+      ...(inner.readSecrets && { readSecrets: (signal) => inner.readSecrets!(signal) }),
+    };
   }
 
   private async *streamCounted(inner: Model, call: ModelCall): AsyncIterable<ModelEvent> {

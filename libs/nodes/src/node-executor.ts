@@ -20,6 +20,7 @@ import {
   statusUpdate,
   textPart,
 } from '#libs/protocol';
+import type { PromptNote } from '#libs/tasks';
 import { ConfigProblems, configSchema, DATA, PROMPT } from './node-config.js';
 
 /**
@@ -40,8 +41,13 @@ export class NodeFailure extends Error {
   }
 }
 
-/** Event that the executor of a node yields for its Task. `parks` is the time until which the Task is parked. */
-export type NodeEvent = (ReturnType<typeof statusUpdate> & { parks?: Date }) | ReturnType<typeof artifactUpdate>;
+/**
+ * Event that the executor of a node yields for its Task. `parks` is the time until which the Task is parked; `prompt`
+ * is what a model was sent or has answered.
+ */
+export type NodeEvent =
+  | (ReturnType<typeof statusUpdate> & { parks?: Date; prompt?: PromptNote })
+  | ReturnType<typeof artifactUpdate>;
 
 /** Output of a node: its Parts, and what else its Artifact has. */
 export interface NodeOutput extends Pick<Artifact, 'description' | 'metadata' | 'extensions'> {

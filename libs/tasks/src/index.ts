@@ -4,6 +4,7 @@ export {
   newTaskId,
   noteOf,
   parkedUntil,
+  type PromptNote,
   readWakePayload,
   type RecordedEvent,
   type RelayedTurn,
@@ -51,4 +52,7 @@ export { CountFoldingJob, TaskCounts } from './store/task-counts.js';
 export { CommitForgetJob, TaskPurge, TaskPurgeJob, TaskRetention } from './retention/task-purge.js';
 export { type OpenQuestion, type QuestionPosition, TaskQuestions } from './store/task-questions.js';
 export { TaskLogPages } from './store/task-log-pages.js';
+export { type KeptCall, type KeptCallTexts, KeptPrompts } from './prompts/kept-prompts.js';
+export { PromptLog } from './prompts/prompt-log.js';
+export { TaskPrompts } from './prompts/task-prompts.js';
 export { TasksModule } from './tasks.module.js';

@@ -8,6 +8,7 @@ import { TaskFeed } from './feed/task-feed.js';
 import { FoldMemory } from './fold/fold-memory.js';
 import { TaskJournal } from './journal/task-journal.js';
 import { TaskRecorder } from './journal/task-recording.js';
+import { TaskPrompts } from './prompts/task-prompts.js';
 import { TaskRetention } from './retention/task-purge.js';
 import { PostgresTaskStore } from './store/postgres-task-store.js';
 import { TaskCounts } from './store/task-counts.js';
@@ -33,6 +34,7 @@ import { AskedQuestions, SettledTasks, TaskFacts, TaskMetrics } from './task-met
     TaskJournal,
     TaskFeed,
     TaskLogPages,
+    TaskPrompts,
     TaskQuestions,
     TaskRecorder,
     TaskRetention,
@@ -45,6 +47,7 @@ import { AskedQuestions, SettledTasks, TaskFacts, TaskMetrics } from './task-met
     TaskCounts,
     TaskFeed,
     TaskLogPages,
+    TaskPrompts,
     TaskQuestions,
     TaskRecorder,
     TaskRetention,

@@ -6,7 +6,7 @@ import { GrpcWire } from '../../support/grpc-wire.js';
 import { useSharedStage } from '../../support/shared-stage.js';
 import { Api, input, linear, output, unique } from '../../support/workflow.js';
 
-const SCOPES = ['agents', 'workflows', 'admin'] as const;
+const SCOPES = ['agents', 'workflows', 'prompts', 'admin'] as const;
 type Scope = (typeof SCOPES)[number];
 
 const NOBODY = '00000000-0000-4000-8000-000000000000';
@@ -15,6 +15,7 @@ const WORKFLOWS: Scope[] = ['workflows'];
 const READERS: Scope[] = ['agents', 'workflows'];
 const ADMIN: Scope[] = ['admin'];
 const EVERYONE: Scope[] = [...SCOPES];
+const PROMPTS: Scope[] = ['prompts', 'admin'];
 
 type Row = [route: string, scopes: Scope[], allowed: number, body?: unknown];
 
@@ -47,6 +48,8 @@ const API: Row[] = [
   ['POST /api/runs/{id}/rerun', AGENTS, 404],
   ['GET /api/inbox', AGENTS, 200],
   ['GET /api/tasks/{id}/events', AGENTS, 404],
+  ['GET /api/tasks/{id}/prompts', PROMPTS, 404],
+  ['GET /api/tasks/{id}/prompts/{call}', PROMPTS, 404],
   ['POST /api/expressions/check', READERS, 200, { expression: '1' }],
   ['POST /api/runs/{id}/cancel', AGENTS, 404],
   ['GET /api/conversations', AGENTS, 200],
@@ -245,6 +248,7 @@ describe.each(METHODS)('%s', (method, params) => {
       nothing: no,
       agents: 'let in',
       workflows: low,
+      prompts: low,
       admin: low,
       'workflows,admin': low,
       [SCOPES.join()]: 'let in',
@@ -254,11 +258,11 @@ describe.each(METHODS)('%s', (method, params) => {
 
 describe('the WebSocket of the event gateway', () => {
   it('needs agents', async () => {
-    const denied = ['nothing', 'workflows', 'admin', 'workflows,admin'];
+    const denied = ['nothing', 'workflows', 'prompts', 'admin', 'workflows,admin'];
     const statuses = await Promise.all(
       denied.map(async (held) => (await refusedUpgrade(`${stage.parley.url}/events`, callers.get(held))).status),
     );
-    expect(statuses).toEqual([401, 403, 403, 403]);
+    expect(statuses).toEqual([401, 403, 403, 403, 403]);
   });
 });
 
@@ -283,6 +287,7 @@ describe('a key', () => {
       nothing: 401,
       agents: 403,
       workflows: 403,
+      prompts: 403,
       // Whoever manages keys can make any: as good as all, and documented so.
       admin: 201,
       'workflows,admin': 201,

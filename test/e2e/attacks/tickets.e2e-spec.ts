@@ -79,7 +79,7 @@ describe('a ticket', () => {
     const [row] = await stage.database.query('SELECT tenant, owner, permissions FROM socket_ticket WHERE digest = $1', [
       digest(ticket, 'base64url'),
     ]);
-    expect(row).toEqual({ tenant: '', owner: 'ann', permissions: ['agents', 'workflows', 'admin'] });
+    expect(row).toEqual({ tenant: '', owner: 'ann', permissions: ['agents', 'workflows', 'prompts', 'admin'] });
   });
 
   it('falls with the key of whoever asked for it, at every replica at once', async () => {

@@ -140,7 +140,7 @@ async function listPages({ client, signal }: Session, path: `/${string}`, member
 }
 
 const KEY_ACTIONS = ['list', 'make', 'rotate', 'revoke'] as const;
-const SCOPES = ['agents', 'workflows', 'admin'] as const;
+const SCOPES = ['agents', 'workflows', 'prompts', 'admin'] as const;
 
 interface KeyCommandOptions {
   scope?: string[];

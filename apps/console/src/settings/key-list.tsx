@@ -15,7 +15,7 @@ import { Time } from '../components/time.js';
 import { type Key, listKeys, deleteObject } from './settings-api.js';
 import { SettingsPage } from './settings-page.js';
 
-const SCOPES: Key['scopes'] = ['agents', 'workflows', 'admin'];
+const SCOPES: Key['scopes'] = ['agents', 'workflows', 'prompts', 'admin'];
 
 const getCallerKey = ({ id }: Key): string => id;
 

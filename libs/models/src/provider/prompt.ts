@@ -5,7 +5,7 @@ import type {
   LanguageModelV4TextPart,
 } from '@ai-sdk/provider';
 import { isFilePart, isJsonObject, type JsonObject, type JsonValue, type Part, partAsText } from '#libs/protocol';
-import type { AssistantMessage, ModelMessage, ToolResult } from '../model.js';
+import type { AssistantMessage, Model, ModelCall, ModelMessage, ModelTool, ToolResult } from '../model.js';
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
 type ToolContent = Extract<LanguageModelV4Message, { role: 'tool' }>['content'];
@@ -33,6 +33,50 @@ export async function promptOf(
   for (const message of messages)
     if (message.role !== 'system') prompt.push(await toProviderMessage(message, provider, read));
   return prompt;
+}
+
+/** Request of a call as its model reads it: one system prompt, and the messages after it. */
+interface RequestedPrompt {
+  system?: string;
+  messages: ModelMessage[];
+  tools?: readonly ModelTool[];
+  output?: JsonObject;
+  temperature?: number;
+  maxTokens?: number;
+}
+
+/**
+ * Returns the request of a call as the model reads it, for people: system messages are merged, and the bytes of files
+ * are replaced by their number.
+ */
+export function requestedPrompt({ provider }: Pick<Model, 'provider'>, call: ModelCall): RequestedPrompt {
+  const { tools = [], temperature, maxTokens, output, isOutputDescribed } = call;
+  const asks = provider === undefined || output === undefined || isOutputDescribed ? [] : [asJson(output)];
+  const system = [...call.messages, ...asks].flatMap((it) => (it.role === 'system' ? it.parts.map(partText) : []));
+  const messages = call.messages.filter(({ role }) => role !== 'system');
+  return {
+    ...(system.length > 0 && { system: joinTexts(system) }),
+    messages: messages.map((message) => shownMessage(message, provider)),
+    ...(tools.length > 0 && { tools }),
+    ...(output !== undefined && { output }),
+    ...(temperature !== undefined && { temperature }),
+    ...(maxTokens !== undefined && { maxTokens }),
+  };
+}
+
+function shownMessage(message: ModelMessage, provider: string | undefined): ModelMessage {
+  if (message.role === 'tool') return message;
+  const parts = message.parts.map(withoutBytes);
+  if (message.role !== 'assistant') return { ...message, parts };
+  const { kept, ...shown } = message;
+  return { ...shown, parts, ...(provider !== undefined && keptBy(message, provider) && { kept: kept! }) };
+}
+
+/** Returns a Part without its bytes, whose number is in its metadata. */
+function withoutBytes(part: Part): Part {
+  if (part.raw === undefined) return part;
+  const { raw, ...rest } = part;
+  return { ...rest, metadata: { ...rest.metadata, bytes: Buffer.byteLength(raw, 'base64') } };
 }
 
 type Said = Exclude<ModelMessage, { role: 'system' }>;

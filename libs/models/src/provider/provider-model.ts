@@ -95,7 +95,7 @@ class AnswerEvents {
     const kept = this.#keptContent();
     const isUnexplained = finish!.finishReason.raw === DONE_REASON;
     const note = isUnexplained ? { note: 'its answer ended with [DONE] and without a finish_reason' } : {};
-    return { reason, ...(usage && { usage }), ...(kept !== undefined && { kept }), ...note };
+    return { reason, ...(usage && { usage, ...usagePartsOf(finish!) }), ...(kept !== undefined && { kept }), ...note };
   }
 
   #growContent(
@@ -163,6 +163,18 @@ function usageOf({ usage }: Finish): ModelUsage | undefined {
   const { inputTokens, outputTokens } = usage;
   if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined;
   return { inputTokens: inputTokens.total ?? 0, outputTokens: outputTokens.total ?? 0 };
+}
+
+/** Returns the kinds of tokens that a provider reports. The provider packages say 0 for a kind that is not reported. */
+function usagePartsOf({ usage: { inputTokens, outputTokens } }: Finish): Pick<ModelEnd, 'usageParts'> {
+  const [cachedInputTokens = 0, reasoningTokens = 0] = [inputTokens.cacheRead, outputTokens.reasoning];
+  if (cachedInputTokens === 0 && reasoningTokens === 0) return {};
+  return {
+    usageParts: {
+      ...(cachedInputTokens > 0 && { cachedInputTokens }),
+      ...(reasoningTokens > 0 && { reasoningTokens }),
+    },
+  };
 }
 
 /** Maximum nesting depth of the arguments of a tool. Deeper values would overflow recursive code. */
@@ -266,10 +278,12 @@ export class ProviderModel implements Model {
   readonly name: string;
   readonly inputModes: readonly string[];
   readonly provider: string;
+  readonly providerModel: string;
 
   constructor(private readonly options: ProviderModelOptions) {
     this.name = options.name;
     this.provider = options.provider;
+    this.providerModel = options.model;
     this.inputModes = inputModes(options.input);
   }
 
@@ -291,6 +305,14 @@ export class ProviderModel implements Model {
       if (failure?.status === 401 || failure?.status === 403) wire.noteRefusal(failure.message);
       throw failure ?? error;
     }
+  }
+
+  async readSecrets(signal: AbortSignal): Promise<readonly string[]> {
+    const { baseUrl, signer } = this.options;
+    if (!URL.canParse(baseUrl)) return [];
+    // An unusable credential fails the call itself, with the reason.
+    const auth = await signer.createAuth(new URL(baseUrl), signal).catch(() => undefined);
+    return auth?.secrets ?? [];
   }
 
   async *#streamEvents(call: ModelCall, model: LanguageModelV4, memory: CallMemory): AsyncIterable<ModelEvent> {

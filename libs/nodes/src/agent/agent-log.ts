@@ -201,6 +201,11 @@ export class AgentLog {
     return this.calls.some((call) => call.id === id) || this.said.some((it) => hasCall(it, id));
   }
 
+  /** Messages after `opening` for the next model call: `said`, and the message that asks to correct an answer, if any. */
+  get messagesToSend(): readonly ModelMessage[] {
+    return this.answer ? [...this.said, this.complaintAbout(this.answer)] : this.said;
+  }
+
   /** Applies the next event of the log. */
   applyEvent(event: TaskEvent): void {
     if ('task' in event) {
@@ -244,12 +249,16 @@ export class AgentLog {
   private recordModelRequest({ model, step }: OpenStep): void {
     if (this.answer) {
       this.mended.push(this.answer);
-      this.said.push({ role: 'user', parts: [textPart(this.complaint(this.answer))] });
+      this.said.push(this.complaintAbout(this.answer));
       this.answer = undefined;
     }
     this.open = { model, step };
     this.step = step;
     this.pieces = [];
+  }
+
+  private complaintAbout(answer: readonly Part[]): ModelMessage {
+    return { role: 'user', parts: [textPart(this.complaint(answer))] };
   }
 
   private recordModelFailure({ step, message, next }: ModelFailure, metadata: JsonObject | undefined): void {

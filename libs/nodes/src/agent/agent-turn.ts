@@ -4,6 +4,7 @@ import {
   coalesceText,
   ECHO_MODEL,
   type Model,
+  type ModelCall,
   type ModelEnd,
   ModelError,
   type ModelEvent,
@@ -13,19 +14,9 @@ import {
   type StructuredAnswer,
   type WantedModel,
 } from '#libs/models';
+import { briefText, dataPart, type Message, parseJson, type Part, textPart, UnfitJson } from '#libs/protocol';
+import { type NodeEvent, NodeFailure } from '../node-executor.js';
 import {
-  briefText,
-  dataPart,
-  type JsonObject,
-  type Message,
-  parseJson,
-  type Part,
-  textPart,
-  UnfitJson,
-} from '#libs/protocol';
-import { type NodeEvent, NodeFailure, typedParts } from '../node-executor.js';
-import {
-  answerPiece,
   type AskedCall,
   type CallQuestion,
   callQuestion,
@@ -44,8 +35,10 @@ import {
   saidMessages,
 } from './agent-log.js';
 import type { Remembered } from './agent-memory.js';
+import { PromptedCall } from './agent-prompts.js';
 import type { AgentNodeSettings } from './agent-settings.js';
 import { modelTools, type OfferedTool, type ToolCaller, type WireNames } from './agent-tools.js';
+import { AnswerInPieces } from './answer-pieces.js';
 
 /** State and services of one execution of an `agent` node. */
 export interface AgentNodeTurn {
@@ -86,7 +79,7 @@ async function buildConversation(turn: AgentNodeTurn, model: string): Promise<Mo
     ...(system.length === 0 ? [] : [{ role: 'system' as const, parts: [{ text: system.join('\n\n') }] }]),
     ...(model === ECHO_MODEL ? [] : [...(await turn.recallEarlier()).messages, ...saidBefore(turn)]),
     ...opening.map(modelMessage),
-    ...log.said.map((said) => onWire(said, turn.wire)),
+    ...log.messagesToSend.map((said) => onWire(said, turn.wire)),
   ];
 }
 
@@ -125,66 +118,6 @@ function onWire(said: ModelMessage, wire: WireNames): ModelMessage {
   return said.role === 'assistant' && said.toolCalls ? { ...said, toolCalls: said.toolCalls.map(withWireName) } : said;
 }
 
-/** Answer of a model while it arrives. It is reported as pieces of one Artifact. */
-class AnswerInPieces {
-  readonly calls: ModelToolCall[] = [];
-  /** Parts that have arrived and are not reported yet. */
-  private parts: Part[] = [];
-  /** Text that has arrived after the last of `parts`, if any; later text is appended to it. */
-  private text: string | undefined;
-  private isReported = false;
-
-  constructor(private readonly turn: Pick<AgentNodeTurn, 'node' | 'context' | 'structure'>) {}
-
-  /** True if the model has sent neither content nor tool calls so far. */
-  get isEmpty(): boolean {
-    return this.calls.length === 0 && this.parts.length === 0 && this.text === undefined && !this.isReported;
-  }
-
-  appendText(text: string): void {
-    if (text !== '') this.text = (this.text ?? '') + text;
-  }
-
-  addPart(part: Part): void {
-    this.closeText();
-    this.parts.push(part);
-  }
-
-  /** Yields the Parts that have arrived. A structured answer is not reported before it is complete. */
-  *reportPieces(): Generator<NodeEvent> {
-    if (!this.turn.structure) yield* this.emitPiece({});
-  }
-
-  /**
-   * Yields the remaining Parts. Call this before the answer is recorded, so that the log then has the whole answer.
-   * @param report metadata of the Artifact, if the answer is data
-   */
-  *reportRest(report?: JsonObject): Generator<NodeEvent> {
-    const isAnswer = this.calls.length === 0;
-    this.closeText();
-    if (isAnswer && this.parts.length === 0) this.parts.push(textPart(''));
-    const read = isAnswer ? this.turn.structure?.readValue(this.parts) : undefined;
-    const isData = read !== undefined && 'value' in read;
-    if (isData) this.parts = [dataPart(read.value)];
-    const metadata = isData && report ? { metadata: report } : {};
-    yield* this.emitPiece(isAnswer && !(read && 'fault' in read) ? { lastChunk: true, ...metadata } : {});
-  }
-
-  private *emitPiece(how: { lastChunk?: true; metadata?: JsonObject }): Generator<NodeEvent> {
-    this.closeText();
-    if (this.parts.length === 0) return;
-    const { context, node } = this.turn;
-    yield answerPiece(context, node, typedParts(this.parts), { ...(this.isReported && { append: true }), ...how });
-    this.parts = [];
-    this.isReported = true;
-  }
-
-  private closeText(): void {
-    if (this.text !== undefined) this.parts.push(textPart(this.text));
-    this.text = undefined;
-  }
-}
-
 const EMPTY = 'gave an empty answer';
 
 type ModelStepEvents = AsyncGenerator<NodeEvent, void, void>;
@@ -204,16 +137,20 @@ export async function* modelStep(turn: AgentNodeTurn): ModelStepEvents {
   const modelNameAt = (at: number): string => names[at] ?? models.defaultModel.name;
   const first = names.findIndex((_, at) => modelNameAt(at) === log.open?.model);
   for (let at = Math.max(first, 0); ; at += 1) {
+    const prompted = new PromptedCall(context, step);
     try {
       const model = await models.findModel(names[at], wantedModel(turn));
-      return yield* askedFor(turn, model, { step, isLast: at + 1 >= names.length });
+      return yield* askedFor(turn, model, { step, isLast: at + 1 >= names.length, prompted });
     } catch (error) {
       if (!(error instanceof ModelError)) throw error;
       const { message, status, outage, retryAfter } = error;
       const next = error.fallback && at + 1 < names.length ? modelNameAt(at + 1) : undefined;
       const failure = { model: modelNameAt(at), step, ...(status !== undefined && { status }), message };
       const note = outage && { kind: outage, ...(retryAfter !== undefined && { retryAfter }) };
-      yield modelError(context, { ...failure, ...(next !== undefined && { next }) }, note);
+      yield prompted.attachError(
+        modelError(context, { ...failure, ...(next !== undefined && { next }) }, note),
+        message,
+      );
       if (next === undefined) throw new NodeFailure(message, { cause: error, note });
     }
   }
@@ -240,28 +177,26 @@ function refuseMore({ log, settings: { maxSteps, budget } }: AgentNodeTurn): voi
 async function* askedFor(
   turn: AgentNodeTurn,
   model: Model,
-  { step, isLast }: { step: number; isLast: boolean },
+  { step, isLast, prompted }: { step: number; isLast: boolean; prompted: PromptedCall },
 ): ModelStepEvents {
   const { context, log, settings, structure } = turn;
   // The memory is decided once and recorded, so that a replica that adopts the Task gives the model the same memory.
   const isDecided = log.remembered !== undefined || model.name === ECHO_MODEL;
-  yield modelRequest(
-    context,
-    { model: model.name, step },
-    isDecided ? undefined : (await turn.recallEarlier()).taskIds,
-  );
+  const remembered = isDecided ? undefined : (await turn.recallEarlier()).taskIds;
   const { signal } = context;
-  const answer = new AnswerInPieces(turn);
-  const events = model.streamAnswer({
+  const call: ModelCall = {
     messages: await buildConversation(turn, model.name),
     ...(turn.tools.length > 0 && { tools: modelTools(turn.tools, turn.wire) }),
     ...(settings.temperature !== undefined && { temperature: settings.temperature }),
     ...(settings.maxTokens !== undefined && { maxTokens: settings.maxTokens }),
     ...(structure && { output: structure.schema, ...(isDescribed(turn) && { isOutputDescribed: true }) }),
-    ...(context.trace && { headers: context.trace.headersBelow('chat', step, model.name) }),
     reader: context.call.scope,
     signal,
-  });
+  };
+  yield await prompted.attachRequest(modelRequest(context, { model: model.name, step }, remembered), model, call);
+  const answer = new AnswerInPieces(turn);
+  const headers = context.trace?.headersBelow('chat', step, model.name);
+  const events = model.streamAnswer({ ...call, ...(headers && { headers }) });
   let end: ModelEnd | undefined;
   for await (const { text, event } of coalesceText<Exclude<ModelEvent, { text: string }>>(events)) {
     answer.appendText(text);
@@ -279,7 +214,14 @@ async function* askedFor(
   const usage = end.usage ?? { inputTokens: 0, outputTokens: 0 };
   const calls = toolCalls.length > 0 && { toolCalls };
   const response = { model: model.name, step, usage, ...calls, ...(note !== undefined && { note }) };
-  yield modelResponse(context, response, end.kept);
+  yield prompted.attachAnswer(modelResponse(context, response, end.kept), {
+    end,
+    parts: answer.received,
+    toolCalls: calls
+      ? toolCalls.map(({ tool, id, ...asked }) => ({ id, name: turn.wire.toWireName(tool), ...asked }))
+      : [],
+    ...(note !== undefined && { note }),
+  });
 }
 
 /** True if the prompt of the brainstorm already describes the schema of the answer. */

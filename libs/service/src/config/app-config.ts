@@ -54,6 +54,16 @@ export interface McpConfig {
   readonly changes: CardChangePolicy;
 }
 
+/** Settings for the texts that models are sent and answer: whether they are kept, redacted and exported. */
+export interface PromptsConfig {
+  /** True if prompts are kept with their Tasks (`PROMPT_LOG`). */
+  readonly kept: boolean;
+  /** Pattern of texts that are redacted in what is kept (`PROMPT_REDACT`); absent: only credentials are. */
+  readonly redact?: RegExp;
+  /** True if trace spans of model calls have the texts. */
+  readonly inSpans: boolean;
+}
+
 /** Configuration of this process, validated once at startup by `loadConfig`. A class, so that Nest can inject it. */
 export class AppConfig {
   /** HTTP port; 0 lets the system choose. */
@@ -115,6 +125,7 @@ export class AppConfig {
   /** Files that callers upload. */
   readonly files!: FilesConfig;
   readonly tracing!: TracingConfig;
+  readonly prompts!: PromptsConfig;
   /** Milliseconds within which a request must arrive completely. */
   readonly requestTimeoutMs!: number;
   readonly shutdownGraceMs!: number;

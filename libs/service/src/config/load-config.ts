@@ -149,6 +149,11 @@ const cardRetention = z
     'must be a duration such as 365d or 24h, from one day to 36500d',
   );
 
+const redactedPattern = z
+  .string()
+  .transform((text) => patternOf(text))
+  .refine((pattern) => pattern !== undefined, 'must be a regular expression of JavaScript that matches no empty text');
+
 const VARIABLES = z.object({
   PORT: port.default(3000),
   HOST: z
@@ -184,6 +189,8 @@ const VARIABLES = z.object({
   ...CONTENT_VARIABLES,
   ...FILES_VARIABLES,
   ...TRACING_VARIABLES,
+  PROMPT_LOG: z.enum(['on', 'off'], 'must be on or off').default('on'),
+  PROMPT_REDACT: redactedPattern.optional(),
   REQUEST_TIMEOUT: requestTimeout.default(120_000),
   SHUTDOWN_GRACE: shutdownGrace.default(20_000),
   TASK_RETENTION: taskRetention.optional(),
@@ -276,6 +283,11 @@ function toConfig(values: ConfigVariables, auth: AuthConfig, { apiKey, servers, 
     content: contentLimitsOf(values, values.BODY_LIMIT),
     files: filesOf(values, s3),
     tracing: tracingOf(values, values.SERVICE_NAME),
+    prompts: {
+      kept: values.PROMPT_LOG === 'on',
+      ...(values.PROMPT_REDACT && { redact: values.PROMPT_REDACT }),
+      inSpans: values.OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT === 'true',
+    },
     requestTimeoutMs: values.REQUEST_TIMEOUT,
     shutdownGraceMs: values.SHUTDOWN_GRACE,
     taskRetentionMs: values.TASK_RETENTION,
@@ -285,6 +297,16 @@ function toConfig(values: ConfigVariables, auth: AuthConfig, { apiKey, servers, 
     serviceName: values.SERVICE_NAME,
     serviceDescription: values.SERVICE_DESCRIPTION,
   };
+}
+
+/** Returns a text as a pattern; `undefined` if it is none, or matches the empty text. */
+function patternOf(text: string): RegExp | undefined {
+  try {
+    const pattern = new RegExp(text, 'gu');
+    return ''.match(pattern) ? undefined : pattern;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Decodes a key of 32 bytes from base64 or base64url, with or without padding. Returns `undefined` for other text. */

@@ -57,6 +57,9 @@ export const TRACING_VARIABLES = {
   OTEL_SERVICE_NAME: z.string().max(255, 'must have at most 255 characters').optional(),
   OTEL_TRACES_SAMPLER: z.enum(SAMPLERS, `must be one of ${SAMPLERS.join(', ')}`).default('parentbased_always_on'),
   OTEL_TRACES_SAMPLER_ARG: ratio.default(1),
+  OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: z
+    .enum(['true', 'false'], 'must be true or false')
+    .default('false'),
 };
 
 type TracingVariables = z.output<z.ZodObject<typeof TRACING_VARIABLES>>;

@@ -30,6 +30,7 @@ import type { Fact } from '#libs/service';
  *   `registered_agent_task`.
  * - `remote`: ids that an agent elsewhere has for the Task and its context, stored in the commit of the event; not part
  *   of the log.
+ * - `prompt`: what a model was sent or has answered; kept beside the log in the commit of the event.
  */
 export type TaskEvent =
   | { task: Task; jobs?: readonly Job[]; relayed?: RelayedTurn }
@@ -41,6 +42,7 @@ export type TaskEvent =
       questions?: readonly TaskQuestion[];
       facts?: readonly Fact[];
       remote?: RemoteIds;
+      prompt?: PromptNote;
     }
   | { artifactUpdate: TaskArtifactUpdateEvent; jobs?: readonly Job[]; remote?: RemoteIds };
 
@@ -61,6 +63,14 @@ export interface RelayedTurn {
   isNewContext: boolean;
   /** Time, by `performance.now()`, before the turn was recorded. Not stored. */
   madeAt: number;
+}
+
+/** Content of a model call, with the event that reports the request or the outcome. */
+export interface PromptNote {
+  /** Line to keep beside the log (see PromptLog); absent: nothing is kept. */
+  line?: string;
+  /** Attributes of the call's trace span with its content, if spans have content. */
+  attributes?: Readonly<Record<string, string>>;
 }
 
 /** Ids that an agent elsewhere has for a Task and its context. `taskId` is absent if the agent answers directly. */
@@ -105,6 +115,11 @@ export function parkedUntil(event: TaskEvent): Date | undefined {
 export function endsTurn(event: TaskEvent): boolean {
   if (!('statusUpdate' in event)) return false;
   return !isActiveState(event.statusUpdate.status.state) || event.parks !== undefined;
+}
+
+/** Returns the line of an event's PromptNote; `undefined` for nearly all events. */
+export function promptLineOf(event: TaskEvent): string | undefined {
+  return 'statusUpdate' in event ? event.prompt?.line : undefined;
 }
 
 /** Returns the part of a TaskEvent that callers see. */

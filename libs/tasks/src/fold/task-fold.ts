@@ -11,7 +11,7 @@ import {
   type TaskStatusUpdateEvent,
 } from '#libs/protocol';
 import { InFlight, type InFlightOwner } from '#libs/service';
-import type { RecordedEvent, TaskEvent } from './task-event.js';
+import { promptLineOf, type RecordedEvent, type TaskEvent } from './task-event.js';
 
 /** Error for an event that the Task's state does not allow. The Task is unchanged. */
 export class TaskEventRefused extends Error {
@@ -138,6 +138,11 @@ const NEARLY_FULL = 3 / 4;
 export function eventBytes(event: TaskEvent, json: string): number {
   const received = 'statusUpdate' in event ? event.received : undefined;
   return received ? jsonBytes(json) + contentLength(received.parts) : jsonBytes(json);
+}
+
+/** Returns the bytes of what is kept beside the log with an event (PromptNote); approximate. */
+export function promptBytes(event: TaskEvent): number {
+  return promptLineOf(event)?.length ?? 0;
 }
 
 /** Size of one Task's log, and of the Artifacts that the current recording has added to. */
@@ -306,7 +311,7 @@ export class RecordedBytes {
     let [bytes, keeping] = [0, 0];
     for (const { event, json } of events) {
       const size = eventBytes(event, json);
-      bytes += size;
+      bytes += size + promptBytes(event);
       keeping += keptBytes(event, size);
     }
     keeping >>= SHARED_SHIFT;

@@ -215,8 +215,8 @@ function dueAfter(failures: number): number {
   return performance.now() + BACKOFF.pauseAfter(failures);
 }
 
-function entryBytes({ events }: JournalEntry): number {
-  return events.reduce((sum, { json }) => sum + json.length, 0);
+function entryBytes({ events, prompts }: JournalEntry): number {
+  return events.reduce((sum, { json }) => sum + json.length, prompts?.body.length ?? 0);
 }
 
 /**

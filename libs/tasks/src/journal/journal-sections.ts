@@ -15,6 +15,7 @@ export interface BatchShape {
   files: boolean;
   relayed: boolean;
   remotes: boolean;
+  prompts: boolean;
 }
 
 /** SQL names of the column types. */
@@ -109,6 +110,8 @@ export const SECTIONS = {
   },
   /** Ids that agents elsewhere have for Tasks. */
   remotes: { taskId: 'text', remoteTaskId: 'text', remoteContextId: 'text' },
+  /** Lines of what models were sent and have answered. */
+  prompts: { taskId: 'text', sequence: 'integer', body: 'text' },
 } as const;
 
 export type ColumnType = keyof typeof SQL_TYPES;

@@ -11,7 +11,8 @@ export const WRITER_SETTING = 'parley.writer';
  * - The statement returns the ids of the written Tasks. The other Tasks are fenced, and nothing of them is written.
  */
 export function batchText(shape: BatchShape): string {
-  const { one, continued, keyed, children, jobs, snapshots, questions, premises, files, relayed, remotes } = shape;
+  const { one, continued, keyed, children, jobs, snapshots, questions, premises, files, relayed, remotes, prompts } =
+    shape;
   const params = new StatementParameters(shape);
   const conditions = [
     keyed && newUnderKey(params),
@@ -35,6 +36,7 @@ export function batchText(shape: BatchShape): string {
     ...(files ? [usedFilesSql(params)] : []),
     ...(relayed ? [relayedSql(params, one)] : []),
     ...(remotes ? [remotesSql(params)] : []),
+    ...(prompts ? [promptsSql(params)] : []),
     ...(jobs ? [queuedJobsSql(params)] : []),
   ];
   return `WITH ${parts.join(', ')} SELECT task_id FROM written${jobs ? ', queued' : ''}`;
@@ -263,6 +265,13 @@ met AS (
   SET remote_task_id = coalesce(ids.remote_task_id, turn.remote_task_id), remote_context_id = ids.remote_context_id
   FROM unnest(${params.list('remotes')}) AS ids (task_id, remote_task_id, remote_context_id)
   WHERE turn.task_id = ids.task_id AND (ids.task_id IN (SELECT task_id FROM written)) IS TRUE
+)`;
+
+const promptsSql = (params: StatementParameters): string => `
+prompted AS (
+  INSERT INTO task_prompt (task_id, sequence, body)
+  SELECT * FROM unnest(${params.list('prompts')}) AS prompt (task_id)
+  WHERE (prompt.task_id IN (SELECT task_id FROM written)) IS TRUE
 )`;
 
 // Only jobs of Tasks that were written.

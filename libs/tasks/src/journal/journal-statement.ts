@@ -237,6 +237,17 @@ function remoteColumns(entries: readonly JournalEntry[]): Columns<'remotes'> {
   return columns;
 }
 
+function promptColumns(entries: readonly JournalEntry[]): Columns<'prompts'> {
+  const columns = newColumns('prompts');
+  for (const { taskId, prompts } of entries) {
+    if (!prompts) continue;
+    columns.taskId.addText(taskId);
+    columns.sequence.addInteger(prompts.sequence);
+    columns.body.addText(prompts.body);
+  }
+  return columns;
+}
+
 /** True if the Task has ended, waits or is parked after the entry, and therefore has no writer. */
 function isSettled(entry: JournalEntry): boolean {
   return entry.wakeAt !== undefined || !isActiveState(entry.state);
@@ -269,6 +280,7 @@ const COLUMNS_OF: Record<Exclude<SectionName, 'premise'>, ToColumns> = {
   files: fileColumns,
   relayed: relayedColumns,
   remotes: remoteColumns,
+  prompts: promptColumns,
 };
 
 /**
@@ -356,8 +368,9 @@ function shapeOf(batch: readonly JournalEntry[], logRows: number): BatchShape {
     files: false,
     relayed: false,
     remotes: false,
+    prompts: false,
   };
-  for (const { create, keyed, jobs, snapshot, asked, named, relayed, remote } of batch) {
+  for (const { create, keyed, jobs, snapshot, asked, named, relayed, remote, prompts } of batch) {
     if (!create) shape.continued = true;
     if (keyed || create?.idempotency) shape.keyed = true;
     if (create?.header.parentTaskId !== undefined) shape.children = true;
@@ -368,10 +381,11 @@ function shapeOf(batch: readonly JournalEntry[], logRows: number): BatchShape {
     if (named) shape.files = true;
     if (relayed) shape.relayed = true;
     if (remote) shape.remotes = true;
+    if (prompts) shape.prompts = true;
   }
   // The other sections follow the section of continued Tasks, except those which the most common batch has alone.
-  const { keyed, children, jobs, snapshots, questions, files, remotes } = shape;
-  if (keyed || children || jobs || snapshots || questions || files || remotes) shape.continued = true;
+  const { keyed, children, jobs, snapshots, questions, files, remotes, prompts } = shape;
+  if (keyed || children || jobs || snapshots || questions || files || remotes || prompts) shape.continued = true;
   // Half of the batches under light load are one new Task. With more to write, single values gain nothing.
   shape.one = logRows === 1 && batch[0]?.create !== undefined && !shape.continued;
   return shape;

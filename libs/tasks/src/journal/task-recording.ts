@@ -7,6 +7,7 @@ import {
   endsTurn,
   filesNamedIn,
   parkedUntil,
+  promptLineOf,
   type RecordedEvent,
   type RemoteIds,
   type TaskEvent,
@@ -17,6 +18,7 @@ import {
   eventBytes,
   isWorthSnapshot,
   LogSize,
+  promptBytes,
   RecordedBytes,
   snapshotBytes,
   TaskEventRefused,
@@ -212,8 +214,9 @@ export class TaskRecording implements JournalSource {
     const recorded: RecordedEvent = { taskId: this.taskId, sequence: this.sequence, event, json, row };
     this.pending.push(recorded);
     this.last = recorded;
-    this.memory.addRecorded(bytes);
-    this.enqueueEvent(bytes + this.takeSnapshot(this.fold));
+    const moving = bytes + promptBytes(event);
+    this.memory.addRecorded(moving);
+    this.enqueueEvent(moving + this.takeSnapshot(this.fold));
     return recorded;
   }
 
@@ -323,6 +326,7 @@ export class TaskRecording implements JournalSource {
     const first = events[0]?.event;
     const relayed = first && 'task' in first ? first.relayed : undefined;
     const remote = remoteIdsOf(events);
+    const prompts = promptsOf(events);
     return {
       taskId: this.taskId,
       contextId: this.contextId,
@@ -340,6 +344,7 @@ export class TaskRecording implements JournalSource {
       ...(files && { named: { scope: this.header, files } }),
       ...(relayed && { relayed }),
       ...(remote && { remote }),
+      ...(prompts && { prompts }),
     };
   }
 
@@ -423,6 +428,17 @@ function remoteIdsOf(events: readonly RecordedEvent[]): RemoteIds | undefined {
   let remote: RemoteIds | undefined;
   for (const { event } of events) if ('remote' in event) ({ remote = remote } = event);
   return remote;
+}
+
+/** Returns the lines of the prompts of events, with the sequence of the first; `undefined` if there are none. */
+function promptsOf(events: readonly RecordedEvent[]): JournalEntry['prompts'] {
+  let prompts: JournalEntry['prompts'];
+  for (const { sequence, event } of events) {
+    const line = promptLineOf(event);
+    if (line === undefined) continue;
+    prompts = prompts ? { ...prompts, body: `${prompts.body}\n${line}` } : { sequence, body: line };
+  }
+  return prompts;
 }
 
 /** Returns the jobs of events with the Task's caller; `undefined` if there are none. */

@@ -207,3 +207,27 @@ const EVENTS_BY_ROW = `
     OFFSET 0
   ) AS shared
   CROSS JOIN LATERAL unnest(shared.texts) WITH ORDINALITY AS event (text, place)`;
+
+/**
+ * Creates the table of the prompts of model calls (see PromptLog). Rows have no foreign key, whose check would cost each
+ * batch a lookup: the purge of Tasks deletes them.
+ */
+export class CreateTaskPrompt1700000001410 implements MigrationInterface {
+  readonly name = 'CreateTaskPrompt1700000001410';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE TABLE task_prompt (
+        task_id text COLLATE "C" NOT NULL,
+        -- The sequence of the first event that the row was written with.
+        sequence integer NOT NULL,
+        -- Lines of JSON.
+        body text NOT NULL,
+        PRIMARY KEY (task_id, sequence)
+      )`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TABLE task_prompt');
+  }
+}

@@ -1,6 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { AppendTaskCounts1700000000310, CreateTaskCount1700000000131 } from './count-migrations.js';
 import {
+  CreateTaskPrompt1700000001410,
   FindEventsByRow1700000000520,
   ReadLogPhrases1700000000143,
   ShareLogRows1700000000142,
@@ -357,4 +358,5 @@ export const TASK_MIGRATIONS = [
   FindEventsByRow1700000000520,
   WakeStrandedTasks1700000001360,
   IndexTaskWakeCaller1700000001380,
+  CreateTaskPrompt1700000001410,
 ];

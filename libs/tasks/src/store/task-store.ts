@@ -143,6 +143,8 @@ export interface JournalEntry {
   relayed?: RelayedTurn;
   /** Ids of an agent elsewhere for the Task; absent if the events bring none. */
   remote?: RemoteIds;
+  /** Lines of kept prompts (see PromptLog), and the sequence of the first event that has one; absent without any. */
+  prompts?: { sequence: number; body: string };
 }
 
 /**

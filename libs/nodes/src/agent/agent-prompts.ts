@@ -1,0 +1,88 @@
+import type { RequestContext } from '#libs/agents';
+import { type Model, type ModelCall, type ModelEnd, type ModelToolCall, requestedPrompt } from '#libs/models';
+import type { JsonValue, Part } from '#libs/protocol';
+import type { PromptNote } from '#libs/tasks';
+import type { NodeEvent } from '../node-executor.js';
+
+/** Answer of a model, as it came. */
+interface PromptedAnswer {
+  end: ModelEnd;
+  parts: readonly Part[];
+  /** Requested tool calls, with the names of the tools for the model. */
+  toolCalls: readonly ModelToolCall[];
+  note?: string;
+}
+
+/** Attaches to the events of one model call what the model is sent and answers, if the Task keeps its prompts. */
+export class PromptedCall {
+  private sent: { model: string; at: number; secrets: readonly string[] } | undefined;
+
+  constructor(
+    private readonly context: Pick<RequestContext, 'prompts' | 'signal'>,
+    private readonly step: number,
+  ) {}
+
+  /** Returns the event of a request with what the model is sent. */
+  async attachRequest(event: NodeEvent, model: Model, call: ModelCall): Promise<NodeEvent> {
+    const { prompts, signal } = this.context;
+    if (!prompts) return event;
+    await prompts.loadEarlier();
+    const secrets = (await model.readSecrets?.(signal)) ?? [];
+    this.sent = { model: model.name, at: performance.now(), secrets };
+    const { provider, providerModel } = model;
+    const { messages, tools, ...request } = requestedPrompt(model, call);
+    return withNote(
+      event,
+      prompts.describeSent(
+        {
+          step: this.step,
+          model: model.name,
+          ...(provider !== undefined && { provider }),
+          ...(providerModel !== undefined && { providerModel }),
+          ...request,
+          messages: messages as unknown as JsonValue[],
+          ...(tools && { tools: tools as unknown as JsonValue[] }),
+        },
+        secrets,
+      ),
+    );
+  }
+
+  /** Returns the event of an answer with the answer as it came. */
+  attachAnswer(event: NodeEvent, { end, parts, toolCalls, note }: PromptedAnswer): NodeEvent {
+    const message = {
+      role: 'assistant',
+      parts: [...parts],
+      ...(toolCalls.length > 0 && { toolCalls: [...toolCalls] }),
+      ...(end.kept !== undefined && { kept: end.kept }),
+    } as unknown as JsonValue;
+    return this.attachOutcome(event, {
+      message,
+      reason: end.reason,
+      ...(end.usage && { usage: { ...end.usage, ...end.usageParts } }),
+      ...(note !== undefined && { note }),
+    });
+  }
+
+  /** Returns the event of a failure with its text. Nothing is added if the model was not called. */
+  attachError(event: NodeEvent, error: string): NodeEvent {
+    return this.attachOutcome(event, { error });
+  }
+
+  private attachOutcome(event: NodeEvent, outcome: PromptedOutcome): NodeEvent {
+    const { sent, step } = this;
+    const { prompts } = this.context;
+    if (!sent || !prompts) return event;
+    const ms = Math.round(performance.now() - sent.at);
+    return withNote(event, prompts.describeReceived({ step, model: sent.model, ms, ...outcome }, sent.secrets));
+  }
+}
+
+type PromptedOutcome = Omit<
+  Parameters<NonNullable<RequestContext['prompts']>['describeReceived']>[0],
+  'step' | 'model' | 'ms'
+>;
+
+function withNote(event: NodeEvent, prompt: PromptNote | undefined): NodeEvent {
+  return prompt && 'statusUpdate' in event ? { ...event, prompt } : event;
+}

@@ -1,0 +1,195 @@
+import { hash } from 'node:crypto';
+import { type JsonValue, textStart } from '#libs/protocol';
+import type { PromptNote } from '../fold/task-event.js';
+import type { PromptRedaction } from './prompt-redaction.js';
+import {
+  isCutPiece,
+  NOT_KEPT,
+  parseLines,
+  type PromptLine,
+  type PromptOutcome,
+  type SentPrompt,
+  toRanges,
+} from './prompt-records.js';
+import { answerAttributes, requestAttributes } from './prompt-spans.js';
+
+/** Maximum bytes of the kept prompts of one Task. */
+export const PROMPT_BYTES = 256 * 1024;
+/** Bytes of `PROMPT_BYTES` that only members other than pieces may use. */
+const FOR_LINES = 32 * 1024;
+/** Bytes at the end of `PROMPT_BYTES` in which the last line is marked as such. */
+const FOR_LAST_LINE = 8 * 1024;
+/** Maximum number of UTF-16 code units that are kept of a piece that is too large. */
+const CUT_START = 1_000;
+
+/** Options of a PromptLog. */
+export interface PromptLogOptions {
+  redaction: PromptRedaction;
+  /** True if lines are kept. */
+  kept: boolean;
+  /** True if trace spans have the content of calls. */
+  inSpans: boolean;
+  /** Returns true if the process has memory for further pieces. */
+  hasRoom(): boolean;
+  /** Reads the rows that earlier executions have kept; absent for a new Task. */
+  readRows?: () => Promise<readonly string[]>;
+}
+
+/**
+ * Describes the model calls of one Task:
+ * - As lines to keep, which are differences: a text that an earlier line has is not repeated. The lines of a Task have at
+ *   most PROMPT_BYTES.
+ * - As attributes of trace spans.
+ */
+export class PromptLog {
+  /** Numbers of the known pieces, by their digests. */
+  private readonly places = new Map<string, number>();
+  private bytes = 0;
+  private count = 0;
+  private isOver = false;
+  private loading: Promise<void> | undefined;
+
+  constructor(private readonly options: PromptLogOptions) {
+    this.isOver = !options.kept;
+  }
+
+  /** Reads what earlier executions of the Task have kept. If that fails, this execution keeps nothing. */
+  loadEarlier(): Promise<void> {
+    this.loading ??= this.readEarlier();
+    return this.loading;
+  }
+
+  /**
+   * Describes a request; returns `undefined` if nothing is kept of it. Await `loadEarlier` first.
+   * @param secrets texts that are redacted
+   */
+  describeSent(prompt: SentPrompt, secrets: readonly string[]): PromptNote | undefined {
+    const redacted = this.redactContent(prompt, secrets);
+    return redacted && this.toNote(this.sentLine(redacted), () => requestAttributes(redacted));
+  }
+
+  /** Describes the outcome of a call; returns `undefined` if nothing is kept of it. Await `loadEarlier` first. */
+  describeReceived(answer: PromptOutcome, secrets: readonly string[]): PromptNote | undefined {
+    const redacted = this.redactContent(answer, secrets);
+    return redacted && this.toNote(this.receivedLine(redacted), () => answerAttributes(redacted));
+  }
+
+  private redactContent<T>(content: T, secrets: readonly string[]): T | undefined {
+    const isWanted = !this.isOver || this.options.inSpans;
+    return isWanted ? this.options.redaction.redactValue(content, secrets) : undefined;
+  }
+
+  private toNote(line: string | undefined, attributes: () => Record<string, string>): PromptNote | undefined {
+    if (line === undefined && !this.options.inSpans) return undefined;
+    return { ...(line !== undefined && { line }), ...(this.options.inSpans && { attributes: attributes() }) };
+  }
+
+  private sentLine({ system, messages, tools, output, ...parameters }: SentPrompt): string | undefined {
+    if (this.isOver) return undefined;
+    const line = this.beginLine();
+    const members = {
+      kind: 'sent' as const,
+      ...parameters,
+      at: new Date().toISOString(),
+      ...(system !== undefined && { system: line.addPiece(system) }),
+      ...(tools && { tools: line.addPiece([...tools]) }),
+      ...(output && { output: line.addPiece(output) }),
+      messages: toRanges(messages.map((message) => line.addPiece(message))),
+    };
+    return this.endLine(members, line);
+  }
+
+  private receivedLine({ message, ...answer }: PromptOutcome): string | undefined {
+    if (this.isOver) return undefined;
+    const line = this.beginLine();
+    const members = {
+      kind: 'received' as const,
+      ...answer,
+      ...(message !== undefined && { message: line.addPiece(message) }),
+    };
+    return this.endLine(members, line);
+  }
+
+  private async readEarlier(): Promise<void> {
+    const { readRows, kept } = this.options;
+    if (!readRows || !kept) return;
+    try {
+      const rows = await readRows();
+      for (const line of parseLines(rows)) this.applyLine(line);
+      this.bytes = rows.reduce((sum, row) => sum + Buffer.byteLength(row), 0);
+    } catch {
+      // What is kept must not fail the Task. Without the earlier pieces, later lines could not refer to them.
+      this.isOver = true;
+    }
+  }
+
+  private applyLine({ pieces = [], last }: PromptLine): void {
+    for (const piece of pieces) {
+      const digest = isCutPiece(piece) ? piece.digest : pieceDigest(JSON.stringify(piece));
+      this.places.set(digest, this.count++);
+    }
+    this.isOver ||= last === true;
+  }
+
+  private beginLine(): LinePieces {
+    const room = this.options.hasRoom() ? PROMPT_BYTES - FOR_LINES - this.bytes : 0;
+    return new LinePieces(this.places, this.count, room);
+  }
+
+  private endLine(members: Omit<PromptLine, 'pieces'>, line: LinePieces): string {
+    const left = PROMPT_BYTES - this.bytes - line.bytes;
+    const head = JSON.stringify({ ...members, ...(line.isCut && { cut: true }) });
+    const last = left - Buffer.byteLength(head) < FOR_LAST_LINE;
+    if (last) this.isOver = true;
+    // A line that does not fit loses its messages, whose list alone can be long.
+    const isLong = Buffer.byteLength(head) > left - FOR_LAST_LINE / 2;
+    const { step, model, kind, at } = members;
+    const fitting = isLong ? JSON.stringify({ kind, step, model, ...(at && { at }), cut: true }) : head;
+    const pieces = line.texts.length > 0 ? `,"pieces":[${line.texts.join(',')}]` : '';
+    const text = `${fitting.slice(0, -1)}${last ? ',"last":true' : ''}${pieces}}`;
+    for (const [digest, place] of line.places) this.places.set(digest, place);
+    this.count += line.texts.length;
+    this.bytes += Buffer.byteLength(text) + 1;
+    return text;
+  }
+}
+
+/** Pieces that one line adds to those of the Task. */
+class LinePieces {
+  readonly texts: string[] = [];
+  readonly places = new Map<string, number>();
+  bytes = 0;
+  isCut = false;
+
+  constructor(
+    private readonly known: ReadonlyMap<string, number>,
+    private readonly first: number,
+    private readonly room: number,
+  ) {}
+
+  /** Returns the number of a piece. A piece that has no room is cut or left out. */
+  addPiece(value: JsonValue): number {
+    const json = JSON.stringify(value);
+    const digest = pieceDigest(json);
+    const place = this.known.get(digest) ?? this.places.get(digest);
+    if (place !== undefined) return place;
+    if (this.pushText(json, digest)) return this.first + this.texts.length - 1;
+    this.isCut = true;
+    const start = textStart(typeof value === 'string' ? value : json, CUT_START);
+    const cut = JSON.stringify({ cut: Buffer.byteLength(json), start, digest });
+    return this.pushText(cut, digest) ? this.first + this.texts.length - 1 : NOT_KEPT;
+  }
+
+  private pushText(json: string, digest: string): boolean {
+    const bytes = Buffer.byteLength(json) + 1;
+    if (this.bytes + bytes > this.room) return false;
+    this.bytes += bytes;
+    this.places.set(digest, this.first + this.texts.length);
+    this.texts.push(json);
+    return true;
+  }
+}
+
+function pieceDigest(json: string): string {
+  return hash('sha256', json, 'base64url').slice(0, 22);
+}

@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '#libs/postgres';
+import { AppConfig, InFlight } from '#libs/service';
+import { TaskRetention } from '../retention/task-purge.js';
+import type { TaskScope } from '../store/task-store.js';
+import { KeptPrompts } from './kept-prompts.js';
+import { PromptLog } from './prompt-log.js';
+import { PromptRedaction } from './prompt-redaction.js';
+
+/** Share of IN_FLIGHT_LIMIT above which no further texts of prompts are kept. */
+const ROOM_SHARE = 1 / 2;
+
+/**
+ * Prompts of the model calls of Tasks.
+ * - The journal writes them in the commit of the event with which they are recorded, so they cost no commit.
+ * - They are deleted with their Task.
+ * - With PROMPT_LOG=off nothing is kept.
+ */
+@Injectable()
+export class TaskPrompts {
+  private readonly redaction: PromptRedaction;
+
+  constructor(
+    private readonly database: Database,
+    private readonly config: AppConfig,
+    private readonly inFlight: InFlight,
+    retention: TaskRetention,
+  ) {
+    this.redaction = new PromptRedaction(config.prompts.redact);
+    retention.purgeWith('DELETE FROM task_prompt WHERE task_id = ANY($1::text[])');
+  }
+
+  /**
+   * Opens the record of the model calls of a Task; `undefined` if nothing is kept and spans have no content.
+   * @param isNew true if no earlier execution can have kept anything
+   */
+  openLog(taskId: string, scope: TaskScope, isNew: boolean): PromptLog | undefined {
+    const { kept, inSpans } = this.config.prompts;
+    if (!kept && !inSpans) return undefined;
+    const account = InFlight.accountOf(scope);
+    return new PromptLog({
+      redaction: this.redaction,
+      kept,
+      inSpans,
+      hasRoom: () => !this.inFlight.isFull(account, ROOM_SHARE),
+      ...(!isNew && { readRows: () => this.readRows(taskId) }),
+    });
+  }
+
+  /** Returns the model calls of a Task; `undefined` if the scope has no such Task. */
+  async readPrompts(scope: TaskScope, taskId: string): Promise<KeptPrompts | undefined> {
+    // PostgreSQL rejects text with a null character.
+    if (taskId.includes('\0')) return undefined;
+    const values = [taskId, scope.tenant, scope.owner];
+    const { rows } = await this.database.reads.queryInTurn<{ body: string | null }>(scope, { text: OF_OWNER, values });
+    return rows.length === 0 ? undefined : new KeptPrompts(rows.flatMap(({ body }) => body ?? []));
+  }
+
+  private async readRows(taskId: string): Promise<string[]> {
+    const { rows } = await this.database.pool.query<{ body: string }>(OF_TASK, [taskId]);
+    return rows.map(({ body }) => body);
+  }
+}
+
+const OF_TASK = 'SELECT body FROM task_prompt WHERE task_id = $1 ORDER BY sequence';
+// A Task without prompts has one row without a body.
+const OF_OWNER = `
+  SELECT task_prompt.body FROM task LEFT JOIN task_prompt USING (task_id)
+  WHERE task.task_id = $1 AND task.tenant = $2 AND task.owner = $3 ORDER BY task_prompt.sequence`;
