@@ -26,8 +26,9 @@ describe.each(['local', 'http'])('an external node that calls a registered agent
     const runId = await api.start(workflow, { in: 'hold' });
     const direct = await sendTask(api.base(workflow, 'ext'), 'hold', { configuration: { returnImmediately: true } });
     await until(() => agent.holding.length === 2, { what: 'both Tasks of the agent to hold' });
-    const recorded = `SELECT FROM task_event WHERE payload::text LIKE '%"held"%'`;
-    await until(async () => (await database.query(recorded)).length >= 2, { what: 'both to be recorded' });
+    const recorded = `SELECT DISTINCT task_id FROM task_event JOIN task USING (task_id)
+      WHERE agent LIKE 'agents/%' AND payload::text LIKE '%"held"%'`;
+    await until(async () => (await database.query(recorded)).length === 2, { what: 'both to be recorded' });
     await one.kill9();
     agent.release();
     const after = new Api(other.url);
