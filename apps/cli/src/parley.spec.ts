@@ -275,6 +275,10 @@ describe('what a command prints', () => {
     expect(asked).toEqual(['/api/tasks/t%2F1/events?after=0&limit=200', '/api/tasks/t%2F1/events?after=2&limit=200']);
     for (const args of [['logs'], ['logs', 'r', '--task', 't'], ['logs', '--task', 't', '-f']])
       expect(await command(args)).toMatchObject({ code: 2, err: expect.stringMatching(/--task/) });
+    expect(await command(['logs', 'r', '--prompts', '-f'])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/--prompts/),
+    });
   });
 
   it('is as many runs as were asked for, however many the service gives at once', async () => {

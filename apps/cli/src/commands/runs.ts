@@ -8,6 +8,7 @@ import { answerPart, type Form, formFields, type GivenAnswer, sampleAnswer } fro
 import { collectValue, readInputs } from '../inputs.js';
 import { savedWorkflows } from '../saved-workflows.js';
 import { Interrupted, type Session } from '../session.js';
+import { showRunPrompts, showTaskPrompts } from '../shown-prompts.js';
 
 type InboxQuestion = Schemas['InboxItem'];
 
@@ -157,9 +158,15 @@ export function addRunCommands(program: Command, session: Session): void {
     .option('-f, --follow', 'follow new events until it ends')
     .option('--since <sequence>', 'only events after this sequence number', '0')
     .option('--task <id>', 'show the events of a Task instead of a run')
+    .option('--prompts', 'show what models were sent and answered; needs the scope prompts')
     .addHelpText(
       'after',
-      exampleText('parley logs 019a…', 'parley logs -f 019a… --since 12', 'parley logs --task 019a… --json'),
+      exampleText(
+        'parley logs 019a…',
+        'parley logs -f 019a… --since 12',
+        'parley logs --task 019a… --json',
+        'parley logs 019a… --prompts',
+      ),
     )
     .action((runId: string | undefined, options: LogOptions) => showLogs(session, runId, options));
   program
@@ -208,6 +215,7 @@ interface LogOptions {
   follow?: boolean;
   since: string;
   task?: string;
+  prompts?: boolean;
 }
 
 async function startRun(
@@ -339,10 +347,15 @@ async function showLogs(session: Session, runId: string | undefined, options: Lo
   if (options.task !== undefined) {
     if (runId !== undefined || options.follow)
       throw new CommandError('--task cannot be combined with a run or --follow');
-    await showTaskLog(session, options.task, since);
+    await (options.prompts ? showTaskPrompts(session, options.task) : showTaskLog(session, options.task, since));
     return;
   }
   if (runId === undefined) throw new CommandError('Name a run, or a Task with --task');
+  if (options.prompts) {
+    if (options.follow) throw new CommandError('--prompts cannot be combined with --follow');
+    await showRunPrompts(session, runId);
+    return;
+  }
   if (options.follow) {
     await followRun(session, runId, since);
     return;
