@@ -19,6 +19,7 @@ import { PUSH_MIGRATIONS, PUSHES_UNDER_WAY, PushApiModule } from '#libs/push';
 import { REMOTE_AGENT_MIGRATIONS, RemoteAgentsModule } from '#libs/remote-agents';
 import { REGISTERED_AGENT_MIGRATIONS, RegisteredAgentsModule } from '#libs/registered-agents';
 import { type AppConfig, ServiceModule } from '#libs/service';
+import { SignInModule } from '#libs/sign-in';
 import {
   CommitForgetJob,
   CountFoldingJob,
@@ -87,6 +88,7 @@ export class AppModule {
         PortsModule,
         ExecutorModule,
         AccessApiModule,
+        SignInModule,
         WorkflowsModule,
         ConversationsModule,
         BrainstormApiModule,

@@ -35,8 +35,9 @@ export function startLines(
 }
 
 function callersOf({ auth, host }: AppConfig): string {
-  if (auth.mode === 'api-key') return 'with an API key (AUTH_MODE=api-key)';
-  if (auth.mode === 'jwt') return 'with a token (AUTH_MODE=jwt)';
+  const people = auth.oidc ? ', people also with an account (CONSOLE_OIDC_ISSUER)' : '';
+  if (auth.mode === 'api-key') return `with an API key (AUTH_MODE=api-key)${people}`;
+  if (auth.mode === 'jwt') return `with a token (AUTH_MODE=jwt)${people}`;
   return `anyone who reaches ${host} (AUTH_MODE=none)`;
 }
 

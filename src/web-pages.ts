@@ -21,6 +21,7 @@ const TAKEN = [
   'a2a',
   'api',
   'assets',
+  'auth',
   'docs',
   'docs-json',
   'docs-yaml',

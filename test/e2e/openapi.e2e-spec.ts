@@ -65,6 +65,7 @@ const NAMES: Record<string, string> = {
   'GET /api/events': 'streamEvents',
   'DELETE /api/session': 'endSession',
   'GET /api/session': 'getSession',
+  'GET /auth/options': 'getSignInOptions',
   'POST /api/session': 'createSession',
   'GET /api/tasks/{id}/prompts': 'listPrompts',
   'GET /api/tasks/{id}/prompts/{call}': 'getPrompt',

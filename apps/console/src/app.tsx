@@ -5,7 +5,9 @@ import { usePageTitle } from './components/page-title.js';
 import { ViewBoundary } from './components/view-boundary.js';
 import { ROUTES } from './routes.js';
 import { Shell } from './shell/shell.js';
+import { SIGNED_IN_PATH } from './api/sign-in.js';
 import { SignInDialog } from './shell/sign-in-dialog.js';
+import { SignedIn, SignInFailed } from './shell/sign-in-pages.js';
 import { Loading } from './components/loading.js';
 
 /** Shows the shell and the view that the address names. */
@@ -25,6 +27,12 @@ export function App() {
             </ViewBoundary>
           </Route>
         ))}
+        <Route path={SIGNED_IN_PATH}>
+          <SignedIn />
+        </Route>
+        <Route path="/sign-in-failed">
+          <SignInFailed />
+        </Route>
         <Route>
           <NothingHere />
         </Route>

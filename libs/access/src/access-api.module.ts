@@ -31,8 +31,6 @@ import { type ApiKey, ApiKeys, type MadeKey } from './api-keys.js';
 import { Authentication } from './authentication.js';
 import { Caller, isPermission, type Permission, PERMISSIONS } from './caller.js';
 import { EVENTS_PROTOCOL, TICKET_PROTOCOL } from './credentials.js';
-import { SessionController, SessionUpkeepJob } from './session-api.js';
-import { SessionCookies } from './session-cookies.js';
 
 /** API key as `/api/keys` shows it, without its secret. */
 class KeyView implements ApiKey {
@@ -225,10 +223,6 @@ class TicketsController {
   }
 }
 
-/** Provides the management of keys, tickets, and sessions of the console. Needs AccessModule and JobsModule. */
-@Module({
-  controllers: [KeysController, TicketsController, SessionController],
-  providers: [SessionCookies, SessionUpkeepJob],
-  exports: [SessionCookies],
-})
+/** Provides the management of keys, and tickets. Needs AccessModule. */
+@Module({ controllers: [KeysController, TicketsController] })
 export class AccessApiModule {}

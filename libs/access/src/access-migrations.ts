@@ -81,9 +81,23 @@ class CreateConsoleSession1700000000970 implements MigrationInterface {
   }
 }
 
+/** Lets a session keep the ID token of the provider, encrypted by a key that only the session's cookie yields. */
+class KeepIdToken1700000000971 implements MigrationInterface {
+  readonly name = 'KeepIdToken1700000000971';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE console_session ADD COLUMN id_token text');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE console_session DROP COLUMN id_token');
+  }
+}
+
 /** Migrations of this library, in order. */
 export const ACCESS_MIGRATIONS = [
   CreateApiKey1700000000600,
   CreateSocketTicket1700000000610,
   CreateConsoleSession1700000000970,
+  KeepIdToken1700000000971,
 ];

@@ -198,7 +198,8 @@ export class Authentication {
   ): Promise<Authentication> {
     const { auth } = config;
     await keys.seedKeys(auth.keys);
-    if (auth.mode === 'api-key' && !(await keys.hasActiveKey())) throw new ConfigError([NO_KEY]);
+    // With a provider people sign in without a key, and may then create keys.
+    if (auth.mode === 'api-key' && !auth.oidc && !(await keys.hasActiveKey())) throw new ConfigError([NO_KEY]);
     // The operator configured the provider, so it may be in a private network.
     const jwt = auth.jwt && new JwtVerifier(auth.jwt, http.trustingFetch(auth.jwt.jwksUrl));
     const verifier = auth.mode === 'api-key' ? keys : jwt;

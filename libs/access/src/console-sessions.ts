@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { randomBytes } from 'node:crypto';
+import { hkdfSync, randomBytes } from 'node:crypto';
 import { ProblemError } from '#libs/http-server';
-import { BatchLoader, Database, inTransaction } from '#libs/postgres';
-import { AppConfig } from '#libs/service';
+import { BatchLoader, Database, inTransaction, SecretBox } from '#libs/postgres';
+import { AppConfig, type OidcConfig } from '#libs/service';
 import { CredentialCache, digestOf } from './api-keys.js';
 import { type Caller, isPermission } from './caller.js';
 
@@ -17,8 +17,13 @@ const MAX_SESSIONS = 10_000;
 /** Key of the advisory lock under which sessions are counted and created. */
 const CREATION_LOCK = 0x70_73_65_73;
 
-/** Proof by which a person signed in. Sessions count only while the service accepts this kind of proof. */
-export type SignInMethod = 'api-key' | 'jwt' | 'oidc';
+/**
+ * Returns the name of a sign-in by a provider, beside `api-key` and `jwt`. Sessions count only while the service
+ * accepts sign-ins of their name.
+ */
+export function oidcMethod({ issuer, clientId }: OidcConfig): string {
+  return `oidc ${clientId} ${issuer}`;
+}
 
 /** Session of the console that was just created. */
 export interface CreatedSession {
@@ -37,13 +42,15 @@ export interface CreatedSession {
 export class ConsoleSessions {
   private readonly active = new BatchLoader((digests: readonly string[]) => this.readActive(digests));
   private readonly cache = new CredentialCache((digest) => this.active.get(digest));
-  private readonly methods: readonly SignInMethod[];
+  /** Accepted kinds of sign-ins: the value of AUTH_MODE, and `oidcMethod`. */
+  private readonly methods: readonly string[];
 
   constructor(
     private readonly database: Database,
     { auth }: AppConfig,
   ) {
-    this.methods = auth.mode === 'none' ? [] : [auth.mode];
+    const provider = auth.oidc ? [oidcMethod(auth.oidc)] : [];
+    this.methods = auth.mode === 'none' ? [] : [auth.mode, ...provider];
   }
 
   /** Finds the caller of a session; `undefined` for an invalid token. */
@@ -61,13 +68,16 @@ export class ConsoleSessions {
   /**
    * Creates a session of a caller.
    * @param caller the session ends with its key or token
+   * @param method kind of the sign-in
+   * @param idToken ID token of the provider, by which its session is ended at the sign-out
    * @throws ProblemError (503) if there are MAX_SESSIONS sessions
    */
-  async createSession(caller: Caller, method: SignInMethod): Promise<CreatedSession> {
+  async createSession(caller: Caller, method: string, idToken?: string): Promise<CreatedSession> {
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
     const { tenant, owner, permissions, proof } = caller;
     const tokenEndsAt = proof?.endsAt === undefined ? null : new Date(proof.endsAt);
-    const values = [digestOf(token), tenant, owner, [...permissions], method, proof?.key ?? null, tokenEndsAt];
+    const sealed = idToken === undefined ? null : boxOf(token).seal(idToken, PLACE);
+    const values = [digestOf(token), tenant, owner, [...permissions], method, proof?.key ?? null, tokenEndsAt, sealed];
     const row = await inTransaction(this.database, async (client) => {
       await client.query('SELECT pg_advisory_xact_lock($1)', [CREATION_LOCK]);
       await client.query(DELETE_ENDED);
@@ -79,10 +89,16 @@ export class ConsoleSessions {
     return { token, endsAt: row.ends_at };
   }
 
-  /** Ends a session. @param digest digest of its token (`Proof.session`) */
-  async endSession(digest: string): Promise<void> {
-    await this.database.pool.query('DELETE FROM console_session WHERE digest = $1', [digest]);
+  /** Ends the session with a token. @returns the ID token of the provider, if the person signed in there */
+  async endSession(token: string): Promise<string | undefined> {
+    const digest = digestOf(token);
+    const { rows } = await this.database.pool.query<{ id_token: string | null }>(
+      'DELETE FROM console_session WHERE digest = $1 RETURNING id_token',
+      [digest],
+    );
     this.cache.forgetCredential(digest);
+    const sealed = rows[0]?.id_token ?? undefined;
+    return sealed === undefined ? undefined : boxOf(token).open(sealed, PLACE);
   }
 
   /** Deletes all sessions that have ended. @returns their number */
@@ -98,6 +114,13 @@ export class ConsoleSessions {
     });
     return new Map(rows.map((row) => [row.digest, callerOfRow(row)]));
   }
+}
+
+const PLACE = ['console_session', 'id_token'];
+
+/** Returns the box of a session's secrets. Its key follows from the token, which only the browser has. */
+function boxOf(token: string): SecretBox {
+  return new SecretBox([Buffer.from(hkdfSync('sha256', token, '', 'parley-console-session', 32))]);
 }
 
 interface SessionRow {
@@ -138,7 +161,7 @@ const DELETE_OLDEST = `
     ORDER BY created_at DESC, digest OFFSET ${MAX_OF_CALLER - 1})`;
 
 const INSERT = `
-  INSERT INTO console_session (digest, tenant, owner, permissions, method, key_digest, ends_at)
-  SELECT $1, $2, $3, $4, $5, $6, least($7::timestamptz, now() + interval '${SESSION_HOURS} hours')
+  INSERT INTO console_session (digest, tenant, owner, permissions, method, key_digest, ends_at, id_token)
+  SELECT $1, $2, $3, $4, $5, $6, least($7::timestamptz, now() + interval '${SESSION_HOURS} hours'), $8
   WHERE (SELECT count(*) FROM console_session) < ${MAX_SESSIONS}
   RETURNING ends_at`;

@@ -18,8 +18,21 @@ export {
   setRetryAfter,
 } from './caller-limits.js';
 export { Authentication } from './authentication.js';
+export { ConsoleSessions, oidcMethod } from './console-sessions.js';
+export { namesInClaims } from './jwt-verifier.js';
 export { EVENTS_PROTOCOL, presentedCredentials, upgradeCredentials } from './credentials.js';
 export { SessionCookies } from './session-cookies.js';
 export { OpenCalls } from './open-calls.js';
 export { routeAccess } from './route-access.js';
-export { type ApiCall, Call, Caller, callerOf, Scope, scopeOf, setCaller } from './caller.js';
+export {
+  type ApiCall,
+  Call,
+  Caller,
+  callerOf,
+  isPermission,
+  type Permission,
+  PERMISSIONS,
+  Scope,
+  scopeOf,
+  setCaller,
+} from './caller.js';

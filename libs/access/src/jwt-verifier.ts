@@ -92,10 +92,19 @@ function isFaultOfProvider(error: errors.JOSEError): boolean {
 
 /** Returns the caller that the claims name; `undefined` if a required claim is missing. */
 function callerOfClaims(claims: JWTPayload, config: JwtConfig): Caller | undefined {
-  const owner = claims[config.ownerClaim];
-  const tenant = config.tenantClaim === undefined ? '' : claims[config.tenantClaim];
-  if (!isName(owner) || (config.tenantClaim !== undefined && !isName(tenant))) return undefined;
-  return { tenant: tenant as string, owner, permissions: permissionsOf(claims[config.scopeClaim]) };
+  const named = namesInClaims(claims, config);
+  return named && { ...named, permissions: permissionsOf(claims[config.scopeClaim]) };
+}
+
+/** Returns the tenant and owner that the claims name; `undefined` if a required claim is missing or no name. */
+export function namesInClaims(
+  claims: JWTPayload,
+  { ownerClaim, tenantClaim }: Pick<JwtConfig, 'ownerClaim' | 'tenantClaim'>,
+): Pick<Caller, 'tenant' | 'owner'> | undefined {
+  const owner = claims[ownerClaim];
+  const tenant = tenantClaim === undefined ? '' : claims[tenantClaim];
+  if (!isName(owner) || (tenantClaim !== undefined && !isName(tenant))) return undefined;
+  return { tenant: tenant as string, owner };
 }
 
 /** True if the database stores the claim without loss: lone surrogates would make two different names equal. */

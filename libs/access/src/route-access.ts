@@ -16,6 +16,8 @@ const PUBLIC = [
   /^\/(:page\(|assets\/\*$|favicon\.svg$|theme\.js$|$)/,
   /^\/health\//,
   /^\/metrics$/,
+  // A person who signs in has no credentials yet.
+  /^\/auth\/(options|sign-in|callback)$/,
   /^\/docs(\/|-json$|-yaml$|$)/,
   // Signed addresses need no key: the handler verifies the signature.
   /^\/files\/:id$/,

@@ -1253,6 +1253,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/auth/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns the ways to sign in to the console. */
+        get: operations["getSignInOptions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/files/{id}": {
         parameters: {
             query?: never;
@@ -2404,6 +2421,13 @@ export interface components {
              * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
              */
             runId: string;
+        };
+        EndedSessionView: {
+            /**
+             * @description Address that ends the provider's own session; absent without a sign-in there.
+             * @example https://id.example.com/session/end?client_id=parley
+             */
+            providerUrl?: string;
         };
         ExitBody: {
             /**
@@ -4177,6 +4201,13 @@ export interface components {
              * @example
              */
             tenant: string;
+        };
+        SignInOptionsView: {
+            /**
+             * @description Address that begins a sign-in at the OpenID Connect provider; the query `return` names the page of the console to show afterwards. Absent without a provider.
+             * @example https://parley.example.com/auth/sign-in
+             */
+            signInUrl?: string;
         };
         SkippedToolView: {
             /**
@@ -7710,11 +7741,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            204: {
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["EndedSessionView"];
+                };
             };
         };
     };
@@ -8536,6 +8569,25 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WorkflowProblems"];
+                };
+            };
+        };
+    };
+    getSignInOptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInOptionsView"];
                 };
             };
         };

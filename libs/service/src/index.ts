@@ -1,5 +1,12 @@
 export { type AgentBinding, AppConfig, type CardConfig, type LogLevel } from './config/app-config.js';
-export { type AuthMode, CALLER_NAME, isLoopbackHost, type JwtConfig, type SeededKey } from './config/auth-config.js';
+export {
+  type AuthMode,
+  CALLER_NAME,
+  isLoopbackHost,
+  type JwtConfig,
+  type OidcConfig,
+  type SeededKey,
+} from './config/auth-config.js';
 export { ConfigError, type Environment, loadConfig } from './config/load-config.js';
 export { type ContentLimits, DEFAULT_CONTENT_LIMITS } from './config/content-limits.js';
 export type { S3Config } from './config/files-config.js';

@@ -75,7 +75,7 @@ const API: Row[] = [
   ['POST /api/tickets', AGENTS, 201],
   ['GET /api/session', EVERYONE, 200],
   ['POST /api/session', EVERYONE, 201],
-  ['DELETE /api/session', EVERYONE, 204],
+  ['DELETE /api/session', EVERYONE, 200],
   ['GET /api/agent-card', READERS, 400],
   ['GET /api/agent-cards', READERS, 200],
   ['GET /api/agent-cards/{id}', READERS, 404],

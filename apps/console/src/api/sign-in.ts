@@ -2,13 +2,16 @@ import type { Schemas } from '#libs/client';
 import { ApiProblem, readProblem, sentenceFor } from './problem.js';
 
 /**
- * Sign-in of this page. The person signs in with an API key, either for the whole browser (a session of the service,
- * whose cookie no script can read) or for this tab (the key is then in session storage).
+ * Sign-in of this page. The person signs in with an API key or at an OpenID Connect provider for the whole browser (a
+ * session of the service, whose cookie no script can read), or with a key for this tab (in session storage).
  */
 
 /** Name in session storage of the API key for this tab alone. */
 const NAME = 'parley.api-key';
 const PATH = '/api/session';
+const OPTIONS_PATH = '/auth/options';
+/** Page that tells the other tabs of a sign-in at the provider. */
+export const SIGNED_IN_PATH = '/signed-in';
 
 /**
  * Reason why the sign-in dialog is open.
@@ -29,6 +32,7 @@ let session: Session | undefined;
 /** Name of the last caller of this page, so that a page never shows another caller what the last one has opened. */
 let lastCaller: string | undefined;
 let loading: Promise<void> | undefined;
+let providerUrl: string | undefined;
 let count = 0;
 let channel: BroadcastChannel | undefined;
 
@@ -59,7 +63,7 @@ export function isSignedIn(): boolean {
 export function followSession(): void {
   channel = new BroadcastChannel('parley.sign-in');
   channel.onmessage = ({ data }: MessageEvent<'signed-in' | 'signed-out'>) => {
-    if (sessionKey() !== undefined) return;
+    if (sessionKey() !== undefined || (data === 'signed-in' && session !== undefined && !isSignInWanted())) return;
     if (data === 'signed-out') return leaveSession('signed-out');
     loading = undefined;
     void loadSession().then(() => session !== undefined && resumePage());
@@ -80,7 +84,29 @@ async function readSession(): Promise<void> {
   const response = await fetch(PATH, { headers: CONSOLE_HEADER });
   if (!response.ok) return;
   const view = (await response.json()) as Session;
-  if (view.signedIn) adoptSession(view);
+  if (!view.signedIn) return;
+  adoptSession(view);
+  // Other tabs may wait for the sign-in at the provider that led to this page.
+  channel?.postMessage('signed-in');
+}
+
+/** Loads the address that begins a sign-in at a provider, if the service has one. Never rejects. */
+export async function loadProvider(): Promise<void> {
+  if (providerUrl !== undefined) return;
+  const response = await fetch(OPTIONS_PATH).catch(() => undefined);
+  if (!response?.ok) return;
+  providerUrl = ((await response.json()) as Schemas['SignInOptionsView']).signInUrl;
+  notifyListeners();
+}
+
+/** Returns the address of a sign-in at the provider; `undefined` without a provider, or while it is not loaded. */
+export function providerAddress(): string | undefined {
+  return providerUrl;
+}
+
+/** Returns the address of a sign-in at the provider that leads to a page of the console. */
+export function providerAddressTo(path: string): string | undefined {
+  return providerUrl === undefined ? undefined : `${providerUrl}?return=${encodeURIComponent(path)}`;
 }
 
 function adoptSession(view: Session): void {
@@ -99,6 +125,7 @@ function adoptSession(view: Session): void {
 export function askForSignIn(used?: string): Promise<boolean> {
   if (session !== undefined && used === undefined) leaveSession('ended');
   else if (!mustSignIn() && waiting.length === 0) reason = used === undefined ? 'first' : 'refused';
+  void loadProvider();
   return new Promise((resolve) => {
     waiting = [...waiting, resolve];
     notifyListeners();
@@ -158,6 +185,9 @@ export async function signOut(): Promise<void> {
     if (response === undefined) throw new ApiProblem(0, sentenceFor(0));
     if (!response.ok && response.status !== 401) throw await readProblem(response);
     channel?.postMessage('signed-out');
+    const ended = response.ok ? ((await response.json()) as Schemas['EndedSessionView']) : {};
+    // The person also signs out at the provider, which leads back to the console.
+    if (ended.providerUrl !== undefined) location.assign(ended.providerUrl);
   }
   sessionStorage.removeItem(NAME);
   leaveSession('signed-out');
@@ -200,6 +230,7 @@ export function onSignInChange(listener: () => void): () => void {
 function leaveSession(why: 'ended' | 'signed-out'): void {
   session = undefined;
   reason = why;
+  void loadProvider();
   notifyListeners();
 }
 

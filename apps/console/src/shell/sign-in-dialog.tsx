@@ -6,13 +6,16 @@ import {
   isSignInWanted,
   mustSignIn,
   onSignInChange,
+  providerAddress,
+  providerAddressTo,
   signIn,
+  SIGNED_IN_PATH,
   type SignInReason,
   signInReason,
   signInTab,
 } from '../api/sign-in.js';
 import { useAction } from '../api/use-action.js';
-import { Button } from '../components/button.js';
+import { Button, buttonClass } from '../components/button.js';
 import { Field, Input } from '../components/field.js';
 
 const IN_BROWSER = 'You stay signed in for twelve hours, in all tabs of this browser.';
@@ -33,18 +36,52 @@ export function SignInDialog() {
   const wanted = useSyncExternalStore(onSignInChange, isSignInWanted);
   const reason = useSyncExternalStore(onSignInChange, signInReason);
   const isClosed = useSyncExternalStore(onSignInChange, mustSignIn);
+  const provider = useSyncExternalStore(onSignInChange, providerAddress);
+  const hasProvider = provider !== undefined && reason !== 'switch';
   const [title, description] = TEXTS[reason];
   return (
     <Dialog.Root open={wanted} onOpenChange={(open) => !open && !isClosed && declineSignIn()}>
       <Dialog.Portal>
         <Dialog.Overlay className={`fixed inset-0 z-40 ${isClosed ? 'bg-background' : 'bg-black/50'}`} />
         <Dialog.Content className="fixed top-1/3 left-1/2 z-50 w-96 max-w-[92vw] -translate-x-1/2 rounded-lg border bg-card p-5 shadow-xl">
-          <Dialog.Title className="font-semibold">{title}</Dialog.Title>
+          <Dialog.Title className="font-semibold">
+            {hasProvider && reason === 'first' ? 'This service requires a sign-in' : title}
+          </Dialog.Title>
           <Dialog.Description className="mt-1 mb-4 text-sm text-muted-foreground">{description}</Dialog.Description>
-          <KeyForm isRefused={reason === 'refused'} canDecline={!isClosed} />
+          {hasProvider ? (
+            <>
+              <ProviderLink keepsPage={isClosed} />
+              <details className="mt-4">
+                <summary className="cursor-pointer text-sm">Use an API key or token</summary>
+                <div className="mt-3">
+                  <KeyForm isRefused={reason === 'refused'} canDecline={!isClosed} />
+                </div>
+              </details>
+            </>
+          ) : (
+            <KeyForm isRefused={reason === 'refused'} canDecline={!isClosed} />
+          )}
         </Dialog.Content>
       </Dialog.Portal>
     </Dialog.Root>
+  );
+}
+
+/**
+ * Leads to the sign-in at the provider, and back to this page.
+ * @param keepsPage true to sign in in a new tab, since this page has what the person has entered
+ */
+function ProviderLink({ keepsPage }: { keepsPage: boolean }) {
+  const here = `${location.pathname}${location.search}${location.hash}`;
+  const address = providerAddressTo(keepsPage ? SIGNED_IN_PATH : here);
+  return (
+    <a
+      href={address}
+      {...(keepsPage && { target: '_blank', rel: 'noopener' })}
+      className={`${buttonClass('primary')} w-full`}
+    >
+      Sign in with your account
+    </a>
   );
 }
 

@@ -33,6 +33,23 @@ export interface JwtConfig {
   readonly scopeClaim: string;
 }
 
+/** OpenID Connect provider by which people sign in to the console, and the meaning of its claims. */
+export interface OidcConfig {
+  /** Issuer identifier of the provider. */
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Secret of the client; absent for a public client, which PKCE alone protects. */
+  readonly clientSecret?: string;
+  /** Scopes to request, separated by spaces. */
+  readonly scope: string;
+  readonly ownerClaim: string;
+  /** Claim that names the tenant. Absent: every person belongs to the tenant ''. */
+  readonly tenantClaim?: string;
+  readonly rolesClaim: string;
+  /** Scopes of this service by role of the provider; the role `*` is that of every person. */
+  readonly roles: ReadonlyMap<string, readonly string[]>;
+}
+
 /** Authentication mode and its settings. */
 export interface AuthConfig {
   readonly mode: AuthMode;
@@ -40,6 +57,8 @@ export interface AuthConfig {
   readonly keys: readonly SeededKey[];
   /** Set if the mode is `jwt`. */
   readonly jwt?: JwtConfig;
+  /** Provider by which people sign in to the console, beside keys or tokens; absent without one. */
+  readonly oidc?: OidcConfig;
 }
 
 type Given = Readonly<Record<string, string | undefined>>;

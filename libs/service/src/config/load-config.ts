@@ -14,6 +14,7 @@ import { CONTENT_VARIABLES, contentLimitsOf } from './content-limits.js';
 import { FILES_VARIABLES, filesOf, readS3Keys, type S3Keys } from './files-config.js';
 import { type McpServerEntry, readMcpServers } from './mcp-config.js';
 import { MEMORY_VARIABLES, memoryOf } from './memory-config.js';
+import { readOidc } from './oidc-config.js';
 import { parseBytes, parseDuration } from './quantities.js';
 import { TRACING_VARIABLES, tracingOf } from './tracing-config.js';
 
@@ -48,14 +49,15 @@ export function loadConfig(env: Environment): AppConfig {
   const lines = parsed.success ? [] : linesOf(parsed.error);
   // The requirements of a bad HOST cannot be determined.
   const auth = lines.some((line) => line.startsWith('HOST:')) ? { problems: [] } : readAuth(given);
+  const { oidc, problems: oidcProblems } = readOidc(given, auth.config?.jwt);
   const key = llmApiKey(given);
   const mcp = readMcpServers(given['MCP_SERVERS_FILE']);
   const others = [key.problem, mcp.problem].filter((it) => it !== undefined);
   const s3 = readS3Keys(given);
-  lines.push(...auth.problems, ...databaseProblems(given), ...others, ...s3.problems);
+  lines.push(...auth.problems, ...oidcProblems, ...databaseProblems(given), ...others, ...s3.problems);
   if (!parsed.success || !auth.config || lines.length > 0) throw new ConfigError(lines);
   const read = { apiKey: key.value, servers: mcp.servers, s3: s3.keys };
-  return new AppConfig(toConfig(parsed.data, auth.config, read));
+  return new AppConfig(toConfig(parsed.data, oidc ? { ...auth.config, oidc } : auth.config, read));
 }
 
 const port = z

@@ -1,18 +1,6 @@
-import {
-  ConflictException,
-  Controller,
-  Delete,
-  Get,
-  Header,
-  HttpCode,
-  Injectable,
-  Post,
-  Req,
-  Res,
-} from '@nestjs/common';
+import { ConflictException, Controller, Delete, Get, Header, Injectable, Post, Req, Res } from '@nestjs/common';
 import {
   ApiCreatedResponse,
-  ApiNoContentResponse,
   ApiOkResponse,
   ApiOperation,
   ApiProperty,
@@ -20,12 +8,11 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Caller, ConsoleSessions, type Permission, PERMISSIONS, SessionCookies } from '#libs/access';
 import { ApiProblem } from '#libs/http-server';
 import { Jobs, scheduleUpkeep } from '#libs/job-queue';
 import { AppConfig, type AuthMode } from '#libs/service';
-import { Caller, type Permission, PERMISSIONS } from './caller.js';
-import { ConsoleSessions } from './console-sessions.js';
-import { SessionCookies } from './session-cookies.js';
+import { OidcClient } from './oidc-client.js';
 
 const AUTH_MODES = ['none', 'api-key', 'jwt'] as const satisfies readonly AuthMode[];
 
@@ -50,6 +37,15 @@ class SessionView {
   endsAt?: Date;
 }
 
+/** End of a session, as `/api/session` answers a sign-out. */
+class EndedSessionView {
+  @ApiPropertyOptional({
+    description: "Address that ends the provider's own session; absent without a sign-in there.",
+    example: 'https://id.example.com/session/end?client_id=parley',
+  })
+  providerUrl?: string;
+}
+
 /** Routes of the session by which a browser keeps a person signed in at the console. */
 @ApiTags('session')
 @Controller('api/session')
@@ -58,6 +54,7 @@ export class SessionController {
     private readonly sessions: ConsoleSessions,
     private readonly cookies: SessionCookies,
     private readonly config: AppConfig,
+    private readonly oidc: OidcClient,
   ) {}
 
   @Get()
@@ -94,16 +91,18 @@ export class SessionController {
   }
 
   @Delete()
-  @HttpCode(204)
+  @Header('cache-control', 'no-store')
   @ApiOperation({ summary: 'Signs the browser out: the session of the request ends at every replica.' })
-  @ApiNoContentResponse()
+  @ApiOkResponse({ type: EndedSessionView })
   async endSession(
-    @Caller() { proof }: Caller,
     @Req() { raw }: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<void> {
-    if (proof?.session !== undefined) await this.sessions.endSession(proof.session);
+  ): Promise<EndedSessionView> {
+    const token = this.cookies.readToken(raw);
+    const idToken = token === undefined ? undefined : await this.sessions.endSession(token);
     void reply.header('set-cookie', this.cookies.removedSession(raw));
+    const providerUrl = idToken === undefined ? undefined : await this.oidc.endSessionUrl(idToken);
+    return providerUrl === undefined ? {} : { providerUrl };
   }
 
   private viewOf({ tenant, owner, permissions, proof }: Caller): SessionView {

@@ -1,0 +1,218 @@
+import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import * as oidc from 'openid-client';
+import type { Caller } from '#libs/access';
+import { type FaultKind, ParleyFault } from '#libs/faults';
+import { type OutboundFetch, OutboundHttp } from '#libs/http-client';
+import { AppConfig, type OidcConfig } from '#libs/service';
+import { areComplete, callerOfPerson, type PersonClaims } from './person-claims.js';
+
+/** Time in seconds for each request to the provider. */
+const TIMEOUT_SECONDS = 10;
+/** Time in milliseconds for which the provider's metadata is used before it is read again. */
+const METADATA_MS = 3_600_000;
+/** Path of the redirect URI, below PUBLIC_URL. */
+const CALLBACK = '/auth/callback';
+
+/**
+ * Reason why a sign-in failed, which the console explains.
+ * - `provider-away`: the provider could not be reached
+ * - `refused`: the provider refused, or the person declined there
+ * - `expired`: the sign-in was not begun in this browser, took too long, or was completed before
+ * - `invalid`: the answer of the provider could not be verified
+ * - `no-name`, `no-role`: the person has no name or no role for this service
+ * - `busy`: too many sign-ins at once, or too many sessions
+ */
+export type SignInFailure = 'provider-away' | 'refused' | 'expired' | 'invalid' | 'no-name' | 'no-role' | 'busy';
+
+const KINDS: Readonly<Record<SignInFailure, FaultKind>> = {
+  'provider-away': 'connect',
+  refused: 'refused',
+  expired: 'refused',
+  invalid: 'invalid-response',
+  'no-name': 'unauthorized',
+  'no-role': 'unauthorized',
+  busy: 'overloaded',
+};
+
+/** Reports a failed sign-in. */
+export class SignInError extends ParleyFault {
+  override readonly name = 'SignInError';
+
+  constructor(readonly reason: SignInFailure) {
+    super(`The sign-in failed: ${reason}`);
+  }
+
+  override get kind(): FaultKind {
+    return KINDS[this.reason];
+  }
+}
+
+/** Secrets of a sign-in that has begun, which only the browser that began it has. */
+export interface SignInSecrets {
+  state: string;
+  nonce: string;
+  verifier: string;
+}
+
+/** Person who has signed in at the provider. */
+export interface SignedInPerson {
+  caller: Caller;
+  idToken?: string;
+}
+
+type GrantedTokens = Awaited<ReturnType<typeof oidc.authorizationCodeGrant>>;
+
+interface KnownProvider {
+  configuration: oidc.Configuration;
+  readAt: number;
+}
+
+/**
+ * Client of the OpenID Connect provider in CONSOLE_OIDC_ISSUER: authorization code with PKCE, state and nonce. The
+ * signature of every ID token is verified. No text of a log contains a code, a token or the secret.
+ */
+@Injectable()
+export class OidcClient implements OnApplicationBootstrap {
+  private readonly logger = new Logger(OidcClient.name);
+  private readonly config: OidcConfig | undefined;
+  private readonly publicUrl: string;
+  private readonly fetch: OutboundFetch | undefined;
+  private known: KnownProvider | undefined;
+  private reading: Promise<oidc.Configuration> | undefined;
+
+  constructor({ auth, publicUrl = '' }: AppConfig, http: OutboundHttp) {
+    this.config = auth.oidc;
+    this.publicUrl = publicUrl;
+    // The operator configured the provider, so it may be in a private network.
+    this.fetch = auth.oidc && http.trustingFetch(auth.oidc.issuer);
+  }
+
+  /** True if people can sign in at a provider. */
+  get isConfigured(): boolean {
+    return this.config !== undefined;
+  }
+
+  /** Reads the provider's metadata, so that a wrong issuer is reported at the start. The start does not wait. */
+  onApplicationBootstrap(): void {
+    if (this.config) this.readProvider().catch(() => undefined);
+  }
+
+  /**
+   * Begins a sign-in. @returns the provider's address to open
+   * @throws SignInError
+   */
+  async beginSignIn({ state, nonce, verifier }: SignInSecrets): Promise<URL> {
+    const configuration = await this.readProvider();
+    return oidc.buildAuthorizationUrl(configuration, {
+      redirect_uri: this.publicUrl + CALLBACK,
+      scope: this.config!.scope,
+      state,
+      nonce,
+      code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    });
+  }
+
+  /**
+   * Completes a sign-in with the provider's answer.
+   * @param query query of the redirect to the callback
+   * @throws SignInError
+   */
+  async completeSignIn(query: string, { state, nonce, verifier }: SignInSecrets): Promise<SignedInPerson> {
+    const configuration = await this.readProvider();
+    const url = new URL(`${this.publicUrl}${CALLBACK}${query}`);
+    const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier, idTokenExpected: true };
+    try {
+      const tokens = await oidc.authorizationCodeGrant(configuration, url, checks);
+      const claims = await this.readClaims(configuration, tokens);
+      const caller = callerOfPerson(claims, this.config!);
+      if (typeof caller === 'string') throw new SignInError(caller);
+      return { caller, ...(tokens.id_token !== undefined && { idToken: tokens.id_token }) };
+    } catch (error) {
+      throw this.failureOf(error);
+    }
+  }
+
+  /** Returns the address that ends the provider's session of a person; `undefined` if there is none, or none known. */
+  async endSessionUrl(idToken: string): Promise<string | undefined> {
+    if (!this.config) return undefined;
+    try {
+      const configuration = await this.readProvider();
+      if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined;
+      const parameters = { post_logout_redirect_uri: `${this.publicUrl}/`, id_token_hint: idToken };
+      return oidc.buildEndSessionUrl(configuration, parameters).href;
+    } catch {
+      return undefined;
+    }
+  }
+
+  private async readClaims(configuration: oidc.Configuration, tokens: GrantedTokens): Promise<PersonClaims> {
+    const ofToken = tokens.claims();
+    if (ofToken === undefined) throw new SignInError('invalid');
+    if (areComplete(ofToken, this.config!) || configuration.serverMetadata().userinfo_endpoint === undefined)
+      return ofToken;
+    return { ...(await oidc.fetchUserInfo(configuration, tokens.access_token, ofToken.sub)), ...ofToken };
+  }
+
+  /** Reads the provider's metadata unless they were read lately. Concurrent calls share one request. */
+  private async readProvider(): Promise<oidc.Configuration> {
+    const { known } = this;
+    if (known && performance.now() - known.readAt < METADATA_MS) return known.configuration;
+    this.reading ??= this.discoverProvider().finally(() => (this.reading = undefined));
+    try {
+      return await this.reading;
+    } catch (error) {
+      // The metadata rarely change, and a provider that was there is probably still the same.
+      if (known) return known.configuration;
+      this.logger.warn(
+        describeFailure(error),
+        'The provider in CONSOLE_OIDC_ISSUER cannot be used: nobody can sign in',
+      );
+      throw new SignInError('provider-away');
+    }
+  }
+
+  private async discoverProvider(): Promise<oidc.Configuration> {
+    const { issuer, clientId, clientSecret } = this.config!;
+    const authentication = clientSecret === undefined ? oidc.None() : undefined;
+    const configuration = await oidc.discovery(new URL(issuer), clientId, clientSecret, authentication, {
+      [oidc.customFetch]: this.fetch as unknown as oidc.CustomFetch,
+      timeout: TIMEOUT_SECONDS,
+      execute: [oidc.enableNonRepudiationChecks, ...(issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : [])],
+    });
+    this.known = { configuration, readAt: performance.now() };
+    return configuration;
+  }
+
+  /** Logs why a sign-in failed, without any secret, and returns the error for the person. */
+  private failureOf(error: unknown): SignInError {
+    const failure = error instanceof SignInError ? error : new SignInError(reasonOf(error));
+    this.logger.warn({ reason: failure.reason, ...describeFailure(error) }, 'A person could not sign in');
+    return failure;
+  }
+}
+
+/** Codes of errors of `openid-client` that mean that the provider gave no usable answer; no code: the call failed. */
+const AWAY = new Set([undefined, 'OAUTH_TIMEOUT', 'OAUTH_ABORT', 'OAUTH_RESPONSE_IS_NOT_CONFORM']);
+
+function reasonOf(error: unknown): SignInFailure {
+  if (error instanceof oidc.AuthorizationResponseError) return 'refused';
+  if (error instanceof oidc.ResponseBodyError) {
+    if (error.status >= 500) return 'provider-away';
+    return error.error === 'invalid_grant' ? 'expired' : 'invalid';
+  }
+  if (error instanceof oidc.ClientError) return AWAY.has(error.code) ? 'provider-away' : 'invalid';
+  return 'provider-away';
+}
+
+/** Returns the parts of an error that contain no secret: names and codes, but no bodies and no parameters. */
+function describeFailure(error: unknown): Record<string, string> {
+  const {
+    name,
+    code,
+    error: oauth,
+    message,
+  } = error as { name?: string; code?: string; error?: string; message?: string };
+  const detail = { name, code, oauth, message: oauth === undefined ? message : undefined };
+  return Object.fromEntries(Object.entries(detail).filter((entry): entry is [string, string] => !!entry[1]));
+}

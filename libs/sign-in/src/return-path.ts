@@ -1,0 +1,17 @@
+const START = '/';
+const MAX_LENGTH = 1_000;
+/** Base of no service: a path that leaves it names another host. */
+const BASE = 'http://parley.invalid';
+
+/**
+ * Reads the page of the console to show after a sign-in. Only an address of this service is accepted, so that a link
+ * to a sign-in cannot lead a person elsewhere; any other text yields the start page.
+ */
+export function readReturnPath(wanted: unknown): string {
+  if (typeof wanted !== 'string' || wanted.length > MAX_LENGTH) return START;
+  // Browsers read a backslash as a slash, and skip tabs and line breaks.
+  if (!/^\/(?![/\\])[^\\\p{Cc}]*$/u.test(wanted)) return START;
+  const url = URL.parse(wanted, BASE);
+  if (url?.origin !== BASE || /^\/(\/|auth(\/|$))/.test(url.pathname)) return START;
+  return `${url.pathname}${url.search}${url.hash}`;
+}

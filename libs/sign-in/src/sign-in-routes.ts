@@ -1,0 +1,171 @@
+import { Controller, Get, Header, Injectable, NotFoundException, Query, Req, Res } from '@nestjs/common';
+import { ApiExcludeEndpoint, ApiOkResponse, ApiOperation, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingMessage } from 'node:http';
+import * as oidc from 'openid-client';
+import { ConsoleSessions, oidcMethod, SessionCookies } from '#libs/access';
+import { ProblemError } from '#libs/http-server';
+import { Database, SecretBox, serviceSecret } from '#libs/postgres';
+import { AppConfig } from '#libs/service';
+import { OidcClient, SignInError, type SignInFailure, type SignInSecrets } from './oidc-client.js';
+import { readReturnPath } from './return-path.js';
+
+/** Name of the cookie of a sign-in that has begun. A browser has one at most: a further sign-in replaces it. */
+const NAME = 'parley-sign-in';
+const PLACE = [NAME];
+/** Time for a person to sign in at the provider. */
+const MAX_SECONDS = 600;
+/** Maximum number of answers of the provider that this replica processes at once. */
+const MAX_AT_ONCE = 32;
+
+/** Sign-in that has begun, as its cookie carries it, encrypted. */
+interface BegunSignIn extends SignInSecrets {
+  /** Page of the console to show afterwards. */
+  returnTo: string;
+  /** Expiry in milliseconds since 1970. */
+  endsAt: number;
+}
+
+/** Cookies of sign-ins that have begun. Every replica can open them. */
+@Injectable()
+export class BegunSignIns {
+  private constructor(
+    private readonly box: SecretBox,
+    private readonly cookies: SessionCookies,
+  ) {}
+
+  static async openBegunSignIns(database: Database, cookies: SessionCookies): Promise<BegunSignIns> {
+    return new BegunSignIns(new SecretBox([await serviceSecret(database, NAME)]), cookies);
+  }
+
+  /** Returns the `Set-Cookie` header for a sign-in that begins. A redirect from the provider must carry the cookie. */
+  cookieFor(request: IncomingMessage, begun: Omit<BegunSignIn, 'endsAt'>): string {
+    const endsAt = Date.now() + MAX_SECONDS * 1000;
+    const value = this.box.seal(JSON.stringify({ ...begun, endsAt } satisfies BegunSignIn), PLACE);
+    return this.cookies.makeCookie(request, [NAME, value], { maxAge: MAX_SECONDS, sameSite: 'Lax' });
+  }
+
+  /** Returns the `Set-Cookie` header that removes the cookie. */
+  removedCookie(request: IncomingMessage): string {
+    return this.cookies.makeCookie(request, [NAME, ''], { maxAge: 0, sameSite: 'Lax' });
+  }
+
+  /** Returns the sign-in that the browser began; `undefined` without one, or after its time. */
+  readBegun(request: IncomingMessage): BegunSignIn | undefined {
+    const value = this.cookies.readCookie(request, NAME);
+    if (value === undefined) return undefined;
+    try {
+      const begun = JSON.parse(this.box.open(value, PLACE)) as BegunSignIn;
+      return Date.now() < begun.endsAt ? begun : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** Ways to sign in, as `/auth/options` shows them to everyone. */
+class SignInOptionsView {
+  @ApiPropertyOptional({
+    description:
+      'Address that begins a sign-in at the OpenID Connect provider; the query `return` names the page of the ' +
+      'console to show afterwards. Absent without a provider.',
+    example: 'https://parley.example.com/auth/sign-in',
+  })
+  signInUrl?: string;
+}
+
+/** Routes by which a person signs in to the console at the provider in CONSOLE_OIDC_ISSUER. They are public. */
+@ApiTags('session')
+@Controller('auth')
+export class SignInController {
+  private atOnce = 0;
+
+  constructor(
+    private readonly client: OidcClient,
+    private readonly begun: BegunSignIns,
+    private readonly sessions: ConsoleSessions,
+    private readonly cookies: SessionCookies,
+    private readonly config: AppConfig,
+  ) {}
+
+  @Get('options')
+  @Header('cache-control', 'no-store')
+  @ApiOperation({ summary: 'Returns the ways to sign in to the console.' })
+  @ApiOkResponse({ type: SignInOptionsView })
+  getSignInOptions(): SignInOptionsView {
+    return this.client.isConfigured ? { signInUrl: `${this.config.publicUrl}/auth/sign-in` } : {};
+  }
+
+  @Get('sign-in')
+  @ApiExcludeEndpoint()
+  async beginSignIn(
+    @Query('return') wanted: unknown,
+    @Req() { raw }: FastifyRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    this.assertConfigured();
+    const returnTo = readReturnPath(wanted);
+    const secrets = { state: oidc.randomState(), nonce: oidc.randomNonce(), verifier: oidc.randomPKCECodeVerifier() };
+    try {
+      const url = await this.client.beginSignIn(secrets);
+      redirect(reply, url.href, [this.begun.cookieFor(raw, { ...secrets, returnTo })]);
+    } catch (error) {
+      this.showFailure(reply, error, returnTo);
+    }
+  }
+
+  @Get('callback')
+  @ApiExcludeEndpoint()
+  async completeSignIn(@Req() { raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    this.assertConfigured();
+    const begun = this.begun.readBegun(raw);
+    const used = this.begun.removedCookie(raw);
+    if (!begun) return this.showFailure(reply, new SignInError('expired'), '/', [used]);
+    try {
+      const cookie = await this.createSession(raw, begun);
+      redirect(reply, begun.returnTo, [used, cookie]);
+    } catch (error) {
+      this.showFailure(reply, error, begun.returnTo, [used]);
+    }
+  }
+
+  private async createSession(raw: IncomingMessage, begun: BegunSignIn): Promise<string> {
+    if (this.atOnce >= MAX_AT_ONCE) throw new SignInError('busy');
+    this.atOnce += 1;
+    try {
+      const { caller, idToken } = await this.client.completeSignIn(queryOf(raw.url), begun);
+      const { token, endsAt } = await this.sessions.createSession(caller, oidcMethod(this.config.auth.oidc!), idToken);
+      return this.cookies.sessionCookie(raw, token, endsAt);
+    } finally {
+      this.atOnce -= 1;
+    }
+  }
+
+  private assertConfigured(): void {
+    if (!this.client.isConfigured) throw new NotFoundException();
+  }
+
+  /** Leads to the console's page about a failed sign-in. @throws errors that are no failure of a sign-in */
+  private showFailure(reply: FastifyReply, error: unknown, returnTo: string, cookies: readonly string[] = []): void {
+    const reason = failureReason(error);
+    if (reason === undefined) throw error;
+    redirect(reply, `/sign-in-failed?${new URLSearchParams({ reason, return: returnTo }).toString()}`, cookies);
+  }
+}
+
+function failureReason(error: unknown): SignInFailure | undefined {
+  if (error instanceof SignInError) return error.reason;
+  return error instanceof ProblemError && error.status === 503 ? 'busy' : undefined;
+}
+
+function queryOf(url = ''): string {
+  const start = url.indexOf('?');
+  return start < 0 ? '' : url.slice(start);
+}
+
+/** Redirects a browser. No page elsewhere learns the address of the redirecting request, which may contain a code. */
+function redirect(reply: FastifyReply, url: string, cookies: readonly string[]): void {
+  void reply
+    .headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'set-cookie': [...cookies] })
+    .redirect(url, 303);
+}

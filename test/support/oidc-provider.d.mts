@@ -1,0 +1,15 @@
+/** See oidc-provider.mjs. */
+export const CLIENT_ID: string;
+export const CLIENT_SECRET: string;
+
+type Person = 'ann' | 'bob' | 'eve' | 'mallory' | 'nobody';
+
+export interface OidcProvider {
+  issuer: string;
+  /** Who signs in next, and whether they decline. */
+  state: { person: Person; refuses: boolean };
+  stop(): Promise<void>;
+}
+
+export const PEOPLE: Record<Person, object>;
+export function startOidcProvider(publicUrl: string, port?: number): Promise<OidcProvider>;
