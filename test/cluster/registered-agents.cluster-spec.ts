@@ -234,8 +234,8 @@ it('sends the Message again under the policy resend, if the replica and the agen
 
 it('leaves nothing behind', async () => {
   const { cluster, database } = trial;
-  await until(async () => (await leftBehind(cluster)).length === 0, { within: 30_000, what: 'all to be let go' }).catch(
-    async () => expect(await leftBehind(cluster)).toEqual([]),
+  await until(async () => (await leftBehind(cluster)).length === 0, { what: 'all to be let go' }).catch(async () =>
+    expect(await leftBehind(cluster)).toEqual([]),
   );
   const orphans = `SELECT task_id FROM registered_agent_task WHERE task_id NOT IN (SELECT task_id FROM task)`;
   expect(await database.query(orphans)).toEqual([]);

@@ -78,7 +78,7 @@ it('goes on with a Task whose answer was stored after its caller had been told t
     await blocker.query('ROLLBACK');
     const state = async (): Promise<string | undefined> =>
       (await rpc<Task>(asking, 'GetTask', { id: taskId })).body.result?.status.state;
-    await until(async () => (await state()) === 'TASK_STATE_COMPLETED', { what: 'the Task to end', within: 30_000 });
+    await until(async () => (await state()) === 'TASK_STATE_COMPLETED', { what: 'the Task to end' });
   } finally {
     await blocker.end();
   }

@@ -306,10 +306,9 @@ describe('a gRPC connection without credentials', () => {
     await limitConnections({ anonymousMs: 300, mostOfAddress: 1_000 });
     const [watching, known, idle] = [session(), session(), session()];
     const ended = isClosed(idle);
+    const answered = ending(begin(known, `${A2A}/GetTask`, NAMED_T));
     const watch = begin(watching, `${HEALTH}/Watch`);
-    await once(watch, 'response');
-    await ending(begin(known, `${A2A}/GetTask`, NAMED_T));
-    await ended;
+    await Promise.all([once(watch, 'response'), answered, ended]);
     await isClosed(session());
     expect([watching.closed, known.closed]).toEqual([false, false]);
   });
