@@ -37,6 +37,7 @@ export const LONG = [
   'test/e2e/push-kills.e2e-spec.ts',
   'test/e2e/door-waiting-turns.e2e-spec.ts',
   'test/e2e/door-stalls.e2e-spec.ts',
+  'test/e2e/door-parking-faults.e2e-spec.ts',
   'test/e2e/external-registered-kills.e2e-spec.ts',
   // Databases that are started, filled, broken and ended for each case.
   'test/e2e/backup.e2e-spec.ts',

@@ -182,3 +182,13 @@ it('serves the agent over REST and over A2A 0.3', async () => {
     artifacts: [{ parts: [{ kind: 'text', text: 'by 0.3' }] }],
   });
 });
+
+it('rounds numbers that are no double, as the protocol has them', async () => {
+  const agent = await startAgent();
+  const { base } = await openDoor(stage.parley.url, agent.url);
+  const sent = JSON.stringify({ messageId: 'm', role: 'ROLE_USER', parts: [{ data: { exact: 0 } }] });
+  const body = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":${sent.replace(':0}', ':9007199254740993}')}}}`;
+  const reply = await rpc<{ task: object }>(base, 'SendMessage', undefined, { body });
+  expect(agent.heard[0]?.parts[0]?.data).toEqual({ exact: 2 ** 53 });
+  expect(JSON.stringify(reply.body.result)).toContain('9007199254740992');
+});

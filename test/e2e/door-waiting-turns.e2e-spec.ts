@@ -2,6 +2,7 @@ import { isTerminalState, type JsonObject, type Task } from '#libs/protocol';
 import { getTask, sendTask } from '../support/a2a.js';
 import { DoorAgent } from '../support/door-agent.js';
 import { openDoor } from '../support/doors.js';
+import { SilentPort } from '../support/silent-port.js';
 import { startParley } from '../support/parley.js';
 import { freshDatabase } from '../support/postgres.js';
 import { until } from '../support/until.js';
@@ -60,6 +61,39 @@ describe('a turn that waits while its replica ends, under the policy fail', () =
     await one.kill9();
     await agent.begin();
     expect(await endOf(there, id)).toEqual(['TASK_STATE_COMPLETED', 'done']);
+    expect(agent.heard.map(({ parts }) => parts[0]?.text)).toEqual(['hello']);
+  });
+
+  it('sends the Message once after kill -9 while it was still connecting', async () => {
+    const { one, agent, base, there, isUnsent } = await startPair({});
+    const port = Number(new URL(agent.url).port);
+    await agent.end();
+    const silent = await SilentPort.open(1, port);
+    ends.push(() => silent.close());
+    await silent.fallSilent();
+    const id = await begin(base, 'hello');
+    await until(() => isUnsent(id), { what: 'the turn to be stored as unsent' });
+    await one.kill9();
+    await silent.close();
+    await agent.begin();
+    expect(await endOf(there, id)).toEqual(['TASK_STATE_COMPLETED', 'done']);
+    expect(agent.heard.map(({ parts }) => parts[0]?.text)).toEqual(['hello']);
+  });
+
+  it('sends the Message once over a connection that took long', async () => {
+    const { one, agent, isUnsent } = await startPair({});
+    const silent = await SilentPort.open(Number(new URL(agent.url).port));
+    ends.push(() => silent.close());
+    const rpc = { url: `http://127.0.0.1:${silent.port}/rpc`, protocolBinding: 'JSONRPC', tenant: '' };
+    const card = { supportedInterfaces: [{ ...rpc, protocolVersion: '1.0' }] };
+    const behind = await DoorAgent.start({ card });
+    ends.push(() => behind.end());
+    const { base } = await openDoor(one.url, behind.url);
+    await silent.fallSilent();
+    const id = await begin(base, 'hello');
+    await until(() => isUnsent(id), { what: 'the turn to be stored as unsent' });
+    silent.thaw();
+    expect(await endOf(base, id)).toEqual(['TASK_STATE_COMPLETED', 'done']);
     expect(agent.heard.map(({ parts }) => parts[0]?.text)).toEqual(['hello']);
   });
 

@@ -6,6 +6,7 @@ export class DatabaseLink {
   private readonly sockets = new Set<Socket>();
   private readonly pairs = new Set<readonly [Socket, Socket]>();
   private isCut = false;
+  private readonly refused: (() => void)[] = [];
   private poison: string | undefined;
   private lastWord: string | undefined;
   private alarm: string | undefined;
@@ -30,6 +31,11 @@ export class DatabaseLink {
     const url = new URL(this.target);
     url.port = String((this.server.address() as AddressInfo).port);
     return url.href;
+  }
+
+  /** Resolves when the cut link has refused a connection from now on. */
+  nextRefusal(): Promise<void> {
+    return new Promise((done) => this.refused.push(done));
   }
 
   /** Breaks every connection and refuses new ones. */
@@ -113,6 +119,7 @@ export class DatabaseLink {
   private join(near: Socket): void {
     if (this.isCut) {
       near.destroy();
+      this.refused.splice(0).forEach((done) => done());
       return void this.lastHeard?.destroy();
     }
     const far = connect(Number(this.target.port), this.target.hostname);

@@ -56,6 +56,8 @@ export class DoorAgent implements AgentExecutor {
   open = 0;
   /** Webhooks that were registered over JSON-RPC, in order. */
   readonly webhooks: AgentWebhook[] = [];
+  /** Ids of the Tasks whose webhooks were deleted over JSON-RPC, in order. */
+  readonly unhooked: string[] = [];
   /** Called when a Task is read over JSON-RPC, before the answer is sent; the answer waits for the promise. */
   onRead: ((taskId: string) => Promise<void>) | undefined;
   /** Number of webhooks that the agent has refused. */
@@ -197,6 +199,7 @@ export class DoorAgent implements AgentExecutor {
         return reply;
       };
     }
+    if (method === 'DeleteTaskPushNotificationConfig') this.unhooked.push(params.taskId);
     if (method !== 'CreateTaskPushNotificationConfig') return next();
     this.webhooks.push(params);
     if (!this.options.refusesPush) return next();

@@ -1,4 +1,5 @@
 import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
+import type { SendGate } from '#libs/http-client';
 import {
   type AgentCard,
   type AgentExtension,
@@ -90,6 +91,9 @@ export interface CallTimeouts {
 /** Protocol that a caller may request: the pre-1.0 dialect, by its name in workflows. */
 type CalledProtocol = 'founding';
 
+/** Function of `AgentCallOptions.fence`. */
+export type SendFence = () => Promise<SendGate | void>;
+
 export interface AgentCallOptions {
   signal?: AbortSignal;
   timeouts?: Partial<CallTimeouts>;
@@ -116,9 +120,10 @@ export interface AgentCallOptions {
   idempotencyKey?: string;
   /**
    * Function that is awaited right before each attempt to send a Message, and prevents the attempt by an exception.
-   * The exception becomes the failure of the call; an AgentCallError keeps its kind.
+   * The exception becomes the failure of the call; an AgentCallError keeps its kind. The function that it returns, if
+   * any, is called once the attempt has a connection, right before the Message is sent, and may prevent it as well.
    */
-  fence?: () => Promise<void>;
+  fence?: SendFence;
   /** Called with the failure when a connection is refused, and with `undefined` right before the call is retried. */
   onUnsent?: (failure: AgentCallError | undefined) => void;
   /**
@@ -212,6 +217,9 @@ export abstract class AgentClient {
   async registerWebhook(_webhook: TaskWebhook, _options?: AgentCallOptions): Promise<void> {
     throw new AgentCallError('refused', 'the agent calls no webhooks');
   }
+
+  /** Deletes a webhook of a Task at the agent. Does nothing for an agent that has no such method. @throws AgentCallError */
+  async deleteWebhook(_webhook: Pick<TaskWebhook, 'id' | 'taskId'>, _options?: AgentCallOptions): Promise<void> {}
 }
 
 /** Resolves agents' cards and creates clients for them. */

@@ -5,6 +5,7 @@ import {
   type OutboundRequester,
   type OutboundTimes,
   OutboundTooLongError,
+  type SendGate,
 } from '#libs/http-client';
 import { hasMoreMembers, tooManyMembers } from '#libs/http-server';
 import { InvalidProtocolValue, isJsonObject, type JsonObject, refuseUnfitText, UnfitJson } from '#libs/protocol';
@@ -18,7 +19,7 @@ import { type SseEvent, sseEvents } from './sse-events.js';
 /** `fetch` with time limits in milliseconds; 0 turns a limit off. */
 export type AgentFetch = (
   input: string | URL | Request,
-  init?: RequestInit & { firstByteMs?: number; idleMs?: number },
+  init?: RequestInit & { firstByteMs?: number; idleMs?: number; gate?: SendGate | undefined },
 ) => Promise<Response>;
 
 /** Functions of the outbound client that calls to agents need; OutboundHttp implements them. */
@@ -201,9 +202,9 @@ export function agentRequest(
 ): AgentRequest {
   return async ({ alive, auth, fence, place, maxBytes, ...call }) => {
     try {
-      await fence?.();
+      const gate = (await fence?.()) ?? undefined;
       const signed = auth && applyProof(auth, call.url, call.headers);
-      const answer = await send({ ...call, ...signed, firstByteMs: 0, idleMs: 0 });
+      const answer = await send({ ...call, ...signed, firstByteMs: 0, idleMs: 0, gate });
       const { status } = answer;
       const watch = { alive, place, signal: call.signal };
       const limit = maxBytes === undefined ? { bytes: longestEvent, name: ANSWER_LIMIT_NAME } : { bytes: maxBytes };

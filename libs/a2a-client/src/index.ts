@@ -1,4 +1,11 @@
-export { type AgentCallOptions, AgentClient, AgentDirectory, CalledTask, type CancelOutcome } from './agent-client.js';
+export {
+  type AgentCallOptions,
+  AgentClient,
+  AgentDirectory,
+  CalledTask,
+  type CancelOutcome,
+  type SendFence,
+} from './agent-client.js';
 export { AgentCallError, type AgentCallFailure, withoutCredentialName } from './agent-call-error.js';
 export { networkFailure } from './call-failure.js';
 export {

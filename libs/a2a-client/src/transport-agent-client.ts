@@ -37,7 +37,7 @@ import {
   unansweredGetTask,
   unlessUnkept,
 } from './failure-rules.js';
-import type { AgentTransport } from './transports/agent-transport.js';
+import { type AgentTransport, type PushConfigName, withBlocking } from './transports/agent-transport.js';
 
 /** Scope whose share of memory holds the answers to calls without a scope. */
 export const NOBODY = { tenant: '', owner: '' };
@@ -125,6 +125,14 @@ export class TransportAgentClient extends AgentClient {
     using limits = new CallDeadlines(options, transport.timeouts);
     await this.outcomes.countOutcome(() =>
       exchangeOnce(limits, (attempt) => transport.createPushConfig!(webhook, attempt.attemptOptions(options))),
+    );
+  }
+
+  override async deleteWebhook(webhook: PushConfigName, options: AgentCallOptions = {}): Promise<void> {
+    if (this.transport.deletePushConfig === undefined) return;
+    using limits = new CallDeadlines(options, this.transport.timeouts);
+    await this.outcomes.countOutcome(() =>
+      exchangeOnce(limits, (attempt) => this.transport.deletePushConfig!(webhook, attempt.attemptOptions(options))),
     );
   }
 
@@ -383,11 +391,6 @@ export class TransportAgentClient extends AgentClient {
 
 /** Values in place of the members of a status update, for an event that is not a status update. */
 const NO_END = { taskId: '', status: undefined };
-
-/** Returns the request with the instruction to answer only at the end of the turn. */
-function withBlocking(request: SendMessageRequest): SendMessageRequest {
-  return { ...request, configuration: { ...request.configuration, returnImmediately: false } };
-}
 
 function taskIdOf(event: StreamResponse): string | undefined {
   if ('task' in event) return event.task.id;

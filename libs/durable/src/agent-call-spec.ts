@@ -5,6 +5,7 @@ import {
   type AgentClient,
   type AgentDirectory,
   type CancelOutcome,
+  type SendFence,
 } from '#libs/a2a-client';
 import { CALL_CHAIN, type CallChains, type ChainLink, chainMetadata, type RequestContext } from '#libs/agents';
 import {
@@ -294,6 +295,13 @@ export interface AgentCallSpec {
    * Maximum number of retries of the Message within this call, after 5xx and timeouts; the client's default unless set.
    */
   resends?: number;
+  /** Function that is awaited before the Message is handed to the agent's client. An error that it throws fails the call. */
+  beforeSend?(): Promise<void>;
+  /**
+   * Function that is called right before each attempt to send the Message to a remote agent. It returns the function
+   * that is called once the attempt has a connection; an error of that function ends the attempt unsent.
+   */
+  openGate?(): () => void;
   /** Time limits of the single phases of the call, if the whole call has no limit. */
   timeouts?: AgentCallOptions['timeouts'];
 }
@@ -314,11 +322,18 @@ export function callOptions(spec: AgentCallSpec, signal: AbortSignal): AgentCall
     signal,
     ...(trace && { trace }),
     ...(own && { idempotencyKey: request.message.messageId }),
-    ...(!own &&
-      by && { fence: new ClaimProof(by.announcedAt ?? -Infinity, () => by.context.assertClaimHeld()).renewProof }),
+    ...(!own && by && { fence: fenceOf(spec, by) }),
     ...(timeouts && { timeouts }),
     ...(limit !== undefined && { isLimited: true }),
     ...(resends !== undefined && { resends }),
+  };
+}
+
+function fenceOf(spec: AgentCallSpec, by: CallingTask): SendFence {
+  const proof = new ClaimProof(by.announcedAt ?? -Infinity, () => by.context.assertClaimHeld());
+  return async () => {
+    await proof.renewProof();
+    return spec.openGate?.();
   };
 }
 

@@ -327,6 +327,7 @@ export class AgentCall {
       }
     }
     this.end.signal.throwIfAborted();
+    if (this.spec.beforeSend) await this.spec.beforeSend();
     const before = this.sent;
     this.sent = true;
     try {

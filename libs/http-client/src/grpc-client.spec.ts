@@ -69,6 +69,21 @@ describe('callGrpc', () => {
   });
   afterAll(() => watch.stop());
 
+  it('sends no message if its gate throws, and uses the connection for the next call', async () => {
+    const received: string[] = [];
+    await serve((stream) => {
+      stream.on('data', (piece) => received.push(String(piece)));
+      answer(stream, [frame('fine')]);
+    });
+    const closed = new Error('closed');
+    const gate = (): never => {
+      throw closed;
+    };
+    await expect(texts({ gate, message: Buffer.from('never') })).rejects.toBe(closed);
+    expect(await texts({ gate: () => undefined })).toEqual(['fine']);
+    expect([received.join('').includes('never'), sessions.length]).toEqual([false, 1]);
+  });
+
   it('sends one message with metadata and a deadline, and yields messages however they are cut', async () => {
     const seen = Promise.withResolvers<{ headers: Record<string, unknown>; body: Buffer }>();
     await serve((stream) =>

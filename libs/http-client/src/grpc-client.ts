@@ -1,6 +1,7 @@
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders, type IncomingHttpStatusHeader } from 'node:http2';
 import { ParleyFault } from '#libs/faults';
 import { InvalidProtocolValue } from '#libs/protocol';
+import type { SendGate } from './outbound-call.js';
 import { OutboundInterruptedError, OutboundTooLongError } from './outbound-errors.js';
 import type { OpenedStream, SharedConnections } from './shared-connections.js';
 
@@ -18,6 +19,7 @@ export interface GrpcCall {
   /** Deadline of the call, in milliseconds from now, which is sent to the server; absent: none. */
   deadlineMs?: number | undefined;
   signal?: AbortSignal | undefined;
+  gate?: SendGate | undefined;
   /** Called for every received piece, and when the server has answered a ping. */
   alive?: (() => void) | undefined;
   /**
@@ -92,9 +94,21 @@ const UNPROCESSED = Symbol('unprocessed');
 export async function* callGrpc(connections: SharedConnections, call: GrpcCall): AsyncIterable<Uint8Array> {
   for (let attempts = 1; ; attempts += 1) {
     const opened = await connections.openStream(call.url, requestHeaders(call), call);
+    passGate(opened, call);
     const outcome = yield* new GrpcExchange(opened, call).readMessages();
     if (outcome !== UNPROCESSED) return;
     if (attempts === MOST_ATTEMPTS) throw new OutboundInterruptedError('The server refuses to process the call');
+  }
+}
+
+/** Calls the gate of a call, before its message is sent. @throws the error of the gate, after the stream is closed */
+function passGate({ stream }: OpenedStream, { gate }: GrpcCall): void {
+  try {
+    gate?.();
+  } catch (error) {
+    stream.on('error', () => undefined);
+    stream.close(constants.NGHTTP2_CANCEL);
+    throw error;
   }
 }
 

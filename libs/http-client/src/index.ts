@@ -1,5 +1,5 @@
 export { type GrpcCall, GrpcHttpError, type GrpcRequester, GrpcStatusError } from './grpc-client.js';
-export type { OutboundAnswer, OutboundCall, OutboundTimes } from './outbound-call.js';
+export type { OutboundAnswer, OutboundCall, OutboundTimes, SendGate } from './outbound-call.js';
 export {
   OutboundConnectError,
   OutboundFault,

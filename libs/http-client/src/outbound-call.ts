@@ -2,16 +2,23 @@ import { types } from 'node:util';
 import { cacheStores, type Dispatcher, interceptors } from 'undici';
 import { OutboundInterruptedError, OutboundTimeoutError, OutboundTooLongError } from './outbound-errors.js';
 
+/**
+ * Function that is called once a call has a connection, right before its first byte is sent. An error that it throws
+ * ends the call, and nothing is sent.
+ */
+export type SendGate = () => void;
+
 /** HTTP call of the outbound client, without the objects of the Fetch API. */
 export interface OutboundCall extends OutboundTimes {
   url: URL;
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'DELETE';
   /** Headers, with names in lower case. */
   headers: Record<string, string>;
   body?: string;
   signal?: AbortSignal;
   /** Handling of redirects; default `follow`. `error`: a redirect is an error. */
   redirect?: 'follow' | 'error';
+  gate?: SendGate | undefined;
 }
 
 /**
@@ -82,7 +89,7 @@ export class CachedAnswers {
 }
 
 /** Options of `OutboundFetch`: those of `fetch`, and time limits. */
-export interface OutboundInit extends RequestInit, OutboundTimes {}
+export interface OutboundInit extends RequestInit, OutboundTimes, Pick<OutboundCall, 'gate'> {}
 
 /** Time limits of one request, and the conversion of errors when a limit expires. */
 export class OutboundDeadlines {

@@ -20,6 +20,7 @@ import {
   OutboundDeadlines,
   type OutboundInit,
   type OutboundTimes,
+  type SendGate,
 } from './outbound-call.js';
 import { type OutboundRefusal, OutboundRefusedError } from './outbound-errors.js';
 import { ReceivedAnswer, toResponse } from './received-answer.js';
@@ -33,6 +34,7 @@ interface OutboundRequest {
   body?: string | Uint8Array | Readable;
   signal?: AbortSignal;
   redirect: Request['redirect'];
+  gate?: SendGate | undefined;
 }
 
 /** Converts the arguments of a `fetch` to a call; a URL, a plain object and a text body need no Request object. */
@@ -323,7 +325,8 @@ export class OutboundHttp implements OutboundClient {
 }
 
 async function fetchOver(agent: Dispatcher, input: string | URL | Request, init: OutboundInit = {}): Promise<Response> {
-  const { answer, ...context } = await exchangeCall(agent, await toOutboundRequest(input, init), init);
+  const request = await toOutboundRequest(input, init);
+  const { answer, ...context } = await exchangeCall(agent, { ...request, gate: init.gate }, init);
   return toResponse(answer, context);
 }
 
@@ -357,7 +360,7 @@ function dispatchCall(agent: Dispatcher, call: OutboundRequest, limits: Outbound
   if (url.username !== '' || url.password !== '') {
     throw new OutboundRefusedError('Calls of URLs with a user name or password are not allowed', 'userinfo');
   }
-  const answer = new ReceivedAnswer(limits);
+  const answer = new ReceivedAnswer(limits, call.gate);
   const request = {
     origin: url.origin,
     path: url.pathname + url.search,

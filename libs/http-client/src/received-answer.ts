@@ -1,7 +1,7 @@
 import { pipeline, Readable } from 'node:stream';
 import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
-import type { OutboundAnswer, OutboundDeadlines } from './outbound-call.js';
+import type { OutboundAnswer, OutboundDeadlines, SendGate } from './outbound-call.js';
 import { OutboundTooLongError } from './outbound-errors.js';
 
 const DECODERS = { gzip: createUnzip, 'x-gzip': createUnzip, deflate: createUnzip, br: createBrotliDecompress };
@@ -44,9 +44,14 @@ export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandle
   private reading: 'not yet' | 'all' | 'in pieces' | 'drained' = 'not yet';
   private ended = false;
   private failure: Error | undefined;
+  /** Error of the gate, which prevented the request. */
+  private refusal: Error | undefined;
   private wake: (() => void) | undefined;
 
-  constructor(private readonly limits: OutboundDeadlines) {
+  constructor(
+    private readonly limits: OutboundDeadlines,
+    private readonly gate?: SendGate,
+  ) {
     this.head = this.headCame.promise;
     limits.signal?.addEventListener('abort', this.abortCall, { once: true });
   }
@@ -90,7 +95,14 @@ export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandle
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
-    if (this.limits.signal?.aborted) this.abortCall();
+    if (this.limits.signal?.aborted) return this.abortCall();
+    try {
+      this.gate?.();
+    } catch (error) {
+      this.refusal = error as Error;
+      // Unlike an abort, an error leaves the connection to the next call.
+      throw error;
+    }
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: ReceivedHeaders): void {
@@ -115,7 +127,7 @@ export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandle
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.failure = this.limits.translateError(error) as Error;
+    this.failure = this.refusal ?? (this.limits.translateError(error) as Error);
     this.headCame.reject(this.failure);
     this.finishBody();
   }

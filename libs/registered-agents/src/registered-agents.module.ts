@@ -12,6 +12,7 @@ import { RegisteredAgentsController } from './api/registered-agents.controller.j
 import { NotificationSignatures } from './relay/notification-signatures.js';
 import { RelayLimits } from './relay/relay-limits.js';
 import { RelayPolls } from './relay/relay-polls.js';
+import { RelayRemoval } from './relay/relay-removal.js';
 import { RelayTasks } from './relay/relay-tasks.js';
 import { RelayWebhooks } from './relay/relay-webhooks.js';
 import { RegisteredAgentSource } from './relay/registered-agent-source.js';
@@ -30,6 +31,7 @@ import { RegisteredAgentSource } from './relay/registered-agent-source.js';
     RegisteredAgents,
     RelayLimits,
     RelayPolls,
+    RelayRemoval,
     RelayTasks,
     RelayWebhooks,
     RegisteredAgentSource,

@@ -17,6 +17,9 @@ export interface TransportOptions extends AgentCallOptions {
   auth?: RequestAuth;
 }
 
+/** Ids of a push config and its Task at the agent. */
+export type PushConfigName = Pick<TaskWebhook, 'id' | 'taskId'>;
+
 /** Transport to one agent. Each method is a single exchange: no limits, no retry, no resumption. */
 export interface AgentTransport {
   /** True if the agent streams, so that SubscribeToTask may be called. */
@@ -34,6 +37,8 @@ export interface AgentTransport {
   cancelTask(taskId: string, options: TransportOptions): Promise<Task>;
   /** Creates a push config of a Task, or replaces the one with the same id. Absent if the agent has no such method. */
   createPushConfig?(config: TaskWebhook, options: TransportOptions): Promise<void>;
+  /** Deletes a push config of a Task. Absent if the agent has no such method. */
+  deletePushConfig?(config: PushConfigName, options: TransportOptions): Promise<void>;
 }
 
 /** Returns the headers that identify the caller to an agent; called for each call. */
@@ -101,4 +106,9 @@ const VISIBLE = /^[\x21-\x2b\x2d-\x7e]{1,2048}$/;
  */
 export function keyHeader({ idempotencyKey }: { idempotencyKey?: string }): Record<string, string> | undefined {
   return idempotencyKey === undefined ? undefined : { 'idempotency-key': idempotencyKey };
+}
+
+/** Returns the request with the instruction to answer only at the end of the turn. */
+export function withBlocking(request: SendMessageRequest): SendMessageRequest {
+  return { ...request, configuration: { ...request.configuration, returnImmediately: false } };
 }

@@ -11,6 +11,7 @@ import {
   type Task,
   withoutTrailing,
 } from '#libs/protocol';
+import type { OutboundCall } from '#libs/http-client';
 import { type AgentBinding, type ContentLimits, DEFAULT_CONTENT_LIMITS } from '#libs/service';
 import { AgentCallError } from '../agent-call-error.js';
 import { sdkCalledCard, type TaskWebhook } from '../agent-client.js';
@@ -35,6 +36,7 @@ import {
   extensionsHeader,
   isAnsweredAtOnce,
   keyHeader,
+  type PushConfigName,
   type TransportOptions,
 } from './agent-transport.js';
 import { DialectTransport, type SpokenDialect, SpokenDialects } from './dialect-transport.js';
@@ -79,6 +81,12 @@ class RestTransport implements AgentTransport {
     await this.#requestJson('POST', `${taskPath(config.taskId)}/pushNotificationConfigs`, options, config);
   }
 
+  async deletePushConfig({ taskId, id }: PushConfigName, options: TransportOptions): Promise<void> {
+    const path = `${taskPath(taskId)}/pushNotificationConfigs/${encodeURIComponent(id)}`;
+    const answer = await this.#sendRequest('DELETE', path, { accept: JSON_TYPES, options });
+    await answer.readText();
+  }
+
   async #sendUnary(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
     return readStreamResponse(await this.#requestJson('POST', '/message:send', options, request));
   }
@@ -99,7 +107,7 @@ class RestTransport implements AgentTransport {
   }
 
   #sendRequest(
-    method: 'GET' | 'POST',
+    method: OutboundCall['method'],
     path: string,
     { accept, options, body }: { accept: string; options: TransportOptions; body?: object | undefined },
   ): Promise<AgentAnswer> {

@@ -70,6 +70,10 @@ export class FileOpeningTransport implements AgentTransport {
     return this.inner.createPushConfig?.bind(this.inner);
   }
 
+  get deletePushConfig(): AgentTransport['deletePushConfig'] {
+    return this.inner.deletePushConfig?.bind(this.inner);
+  }
+
   async #withOpenFiles(request: SendMessageRequest, options: TransportOptions): Promise<SendMessageRequest> {
     const { message } = request;
     const { scope, timeouts, signal } = options;

@@ -70,6 +70,12 @@ export const METHODS = {
     sdk.TaskPushNotificationConfig,
     {},
   ),
+  deletePushConfig: defineMethod(
+    A2AService.deleteTaskPushNotificationConfig,
+    (request: sdk.DeleteTaskPushNotificationConfigRequest) => request,
+    { toJSON: () => ({}) },
+    {},
+  ),
 };
 
 interface SdkClientMethod<Encoded, Answer> {

@@ -24,6 +24,7 @@ import {
   extensionsHeader,
   isAnsweredAtOnce,
   keyHeader,
+  type PushConfigName,
   type TransportOptions,
 } from './agent-transport.js';
 import type { CalledGrpcMethod } from './grpc-messages.js';
@@ -87,6 +88,11 @@ export class GrpcTransport implements AgentTransport {
     await this.#requestOne(createPushConfig, request, { options });
   }
 
+  async deletePushConfig({ taskId, id }: PushConfigName, options: TransportOptions): Promise<void> {
+    const { deletePushConfig } = await loadMethods();
+    await this.#requestOne(deletePushConfig, { tenant: this.endpoint.tenant ?? '', taskId, id }, { options });
+  }
+
   async #sendUnary(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
     const { sendMessage } = await loadMethods();
     const sending = sendingOf(request, options);
@@ -128,7 +134,7 @@ export class GrpcTransport implements AgentTransport {
   ): AsyncIterable<JsonObject> {
     const { signal, alive, place, timeouts } = options;
     const message = method.encodeRequest(request);
-    if (sending) await options.fence?.();
+    const gate = (sending && (await options.fence?.())) ?? undefined;
     const messages = this.request({
       ...this.#addProof(
         { ...VERSION, ...this.endpoint.credentials?.(options), ...callTraceHeaders(options), ...sending },
@@ -136,6 +142,7 @@ export class GrpcTransport implements AgentTransport {
       ),
       path: method.path,
       message,
+      gate,
       maxBytes: this.limits.answer,
       deadlineMs: timeouts?.total ?? DEFAULT_TIMEOUTS.total,
       signal,

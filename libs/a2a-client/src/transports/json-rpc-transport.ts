@@ -21,6 +21,7 @@ import {
   extensionsHeader,
   isAnsweredAtOnce,
   keyHeader,
+  type PushConfigName,
   type TransportOptions,
 } from './agent-transport.js';
 
@@ -80,6 +81,10 @@ export class JsonRpcTransport implements AgentTransport {
 
   async createPushConfig(config: TaskWebhook, options: TransportOptions): Promise<void> {
     await this.#requestResult('CreateTaskPushNotificationConfig', config, options);
+  }
+
+  async deletePushConfig({ taskId, id }: PushConfigName, options: TransportOptions): Promise<void> {
+    await this.#requestResult('DeleteTaskPushNotificationConfig', { taskId, id }, options);
   }
 
   async #sendUnary(params: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {

@@ -68,6 +68,17 @@ export class SigningTransport implements AgentTransport {
     };
   }
 
+  get deletePushConfig(): AgentTransport['deletePushConfig'] {
+    const { inner } = this;
+    if (inner.deletePushConfig === undefined) return undefined;
+    return (config, options) => {
+      const deleteSigned = (signed: TransportOptions) => inner.deletePushConfig!(config, signed);
+      return options.credential === undefined
+        ? deleteSigned(options)
+        : this.#askSigned(options.credential, options, deleteSigned);
+    };
+  }
+
   async *#streamSigned(
     credential: string,
     options: TransportOptions,

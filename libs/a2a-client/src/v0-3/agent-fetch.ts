@@ -54,8 +54,8 @@ export function agentFetch(send: AgentFetch, bounds: FetchedAnswerLimits = DEFAU
     const { auth, fence, trace } = call;
     const init = trace ? { ...given, headers: { ...headersOf(given), ...callTraceHeaders({ trace }) } } : given;
     const { url = input, ...signed } = (auth && applyProof(auth, urlOf(input), headersOf(init))) || {};
-    await fence?.();
-    const response = await send(url, { ...init, ...signed, ...NO_LIMITS }).catch((error: unknown) => {
+    const gate = (await fence?.()) ?? undefined;
+    const response = await send(url, { ...init, ...signed, ...NO_LIMITS, gate }).catch((error: unknown) => {
       throw networkFailure(error);
     });
     if (!response.ok) throw await readResponseFailure(response, bounds.jsonMembers, given?.body);

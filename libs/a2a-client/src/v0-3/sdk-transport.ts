@@ -21,6 +21,7 @@ import {
   type AgentTransport,
   completedRequest,
   isAnsweredAtOnce,
+  type PushConfigName,
   type TransportOptions,
 } from '../transports/agent-transport.js';
 import { bindCall } from './agent-fetch.js';
@@ -107,5 +108,11 @@ export class SdkTransport implements AgentTransport {
       { tenant: '', authentication: undefined, ...config },
       { signal },
     );
+  }
+
+  async deletePushConfig({ taskId, id }: PushConfigName, options: TransportOptions): Promise<void> {
+    const { signal } = options;
+    bindCall({ ...options, fence: undefined });
+    await this.client.deleteTaskPushNotificationConfig({ tenant: '', taskId, id }, { signal });
   }
 }

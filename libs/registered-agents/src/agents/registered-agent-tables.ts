@@ -205,6 +205,24 @@ class KeepTimeOfMessage1700000001392 implements MigrationInterface {
   }
 }
 
+/** Replaces the index of due polls by one in which each agent has its own: sweeps take the same number of each. */
+class PollRegisteredAgentsInTurn1700000001393 implements MigrationInterface {
+  readonly name = 'PollRegisteredAgentsInTurn1700000001393';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE INDEX registered_agent_poll_in_turn ON registered_agent_task (agent_key, poll_at)
+      WHERE poll_at IS NOT NULL`);
+    await runner.query('DROP INDEX registered_agent_poll');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      CREATE INDEX registered_agent_poll ON registered_agent_task (poll_at) WHERE poll_at IS NOT NULL`);
+    await runner.query('DROP INDEX registered_agent_poll_in_turn');
+  }
+}
+
 export const REGISTERED_AGENT_MIGRATIONS = [
   CreateRegisteredAgent1700000001070,
   LimitRegisteredAgent1700000001071,
@@ -214,4 +232,5 @@ export const REGISTERED_AGENT_MIGRATIONS = [
   ViewNewestRegisteredAgent1700000001075,
   MarkRegisteredAgent1700000001390,
   KeepTimeOfMessage1700000001392,
+  PollRegisteredAgentsInTurn1700000001393,
 ];

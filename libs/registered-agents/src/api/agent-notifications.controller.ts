@@ -4,9 +4,9 @@ import type { FastifyRequest } from 'fastify';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { ApiProblem, drainBody, ProblemError, StreamedBody } from '#libs/http-server';
-import { RegisteredAgents } from '../agents/registered-agents.js';
+import { type RegisteredAgent, RegisteredAgents } from '../agents/registered-agents.js';
 import { NotificationSignatures } from '../relay/notification-signatures.js';
-import { RelayWebhooks, WEBHOOK_ROOT } from '../relay/relay-webhooks.js';
+import { RelayWebhooks, retryForNotification, WEBHOOK_ROOT } from '../relay/relay-webhooks.js';
 
 /** Maximum bytes of a notification. */
 const MOST_BYTES = 1024 * 1024;
@@ -38,6 +38,7 @@ export class AgentNotificationsController {
   @ApiNoContentResponse()
   @ApiProblem(403, 'The token is missing, or is not that of the webhook; or the signature is wrong.')
   @ApiProblem(410, 'The webhook is out of use: the task has a newer one, or was deleted.')
+  @ApiProblem(503, 'The database is out of reach; `Retry-After` says when to try again.')
   @ApiProblem(413, `The notification has more than ${MOST_BYTES} bytes.`)
   async receiveAgentNotification(
     @Param('id') id: string,
@@ -45,7 +46,7 @@ export class AgentNotificationsController {
     @Req() { raw }: FastifyRequest,
   ): Promise<void> {
     try {
-      await this.requireToken(id, raw.headers);
+      await retryForNotification(() => this.requireToken(id, raw.headers));
       await this.requireSigned(id, raw.headers, await readBody(body, raw.headers[SIGNATURE_HEADER] !== undefined));
     } catch (error) {
       if (body) await drainBody(body);
@@ -69,13 +70,17 @@ export class AgentNotificationsController {
   private async requireSigned(key: string, headers: IncomingHttpHeaders, body: Buffer): Promise<void> {
     const signature = headers[SIGNATURE_HEADER];
     if (signature === undefined) return;
-    const found = await this.webhooks.findAgent(key);
-    const agent = found && (await this.agents.get(found.tenant, found.agent.slice(AGENTS_ROOT.length)));
+    const agent = await retryForNotification(() => this.findAgent(key));
     if (!agent) return;
     const [notificationId] = [headers[ID_HEADER]].flat();
     const notification = { url: this.webhooks.urlOf(key), body, signature: String(signature), id: notificationId };
     if (!(await this.signatures.isValid(agent, notification)))
       throw new ProblemError(403, 'the signature is not that of the agent');
+  }
+
+  private async findAgent(key: string): Promise<RegisteredAgent | undefined> {
+    const found = await this.webhooks.findAgent(key);
+    return found && this.agents.get(found.tenant, found.agent.slice(AGENTS_ROOT.length));
   }
 }
 

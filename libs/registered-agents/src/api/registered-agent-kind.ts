@@ -10,6 +10,7 @@ import { ProblemError, readBody } from '#libs/http-server';
 import type { AgentCard, JsonObject } from '#libs/protocol';
 import { MOST_REGISTERED_AGENTS, type RegistrationFields } from '../agents/registered-agents.js';
 import { RelayLimits } from '../relay/relay-limits.js';
+import { RelayRemoval } from '../relay/relay-removal.js';
 import { RegisteredAgentBody } from './registered-agent-body.js';
 import { RegistrationCheck } from './registration-check.js';
 
@@ -26,6 +27,7 @@ export class RegisteredAgentKind extends TableKind {
   constructor(
     private readonly check: RegistrationCheck,
     private readonly limits: RelayLimits,
+    private readonly removal: RelayRemoval,
     kinds: ConfigurationKinds,
   ) {
     super();
@@ -47,8 +49,15 @@ export class RegisteredAgentKind extends TableKind {
     return this.check.readCard(definition as unknown as RegistrationFields, saver, signal);
   }
 
-  override async finishChange(tenant: string, { name }: ConfigurationObject, isDeleted: boolean): Promise<void> {
-    if (isDeleted) await this.limits.forgetAgent(tenant, name);
+  override async finishChange(
+    tenant: string,
+    { name, definition }: ConfigurationObject,
+    isDeleted: boolean,
+  ): Promise<void> {
+    if (!isDeleted) return;
+    await this.limits.forgetAgent(tenant, name);
+    const { url, auth } = definition as unknown as RegistrationFields;
+    this.removal.endParkedTasks({ tenant, name, url, ...(auth !== undefined && { auth }) });
   }
 
   protected override toColumns({ definition, prepared }: WantedObject): Record<string, unknown> {

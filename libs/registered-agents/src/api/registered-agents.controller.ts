@@ -5,6 +5,7 @@ import { Caller } from '#libs/access';
 import { ApiProblem, cutPage, namedPage, ProblemError } from '#libs/http-server';
 import { AGENT_NAME, type RegisteredAgent, RegisteredAgents } from '../agents/registered-agents.js';
 import { RelayLimits } from '../relay/relay-limits.js';
+import { RelayRemoval } from '../relay/relay-removal.js';
 import {
   RegisteredAgentBody,
   RegisteredAgentListView,
@@ -23,6 +24,7 @@ export class RegisteredAgentsController {
     private readonly agents: RegisteredAgents,
     private readonly check: RegistrationCheck,
     private readonly limits: RelayLimits,
+    private readonly removal: RelayRemoval,
   ) {}
 
   @Post()
@@ -93,8 +95,10 @@ export class RegisteredAgentsController {
   @ApiNoContentResponse()
   @ApiProblem(404, 'agent not found')
   async deleteRegisteredAgent(@Param('name') name: string, @Caller() { tenant }: Caller): Promise<void> {
-    if (!AGENT_NAME.test(name) || !(await this.agents.delete(tenant, name))) throw unknownAgent();
+    const agent = await this.findExisting(tenant, name);
+    if (!(await this.agents.delete(tenant, name))) throw unknownAgent();
     await this.limits.forgetAgent(tenant, name);
+    this.removal.endParkedTasks(agent);
   }
 
   private toView(agent: RegisteredAgent): RegisteredAgentView {

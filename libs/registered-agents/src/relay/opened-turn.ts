@@ -47,6 +47,7 @@ async function openNewTurn(
     ...(remoteContextId !== undefined && { remoteContextId }),
     isAnswer: false,
     isUnsent: false,
+    hasWebhook: false,
   };
 }
 

@@ -9,6 +9,7 @@ import type { RegisteredAgent } from '../agents/registered-agents.js';
 import { openTurn } from './opened-turn.js';
 import { identityOf, type RelayServices, turnOptions } from './relay-request.js';
 import { relayedTurn, type StoredTurn } from './relay-tasks.js';
+import { deleteWebhook } from './relay-parking.js';
 import { RelayTurn } from './relay-turn.js';
 import { TaskMirror } from './task-mirror.js';
 
@@ -78,6 +79,7 @@ export class RelayExecutor extends AgentExecutor {
       if (!isCanceled(context)) throw error;
       yield* new RelayCancel(agent, services, context, turn?.turn).endTask();
     } finally {
+      turn?.endCleanly();
       // The events that bring the ids may be dropped, and the next execution must find the agent's Task.
       if (context.signal.aborted && !isCanceled(context)) await turn?.storeIds().catch(() => undefined);
     }
@@ -118,6 +120,7 @@ class RelayCancel {
     const { remoteTaskId } = turn;
     const identity = identityOf(agent, context, turn.options);
     await cancelTask(services.directory, agent.url, remoteTaskId, identity);
+    if (turn.hasWebhook) void deleteWebhook({ agent, context, services, turn });
     const options = { ...identity, timeouts: { refused: 0, total: LOOK_MS }, signal: AbortSignal.timeout(LOOK_MS) };
     const client = await services.directory.resolveClient(agent.url, options);
     const task = await client.getTask(remoteTaskId, options);

@@ -19,6 +19,8 @@ const CALL_MS = 15_000;
 const FIRST_POLL_S = 60;
 /** Seconds after which a parked Task resumes without any news. */
 const LONGEST_PARKED_S = 86_400;
+/** Maximum number of webhooks that a process deletes at the same time. */
+const MOST_DELETIONS = 64;
 /** Length of the id of a push config, in hexadecimal digits. */
 const ID_DIGITS = 32;
 
@@ -67,6 +69,7 @@ export class RelayParking {
       const webhook = await services.webhooks.createWebhook(context);
       if (webhook === undefined) return 'later';
       const { url, token } = webhook;
+      turn.hasWebhook = true;
       const client = await this.resolveClient();
       await client.registerWebhook(
         { id: configId(context.taskId), taskId: remoteTaskId, url, token },
@@ -77,6 +80,12 @@ export class RelayParking {
     } catch (error) {
       return this.noteFailure(error);
     }
+  }
+
+  /** Begins to delete the webhook at the agent after the end of the Task, if one may be registered. */
+  endWebhook(): void {
+    const { agent, context, services, turn } = this;
+    if (turn.hasWebhook) void deleteWebhook({ agent, context, services, turn });
   }
 
   /**
@@ -137,6 +146,42 @@ export class RelayParking {
     const text = 'A registered agent takes no webhook for a task; the stream stays open';
     this.logger.debug({ err: error, agent: name, url: redactedUrl(url) }, text);
     return isPassing ? 'later' : 'never';
+  }
+}
+
+/** Webhooks that this process deletes at the moment. */
+let deletions = 0;
+
+/**
+ * Deletes the webhook of a Task at its agent, as far as that is possible: it tries once, for at most CALL_MS, and not at
+ * all while MOST_DELETIONS others are under way. The webhook is out of use in any case. Never rejects.
+ */
+export async function deleteWebhook({
+  agent,
+  context,
+  services,
+  turn,
+}: {
+  agent: RegisteredAgent;
+  context: RequestContext;
+  services: Pick<RelayServices, 'directory'>;
+  turn: StoredTurn;
+}): Promise<void> {
+  const { remoteTaskId } = turn;
+  if (remoteTaskId === undefined || deletions >= MOST_DELETIONS) return;
+  deletions += 1;
+  try {
+    const options = {
+      ...identityOf(agent, context, turn.options),
+      timeouts: { refused: 0, firstEvent: CALL_MS, total: CALL_MS },
+      signal: AbortSignal.timeout(CALL_MS),
+    };
+    const client = await services.directory.resolveClient(agent.url, options);
+    await client.deleteWebhook({ id: configId(context.taskId), taskId: remoteTaskId }, options);
+  } catch {
+    // The agent deletes it with its Task, or calls it in vain.
+  } finally {
+    deletions -= 1;
   }
 }
 

@@ -1,4 +1,5 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { setTimeout as delay } from 'node:timers/promises';
 import { AgentDirectory } from '#libs/a2a-client';
 import { Database, isDatabaseAway } from '#libs/postgres';
 import { Shutdown } from '#libs/service';
@@ -11,10 +12,10 @@ import { ACTIVE_STATES, RelayWebhooks } from './relay-webhooks.js';
 const SWEEP_MS = 1_000;
 /** Milliseconds of one poll of an agent. */
 const POLL_MS = 10_000;
-/** Maximum number of parked Tasks that one sweep polls at the same time, and of those of one agent. */
+/** Maximum number of parked Tasks that a replica polls at the same time, and of those of one agent. */
 const [MOST_POLLS, MOST_OF_AGENT] = [64, 8];
-/** Maximum number of due Tasks among which a sweep chooses. */
-const MOST_DUE = 10_000;
+/** Maximum number of agents whose Tasks one statement looks up. */
+const MOST_AGENTS = 256;
 /** Maximum pause between two polls of a Task, in seconds. */
 const LONGEST_POLL_PAUSE_S = 600;
 /** Path of a registered agent, before its name. */
@@ -25,13 +26,16 @@ const ROOT = 'agents/';
  * Tasks.
  * - A Task is polled a minute after it was parked, then after pauses that double, up to ten minutes.
  * - A Task resumes if its agent's Task has changed since it was parked, or cannot be read.
- * - One agent that does not answer takes at most an eighth of the polls of a sweep.
+ * - Agents take turns: no agent gets a second poll while another one waits for its first. An agent with polls under way
+ *   gets further ones after these, so an agent that does not answer delays no other agent.
  */
 @Injectable()
 export class RelayPolls implements OnApplicationBootstrap {
   private readonly logger = new Logger(RelayPolls.name);
   private readonly stopping = new AbortController();
   private timer: NodeJS.Timeout | undefined;
+  /** Polls under way, by the key of their agent. */
+  private readonly underWay = new Map<string, Promise<void>>();
 
   constructor(
     private readonly database: Database,
@@ -59,7 +63,13 @@ export class RelayPolls implements OnApplicationBootstrap {
 
   private async sweepAndWait(): Promise<void> {
     try {
-      while ((await this.sweepOnce()) > 0 && !this.stopping.signal.aborted);
+      for (let after = ''; ;) {
+        const { started, next } = await this.sweepOnce(after);
+        if (this.stopping.signal.aborted || (started === 0 && next === '')) break;
+        // With free places, the next sweep begins at once: these polls may take long.
+        if (started > 0) await Promise.race([...this.underWay.values(), delay(SWEEP_MS, undefined, { ref: false })]);
+        after = next;
+      }
     } catch (error) {
       if (!this.stopping.signal.aborted && !isDatabaseAway(error))
         this.logger.warn({ err: error }, 'Polling the agents of parked tasks failed; retrying');
@@ -67,31 +77,44 @@ export class RelayPolls implements OnApplicationBootstrap {
     this.scheduleSweep();
   }
 
-  /** Polls the Tasks that are due, at most MOST_POLLS. @returns their number */
-  private async sweepOnce(): Promise<number> {
-    const values = [MOST_DUE, MOST_OF_AGENT, MOST_POLLS, LONGEST_POLL_PAUSE_S];
+  /**
+   * Begins to poll Tasks that are due, of at most MOST_AGENTS agents.
+   * @param after key of the last agent of the sweep before; `''` for the first agent
+   * @returns the number of Tasks, and the `after` of the next sweep
+   */
+  private async sweepOnce(after: string): Promise<{ started: number; next: string }> {
+    const busy = [...this.underWay.keys()];
+    const room = Math.max(MOST_POLLS - busy.length * MOST_OF_AGENT, 0);
+    if (room === 0) return { started: 0, next: '' };
+    const values = [after, MOST_AGENTS, busy, MOST_OF_AGENT, room, LONGEST_POLL_PAUSE_S];
     const { rows } = await this.database.pool.query<DueTask>({ name: 'relay-due', text: DUE, values });
-    const agents = new Map<string, Promise<RegisteredAgent | undefined>>();
-    const findAgent = ({ tenant, agent }: DueTask): Promise<RegisteredAgent | undefined> => {
-      const key = JSON.stringify([tenant, agent]);
-      const found = agents.get(key) ?? this.agents.get(tenant, agent.slice(ROOT.length));
-      agents.set(key, found);
-      return found;
-    };
-    await Promise.all(rows.map((task) => this.pollTask(task, findAgent)));
-    return rows.length;
+    const ofAgent = Map.groupBy(
+      rows.filter(({ task_id: id }) => id !== null),
+      (task) => task.agent_key,
+    );
+    for (const [key, tasks] of ofAgent) {
+      const polls = this.pollAgent(tasks).finally(() => this.underWay.delete(key));
+      this.underWay.set(key, polls);
+    }
+    return { started: ofAgent.size, next: rows[0]?.last_agent ?? '' };
   }
 
-  private async pollTask(
-    task: DueTask,
-    findAgent: (task: DueTask) => Promise<RegisteredAgent | undefined>,
-  ): Promise<void> {
+  /** Polls Tasks of one agent. Never rejects. */
+  private async pollAgent(tasks: readonly DueTask[]): Promise<void> {
+    const [{ tenant, agent }] = tasks as [DueTask];
+    const found = this.agents.get(tenant, agent.slice(ROOT.length));
+    await Promise.all(tasks.map((task) => this.pollTask(task, found)));
+  }
+
+  /** Wakes a Task if its agent's Task has changed or cannot be read. Never rejects. */
+  private async pollTask(task: DueTask, found: Promise<RegisteredAgent | undefined>): Promise<void> {
     if (!task.is_parked) return;
-    const digest = await findAgent(task)
-      .then((agent) => agent && this.readDigest(agent, task))
-      .catch(() => undefined);
+    const digest = await found.then((agent) => agent && this.readDigest(agent, task)).catch(() => undefined);
     if (digest === task.parked_digest || this.stopping.signal.aborted) return;
-    await this.webhooks.wakeTask(task.task_id);
+    await this.webhooks.wakeTask(task.task_id).catch((error: unknown) => {
+      // The next poll finds the Task again.
+      if (!isDatabaseAway(error)) this.logger.warn({ err: error }, 'Waking a parked task failed');
+    });
   }
 
   private async readDigest({ url, auth }: RegisteredAgent, task: DueTask): Promise<string> {
@@ -110,7 +133,11 @@ export class RelayPolls implements OnApplicationBootstrap {
   }
 }
 
+/** Due Task; all members but `last_agent` are null in the one row of a sweep that found none. */
 interface DueTask {
+  /** Key of the last agent that the sweep looked at if there may be further ones, else ''. */
+  last_agent: string;
+  agent_key: string;
   task_id: string;
   /** False if the Task has ended, or something other than a poll has resumed it. */
   is_parked: boolean;
@@ -123,23 +150,37 @@ interface DueTask {
   parked_digest: string;
 }
 
+/** Key of the next agent with parked Tasks, as a subquery. An index is read once for each agent, not for each Task. */
+const nextAgent = (before: string): string => `(
+  SELECT agent_key FROM registered_agent_task WHERE poll_at IS NOT NULL AND agent_key > ${before}
+  ORDER BY agent_key LIMIT 1)`;
 const DUE = `
-  WITH chosen AS MATERIALIZED (
-    SELECT task_id FROM (
-      SELECT task_id, poll_at, row_number() OVER (PARTITION BY agent_key ORDER BY poll_at) AS place FROM (
-        SELECT task_id, agent_key, poll_at FROM registered_agent_task
-        WHERE poll_at <= now() ORDER BY poll_at LIMIT $1) AS due) AS placed
-    WHERE place <= $2 ORDER BY poll_at LIMIT $3),
+  WITH RECURSIVE parked_agent (agent_key, number) AS (
+    SELECT ${nextAgent('$1::text')}, 1
+    UNION ALL
+    SELECT ${nextAgent('parked_agent.agent_key')}, number + 1 FROM parked_agent
+    WHERE agent_key IS NOT NULL AND number < $2),
+  place AS (
+    SELECT coalesce((SELECT agent_key FROM parked_agent WHERE number = $2), '') AS last_agent),
+  chosen AS MATERIALIZED (
+    SELECT due.task_id FROM parked_agent CROSS JOIN LATERAL (
+      SELECT task_id, poll_at, row_number() OVER (ORDER BY poll_at) AS turn FROM (
+        SELECT task_id, poll_at FROM registered_agent_task
+        WHERE agent_key = parked_agent.agent_key AND poll_at <= now() ORDER BY poll_at LIMIT $4) AS first) AS due
+    WHERE agent_key <> ALL ($3::text[])
+    ORDER BY due.turn, due.poll_at LIMIT $5),
   locked AS MATERIALIZED (
     SELECT task_id FROM registered_agent_task
     WHERE task_id = ANY (ARRAY(SELECT task_id FROM chosen)) AND poll_at <= now() FOR UPDATE SKIP LOCKED),
   parked AS MATERIALIZED (
     SELECT task.task_id, tenant, owner, agent,
       claim_token IS NULL AND wake_at > now() AND state IN (${ACTIVE_STATES}) AS is_parked
-    FROM task JOIN locked USING (task_id))
-  UPDATE registered_agent_task AS turn
-  SET poll_pause = least(turn.poll_pause * 2, $4::float8),
-    poll_at = CASE WHEN parked.is_parked THEN now() + least(turn.poll_pause * 2, $4::float8) * interval '1 second' END
-  FROM parked WHERE turn.task_id = parked.task_id
-  RETURNING turn.task_id, parked.is_parked, parked.tenant, parked.owner, parked.agent, turn.remote_task_id, turn.options,
-    turn.parked_digest`;
+    FROM task JOIN locked USING (task_id)),
+  postponed AS (
+    UPDATE registered_agent_task AS turn
+    SET poll_pause = least(turn.poll_pause * 2, $6::float8),
+      poll_at = CASE WHEN parked.is_parked THEN now() + least(turn.poll_pause * 2, $6::float8) * interval '1 second' END
+    FROM parked WHERE turn.task_id = parked.task_id
+    RETURNING turn.agent_key, turn.task_id, parked.is_parked, parked.tenant, parked.owner, parked.agent,
+      turn.remote_task_id, turn.options, turn.parked_digest)
+  SELECT * FROM place LEFT JOIN postponed ON true`;

@@ -34,6 +34,7 @@ export interface NewTurn {
 /** Stored turn of a Task, and the Task at the agent. */
 export interface StoredTurn {
   options: TurnOptions;
+  /** Start of the turn by the clock of this process, which may differ from that of the database. */
   begunAt: Date;
   /** Task at the agent, if known. */
   remoteTaskId?: string;
@@ -44,6 +45,8 @@ export interface StoredTurn {
    * true after the original Message was sent again.
    */
   isAnswer: boolean;
+  /** True if a webhook may be registered for the agent's Task. */
+  hasWebhook: boolean;
   /** True if the Message has certainly not been sent to the agent; false if it may have been sent. */
   isUnsent: boolean;
 }
@@ -219,21 +222,24 @@ function idsOfEach(ids: readonly IdsToStore[]): IdsToStore[] {
 interface TurnRow {
   message_id: string;
   options: TurnOptions;
-  begun_at: Date;
+  /** Milliseconds since the start of the turn, by the clock of the database. */
+  age_ms: number;
   remote_task_id: string | null;
   remote_context_id: string | null;
   asked_by: string | null;
+  has_webhook: boolean;
   unsent_message: string | null;
 }
 
 function toTurn(row: TurnRow): StoredTurn {
   return {
     options: row.options,
-    begunAt: row.begun_at,
+    begunAt: new Date(Date.now() - Math.max(row.age_ms, 0)),
     ...(row.remote_task_id !== null && { remoteTaskId: row.remote_task_id }),
     ...(row.remote_context_id !== null && { remoteContextId: row.remote_context_id }),
     isAnswer: row.asked_by !== null && row.asked_by !== row.message_id,
     isUnsent: row.unsent_message === row.message_id,
+    hasWebhook: row.has_webhook,
   };
 }
 
@@ -260,7 +266,8 @@ const earlierContext = (contextKey: string): string => `
     WHERE earlier.context_key = ${contextKey} AND earlier.remote_context_id IS NOT NULL
     ORDER BY earlier.begun_at DESC LIMIT 1`;
 const FIND_CONTEXT = earlierContext('$1');
-const COLUMNS = `message_id, options, begun_at, remote_task_id, asked_by, unsent_message,
+const COLUMNS = `message_id, options, remote_task_id, asked_by, unsent_message, webhook IS NOT NULL AS has_webhook,
+  extract(epoch FROM clock_timestamp() - begun_at)::float8 * 1000 AS age_ms,
   coalesce(remote_context_id, (${earlierContext('turn.context_key')})) AS remote_context_id`;
 const BEGIN = `
   INSERT INTO registered_agent_task AS turn (task_id, talk_key, context_key, message_id, options, agent_key, begun_by)

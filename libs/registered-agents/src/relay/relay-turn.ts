@@ -1,12 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { AgentCall, type CallOutcome, type CallProgress } from '#libs/durable';
-import type { HeldParts, RequestContext } from '#libs/agents';
+import type { RequestContext } from '#libs/agents';
 import { retryWhileUnreachable } from '#libs/postgres';
 import {
   firstText,
   isIdentifier,
+  isTerminalState,
   isWaitingState,
   type Message,
+  type Part,
   type SendMessageRequest,
   statusUpdate,
   type TaskState,
@@ -16,11 +18,13 @@ import type { TaskEvent } from '#libs/tasks';
 import { DEFAULT_WAIT_S } from '../agents/agent-policy.js';
 import type { RegisteredAgent } from '../agents/registered-agents.js';
 import { type CallDecision, decideAfter, failureWords } from './call-decision.js';
+import { UnsentNote } from './unsent-note.js';
 import { UnstoredIds } from './unstored-ids.js';
 import type { OpenedTurn } from './opened-turn.js';
 import { identityOf, type RelayServices, talkOf, toAgentRequest } from './relay-request.js';
 import { QuietStream, RelayParking } from './relay-parking.js';
 import type { StoredTurn } from './relay-tasks.js';
+import { SentParts } from './sent-parts.js';
 import { TaskMirror } from './task-mirror.js';
 
 /** Milliseconds that an agent has for the first event after a Message, which may be its whole answer. */
@@ -51,15 +55,17 @@ export class RelayTurn {
   private awaySince: number | undefined;
   /** True if the next call follows the agent's Task instead of sending the Message first. */
   private follows: boolean;
-  /** True if an earlier execution or an earlier call may have brought the Message to the agent. */
-  private mayBeSent: boolean;
   /**
    * Time, by `performance.now()`, from which the policy's `wait` counts: the start of the turn if an earlier execution
    * waited already, else the start of this execution.
    */
   private readonly waitsSince: number;
+  /** True if this service has ended the Task. */
+  private hasEnded = false;
   private readonly unstored: UnstoredIds;
+  private readonly unsent: UnsentNote;
   private readonly parking: RelayParking;
+  private parts: SentParts | undefined;
 
   /** Turn as it is stored, with the ids that the agent has named since. */
   readonly turn: StoredTurn;
@@ -74,8 +80,9 @@ export class RelayTurn {
     this.turn = turn;
     this.mirror = new TaskMirror(context, log);
     this.parking = new RelayParking(agent, services, context, turn);
-    this.mayBeSent = isRecovered && !turn.isUnsent;
-    this.follows = this.mayBeSent && turn.remoteTaskId !== undefined;
+    const mayBeSent = isRecovered && !turn.isUnsent;
+    this.unsent = new UnsentNote(services, context, turn, mayBeSent);
+    this.follows = mayBeSent && turn.remoteTaskId !== undefined;
     this.waitsSince = performance.now() - (turn.isUnsent ? Math.max(Date.now() - turn.begunAt.getTime(), 0) : 0);
     if (turn.isUnsent) this.awaySince = this.waitsSince;
     this.unstored = new UnstoredIds((ids) =>
@@ -92,6 +99,11 @@ export class RelayTurn {
     if (ids) await this.services.tasks.keepRemote(this.context, ids);
   }
 
+  /** Ends what the agent still has for the turn after its end: the webhook, unless the Task waits for an answer. */
+  endCleanly(): void {
+    if (this.hasEnded || this.mirror.hasEnded) this.parking.endWebhook();
+  }
+
   /** Runs the turn. Yields the events of the agent, and one end. */
   async *runTurn(): Events {
     const { turn, context } = this;
@@ -103,17 +115,17 @@ export class RelayTurn {
       if (answer !== RESEND || !asked) return yield* this.askCaller();
       message = asked;
     }
-    const isUncertain = this.mayBeSent && turn.remoteTaskId === undefined;
+    const isUncertain = this.unsent.mayBeSent && turn.remoteTaskId === undefined;
     if (isUncertain && this.agent.policy.forgotten !== 'resend') return yield* this.applyPolicy();
     if (!(await this.waitForRoom())) {
       const words = 'The agent is busy: it takes no more messages for the moment.';
       return yield this.toEnd('TASK_STATE_FAILED', words);
     }
-    using held = await context.holdParts?.(message.parts);
+    using parts = new SentParts(message.parts, context.holdParts?.bind(context));
+    this.parts = parts;
     const references = await this.findReferences(message);
     for (let failures = 0; ; failures += 1) {
-      const call = this.createCall(this.buildRequest(message, held, references));
-      await this.noteUnsent(false);
+      const call = this.createCall(this.buildRequest(message, await this.readParts(), references));
       if (yield* this.followCall(call)) {
         await this.unstored.storeRest();
         yield* this.parking.parkTask(this.mirror);
@@ -123,8 +135,9 @@ export class RelayTurn {
       if (next === undefined) return yield* this.endTurn(call.outcome);
       await this.unstored.storeRest();
       if (next === 'policy') yield* this.applyPolicy();
+      if (next === 'now') continue;
       if (next !== 'again') return;
-      await this.noteUnsent(true);
+      await this.unsent.store(true);
       await delay(BACKOFF.pauseAfter(Math.min(failures, MOST_DOUBLINGS)), undefined, { signal: context.signal });
     }
   }
@@ -145,37 +158,20 @@ export class RelayTurn {
     const most = follows && concurrency !== undefined ? MOST_TURNS : concurrency;
     for (let looks = 0; most !== undefined && !(await takeSlot(most)); looks += 1) {
       if (performance.now() >= until) return false;
-      await this.noteUnsent(true);
+      await this.unsent.store(true);
       await delay(ROOM_BACKOFF.pauseAfter(Math.min(looks, MOST_DOUBLINGS)), undefined, { signal });
     }
     if (perMinute === undefined || follows) return true;
     const left = Math.max(until - performance.now(), 0);
-    const turn = { taskId, isUnused: !this.mayBeSent };
+    const turn = { taskId, isUnused: !this.unsent.mayBeSent };
     const reserve = (): Promise<number | undefined> => services.limits.reserveMessage(talk, turn, perMinute, left);
     const pause = await retryWhileUnreachable(reserve, signal);
     if (pause === undefined) return false;
     if (pause > 0) {
-      await this.noteUnsent(true);
+      await this.unsent.store(true);
       await delay(pause, undefined, { signal });
     }
     return true;
-  }
-
-  /**
-   * Stores that the Message has not been sent (`true`, before the turn waits), or that it may have been (`false`,
-   * before it is sent). Does nothing if that is stored already, or if an earlier attempt may have sent the Message.
-   * @throws ExecutionInterrupted if another replica has the Task
-   */
-  private async noteUnsent(isUnsent: boolean): Promise<void> {
-    const { context, services, turn } = this;
-    const { taskId, token, signal } = context;
-    if (turn.isUnsent === isUnsent || this.mayBeSent) return;
-    const isHeld = await retryWhileUnreachable(() => services.tasks.noteUnsent(taskId, token, isUnsent), signal);
-    if (!isHeld) {
-      await context.assertClaimHeld();
-      throw new Error(`The turn of task ${taskId} vanished`);
-    }
-    turn.isUnsent = isUnsent;
   }
 
   /** Returns the agent's Tasks that a Message refers to. */
@@ -187,12 +183,22 @@ export class RelayTurn {
   }
 
   /** Returns the request of the next call. It names the agent's Task only if the Message is a follow-up to that Task. */
-  private buildRequest(message: Message, held: HeldParts | undefined, references: string[]): SendMessageRequest {
-    const { turn, context } = this;
+  private buildRequest(message: Message, parts: Part[], references: string[]): SendMessageRequest {
+    const { turn } = this;
     const { remoteTaskId: _id, ...withoutTask } = turn;
-    const isFirst = context.task === null || turn.isAnswer;
-    const parts = held ? [...held.parts] : message.parts;
-    return toAgentRequest(message, parts, isFirst ? withoutTask : turn, references);
+    return toAgentRequest(message, parts, this.beginsTask ? withoutTask : turn, references);
+  }
+
+  /** True if the Message begins a Task at the agent. */
+  private get beginsTask(): boolean {
+    return this.context.task === null || this.turn.isAnswer;
+  }
+
+  /** Returns the Parts of the Message for the next call; none for a call that only follows the agent's Task. */
+  private async readParts(): Promise<Part[]> {
+    if (!this.follows || !this.beginsTask) return (await this.parts?.readParts()) ?? [];
+    this.parts?.release();
+    return [];
   }
 
   private createCall(request: SendMessageRequest): AgentCall {
@@ -215,6 +221,8 @@ export class RelayTurn {
       leavesTask: true,
       ...(limit !== undefined && { limit: limit * SECOND_MS, since: turn.begunAt.getTime() }),
       ...(forgotten !== 'resend' && { resends: 0 }),
+      beforeSend: this.unsent.beforeSend,
+      openGate: this.unsent.openGate,
       timeouts: { firstEvent: FIRST_EVENT_MS, idle: IDLE_MS, total: Infinity, refused: 0 },
     });
   }
@@ -224,6 +232,7 @@ export class RelayTurn {
     using stream = new QuietStream(this.parking, () => call.abort());
     try {
       stream.noteEvent();
+      this.unsent.beginAttempt();
       for await (const progress of call.runCall()) {
         this.awaySince = undefined;
         this.noteSeen(progress);
@@ -234,6 +243,8 @@ export class RelayTurn {
     } catch (error) {
       if (!stream.isLeft || this.context.signal.aborted) throw error;
       return true;
+    } finally {
+      this.unsent.endAttempt();
     }
     return false;
   }
@@ -249,7 +260,9 @@ export class RelayTurn {
     }
     turn.remoteTaskId = taskId;
     turn.remoteContextId = contextId;
-    this.follows = true;
+    this.follows = this.unsent.mayBeSent = true;
+    // A call that may send the Message again needs the bytes until its end.
+    if (this.beginsTask && this.agent.policy.forgotten !== RESEND) this.parts?.release();
   }
 
   /** Notes the contextId of an answer that is a Message. `noteSeen` notes the contextId of a Task. */
@@ -260,10 +273,11 @@ export class RelayTurn {
   }
 
   /**
-   * Returns the next step after a call: `undefined` to end the turn, `again` to call again after a pause, `policy` to
-   * apply the policy for lost Tasks.
+   * Returns the next step after a call: `undefined` to end the turn, `again` to call again after a pause, `now` to call
+   * again at once, `policy` to apply the policy for lost Tasks.
    */
-  private async nextStep(outcome: CallOutcome, call: AgentCall): Promise<'again' | 'policy' | undefined> {
+  private async nextStep(outcome: CallOutcome, call: AgentCall): Promise<'again' | 'now' | 'policy' | undefined> {
+    if (this.unsent.hasMissed) return 'now';
     if (outcome.kind !== 'failed' || outcome.failure.state !== undefined) return undefined;
     const decision = this.decideNext(outcome, call);
     const { forgotten } = this.agent.policy;
@@ -281,7 +295,7 @@ export class RelayTurn {
     const hasTask = this.turn.remoteTaskId !== undefined;
     // The Message of a follow-up may have reached its Task: the next call looks before it sends.
     if (hasTask && call.isSent) this.follows = true;
-    if (call.isSent && !outcome.failure.rateLimited) this.mayBeSent = true;
+    if (call.isSent && !outcome.failure.rateLimited) this.unsent.mayBeSent = true;
     return decideAfter({ failure: outcome.failure, isSent: call.isSent, hasTask });
   }
 
@@ -336,6 +350,7 @@ export class RelayTurn {
   }
 
   private toEnd(state: TaskState, words: string): TaskEvent {
+    this.hasEnded = isTerminalState(state);
     return statusUpdate(this.context, state, words);
   }
 }

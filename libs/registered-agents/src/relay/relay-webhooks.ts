@@ -124,8 +124,7 @@ export class RelayWebhooks {
    * @throws the error of the database
    */
   takeNotification(key: string): Promise<NotificationOutcome> {
-    const isPassing = (error: unknown, pauseMs: number): boolean => pauseMs < LONGEST_PAUSE_MS && isDatabaseAway(error);
-    return RETRIES.retryWhile(() => this.attemptNotification(key), isPassing);
+    return retryForNotification(() => this.attemptNotification(key));
   }
 
   private async attemptNotification(key: string): Promise<NotificationOutcome> {
@@ -170,6 +169,15 @@ export class RelayWebhooks {
     await this.database.pool.query({ name: 'relay-wake', text: WAKE, values: [taskId] });
     return new Map();
   }
+}
+
+/**
+ * Retries an operation for a notification for a few seconds while the database is unreachable.
+ * @throws the error of the database, upon which the agent gets 503 and may repeat the notification
+ */
+export function retryForNotification<T>(operation: () => Promise<T>): Promise<T> {
+  const isPassing = (error: unknown, pauseMs: number): boolean => pauseMs < LONGEST_PAUSE_MS && isDatabaseAway(error);
+  return RETRIES.retryWhile(operation, isPassing);
 }
 
 interface FoundWebhook {

@@ -114,3 +114,31 @@ it('tells no bare WORKING twice after a follow-up, and no question of the turn b
   expect(mirror.toEvents(status('TASK_STATE_WORKING'))).toEqual([]);
   expect(outline(mirror.toEvents(status('TASK_STATE_WORKING')))).toEqual([['TASK_STATE_WORKING', undefined]]);
 });
+
+describe("metadata of the agent's Task", () => {
+  const metadataOf = (events: readonly TaskEvent[]): unknown[] =>
+    events.map((event) => 'statusUpdate' in event && event.statusUpdate.metadata);
+
+  it('comes with the next status, each member once', () => {
+    const mirror = new TaskMirror(OWN, []);
+    mirror.toEvents(snapshot({ status: { state: 'TASK_STATE_SUBMITTED' }, metadata: { cost: 1 } }));
+    expect(metadataOf(mirror.toEvents(status('TASK_STATE_WORKING')))).toEqual([{ cost: 1 }]);
+    const ended = { status: { state: 'TASK_STATE_COMPLETED' as const }, metadata: { cost: 1, model: 'm' } };
+    expect(metadataOf(mirror.toEvents(snapshot(ended)))).toEqual([{ model: 'm' }]);
+  });
+
+  it('is not repeated if an event has it, and adds no event', () => {
+    const mirror = new TaskMirror(OWN, []);
+    const artifact = { artifactId: 'x', parts: [A] };
+    mirror.toEvents({ artifactUpdate: { ...THEIRS, artifact, metadata: { step: 1 } } });
+    const events = mirror.toEvents(snapshot({ metadata: { step: 1 }, artifacts: [artifact] }));
+    expect(metadataOf(events)).toEqual([undefined]);
+    expect(mirror.toEvents(snapshot({ metadata: { step: 2 } }))).toEqual([]);
+    const log = [...events, ...mirror.toEvents(status('TASK_STATE_INPUT_REQUIRED'))];
+    expect(metadataOf(log)).toEqual([undefined, { step: 2 }]);
+    const later = new TaskMirror(OWN, log);
+    expect(
+      metadataOf(later.toEvents(snapshot({ status: { state: 'TASK_STATE_COMPLETED' }, metadata: { step: 2 } }))),
+    ).toEqual([undefined]);
+  });
+});

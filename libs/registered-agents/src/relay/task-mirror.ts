@@ -3,6 +3,8 @@ import {
   type Artifact,
   canonicalJson,
   isActiveState,
+  isTerminalState,
+  type JsonObject,
   type JsonValue,
   keptFileOf,
   type Message,
@@ -34,6 +36,10 @@ interface EmittedArtifact {
 export class TaskMirror {
   private readonly artifacts = new Map<string, EmittedArtifact>();
   private readonly messages = new Set<string>();
+  /** Digests of the members of metadata in the events of the log, which some agents also write into their Task. */
+  private readonly metadata = new Map<string, string>();
+  /** Metadata of the agent's Task that the log lacks, which the next status has. */
+  private unsaid: JsonObject | undefined;
   private status: { state: TaskState; messageId?: string | undefined } | undefined;
   /**
    * True if the caller has sent a follow-up Message, which this service logged with a WORKING of its own. A WORKING
@@ -61,6 +67,7 @@ export class TaskMirror {
     if ('artifactUpdate' in response) {
       const { artifactUpdate } = response;
       this.noteArtifact(artifactUpdate.artifact, artifactUpdate.append);
+      this.noteMetadata(artifactUpdate.metadata);
       return [{ artifactUpdate: { ...artifactUpdate, ...this.ids } }];
     }
     const { status, metadata } = response.statusUpdate;
@@ -71,9 +78,10 @@ export class TaskMirror {
     return status.state === 'TASK_STATE_SUBMITTED' ? [] : [this.toStatusEvent(status, metadata)];
   }
 
-  /** Returns the event of a status. */
-  toStatusEvent({ state, message }: TaskStatus, metadata?: Task['metadata']): TaskEvent {
+  /** Returns the event of a status. It has the metadata of the agent's Task that the log lacks. */
+  toStatusEvent({ state, message }: TaskStatus, ofEvent?: Task['metadata']): TaskEvent {
     this.noteStatus({ state, ...(message && { message }) });
+    const metadata = this.takeMetadata(ofEvent);
     const timestamp = timestampNow();
     const status = { state, ...(message && { message: this.toOwnMessage(message) }), timestamp };
     return { statusUpdate: { ...this.ids, status, ...(metadata && { metadata }) } };
@@ -87,12 +95,18 @@ export class TaskMirror {
     };
   }
 
+  /** True if the agent's Task has ended. */
+  get hasEnded(): boolean {
+    return this.status !== undefined && isTerminalState(this.status.state);
+  }
+
   private get ids(): TaskReference {
     const { taskId, contextId } = this.reference;
     return { taskId, contextId };
   }
 
-  private fromSnapshot({ status, artifacts = [], history = [] }: Task): TaskEvent[] {
+  private fromSnapshot({ status, artifacts = [], history = [], metadata = {} }: Task): TaskEvent[] {
+    this.noteTaskMetadata(metadata);
     const events: TaskEvent[] = [];
     for (const message of history) {
       const isNew = message.role === 'ROLE_AGENT' && !this.messages.has(message.messageId);
@@ -122,6 +136,25 @@ export class TaskMirror {
     return [{ artifactUpdate: { ...this.ids, ...update } }];
   }
 
+  /** Notes the members of the metadata of the agent's Task that the log lacks. */
+  private noteTaskMetadata(metadata: JsonObject): void {
+    for (const [name, value] of Object.entries(metadata)) {
+      if (this.metadata.get(name) !== digestJson({ value })) this.unsaid = { ...this.unsaid, [name]: value };
+    }
+  }
+
+  /** Returns the metadata of the next status event: its own, and that of the agent's Task. */
+  private takeMetadata(ofEvent: JsonObject | undefined): JsonObject | undefined {
+    const metadata = this.unsaid ? { ...this.unsaid, ...ofEvent } : ofEvent;
+    this.unsaid = undefined;
+    this.noteMetadata(metadata);
+    return metadata;
+  }
+
+  private noteMetadata(metadata: JsonObject = {}): void {
+    for (const [name, value] of Object.entries(metadata)) this.metadata.set(name, digestJson({ value }));
+  }
+
   /** True if the newest status of the log is this one. */
   private hasEmitted({ state, message }: TaskStatus): boolean {
     return this.status?.state === state && this.status.messageId === message?.messageId;
@@ -138,9 +171,13 @@ export class TaskMirror {
   }
 
   private noteLogged(event: TaskEvent): void {
-    if ('artifactUpdate' in event) this.noteArtifact(event.artifactUpdate.artifact, event.artifactUpdate.append);
+    if ('artifactUpdate' in event) {
+      this.noteArtifact(event.artifactUpdate.artifact, event.artifactUpdate.append);
+      this.noteMetadata(event.artifactUpdate.metadata);
+    }
     if (!('statusUpdate' in event)) return;
-    const { status } = event.statusUpdate;
+    const { status, metadata } = event.statusUpdate;
+    this.noteMetadata(metadata);
     if (event.received) {
       this.isWorkingLogged = true;
       this.emittedInTurn = 0;

@@ -1,0 +1,39 @@
+import type { HeldParts } from '#libs/agents';
+import { type Part, textPart } from '#libs/protocol';
+import { SentParts } from './sent-parts.js';
+
+const [STORED, BYTES] = [{ url: 'https://files.example.com/1' }, { raw: 'AAAA' }];
+
+/** Parts under test, and what was held and released. */
+function startParts() {
+  const log: string[] = [];
+  const holdParts = async (parts: readonly Part[]): Promise<HeldParts> => {
+    log.push(`held ${parts.length}`);
+    return { parts: [BYTES], [Symbol.dispose]: () => void log.push('released') };
+  };
+  return { parts: new SentParts([STORED], holdParts), log };
+}
+
+it('reads the bytes once, and again after a release', async () => {
+  const { parts, log } = startParts();
+  expect(await parts.readParts()).toBe(await parts.readParts());
+  parts.release();
+  expect(await parts.readParts()).toEqual([BYTES]);
+  expect(log).toEqual(['held 1', 'released', 'held 1']);
+});
+
+it('takes the bytes out of earlier requests, and releases them once', async () => {
+  const { parts, log } = startParts();
+  const request = await parts.readParts();
+  parts.release();
+  parts[Symbol.dispose]();
+  expect([request, log]).toEqual([[], ['held 1', 'released']]);
+});
+
+it('needs no memory without stored files', async () => {
+  const message = [textPart('hello')];
+  const parts = new SentParts(message, undefined);
+  expect(await parts.readParts()).toEqual(message);
+  parts.release();
+  expect(message).toHaveLength(1);
+});

@@ -1,0 +1,115 @@
+import { AgentCallError } from '#libs/a2a-client';
+import type { RequestContext } from '#libs/agents';
+import { retryWhileUnreachable } from '#libs/postgres';
+import type { RelayServices } from './relay-request.js';
+import type { StoredTurn } from './relay-tasks.js';
+
+/** Milliseconds after which a turn that has not sent its Message yet is stored as unsent. */
+const QUICK_MS = 500;
+
+/**
+ * Stored note that the Message of a turn has certainly not been sent (`StoredTurn.isUnsent`).
+ * - A turn is stored as unsent while it waits: for room at the agent, before another attempt, and for a card or a
+ *   connection that takes longer than QUICK_MS.
+ * - The note is deleted before the Message is sent. An attempt whose connection comes after the note was stored sends
+ *   nothing, and the next attempt uses that connection.
+ * - Statements of one turn never overlap.
+ */
+export class UnsentNote {
+  private storing: Promise<void> = Promise.resolve();
+  private timer: NodeJS.Timeout | undefined;
+  /** True if this attempt has sent the Message. */
+  private isSent = false;
+  /** True if this attempt has sent nothing because its connection came late. */
+  private isMissed = false;
+
+  constructor(
+    private readonly services: Pick<RelayServices, 'tasks'>,
+    private readonly context: Pick<RequestContext, 'taskId' | 'token' | 'signal' | 'assertClaimHeld'>,
+    private readonly turn: StoredTurn,
+    /** True if an earlier execution or an earlier attempt may have brought the Message to the agent. */
+    public mayBeSent: boolean,
+  ) {}
+
+  /** True if the last attempt sent nothing because its connection came late: the next one may begin at once. */
+  get hasMissed(): boolean {
+    return this.isMissed;
+  }
+
+  /**
+   * Stores that the Message has not been sent (`true`, before the turn waits), or that it may have been (`false`,
+   * before it is sent). Does nothing if that is stored already, or if an earlier attempt may have sent the Message.
+   * @throws ExecutionInterrupted if another replica has the Task
+   */
+  store(isUnsent: boolean): Promise<void> {
+    const stored = this.storing.then(() => this.storeNext(isUnsent));
+    this.storing = stored.catch(() => undefined);
+    return stored;
+  }
+
+  /** Begins an attempt, which `endAttempt` ends. */
+  beginAttempt(): void {
+    this.isSent = false;
+    this.storeLate(() => undefined);
+  }
+
+  endAttempt(): void {
+    this.stopTimer();
+  }
+
+  /** Prepares to send the Message, which may be sent from now on. @throws ExecutionInterrupted */
+  readonly beforeSend = (): Promise<void> => {
+    this.stopTimer();
+    return this.store(false);
+  };
+
+  /**
+   * Begins to wait for a connection. An attempt after a missed one waits for as long as it takes.
+   * @returns the function to call right before the Message is sent; it throws if the turn was stored as unsent meanwhile
+   */
+  readonly openGate = (): (() => void) => {
+    let isClosed = false;
+    if (!this.isMissed) this.storeLate(() => (isClosed = true));
+    this.isMissed = false;
+    return () => {
+      this.stopTimer();
+      this.isSent ||= !isClosed;
+      this.isMissed = isClosed;
+      if (isClosed) throw new AgentCallError('connect', 'the connection came late', { unsent: true });
+    };
+  };
+
+  /**
+   * Stores the turn as unsent after QUICK_MS, unless the attempt proceeds before.
+   * @param close called right before that, once connections that exist by then have been noticed
+   */
+  private storeLate(close: () => void): void {
+    this.stopTimer();
+    if (this.mayBeSent || this.isSent) return;
+    const timer = setTimeout(() => {
+      setImmediate(() => {
+        if (this.timer !== timer) return;
+        close();
+        this.store(true).catch(() => undefined);
+      });
+    }, QUICK_MS).unref();
+    this.timer = timer;
+  }
+
+  private stopTimer(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+  }
+
+  private async storeNext(isUnsent: boolean): Promise<void> {
+    const { context, services, turn } = this;
+    const { taskId, token, signal } = context;
+    if (turn.isUnsent === isUnsent || this.mayBeSent) return;
+    const isHeld = await retryWhileUnreachable(() => services.tasks.noteUnsent(taskId, token, isUnsent), signal);
+    if (!isHeld) {
+      await context.assertClaimHeld();
+      throw new Error(`The turn of task ${taskId} vanished`);
+    }
+    turn.isUnsent = isUnsent;
+  }
+}
