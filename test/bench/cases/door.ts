@@ -2,7 +2,8 @@ import { type Bench, compare, type Row, type Subject } from '../comparison.ts';
 import type { RequestTemplate } from '../load/closed-loop.ts';
 import { startParley, startPeer } from '../servers/bench-server.ts';
 import { rpc, userMessage } from './a2a-requests.ts';
-import { AGENT_ITSELF, DOOR } from './subject-names.ts';
+import { LITELLM_HEADERS, LITELLM_PATH, startLiteLlm } from '../servers/litellm.ts';
+import { AGENT_ITSELF, DOOR, LITELLM } from './subject-names.ts';
 
 export const DOOR_PATH = '/a2a/agents/echo';
 /** Streams of chunks at the same time. */
@@ -10,7 +11,8 @@ const READERS = 4;
 
 /**
  * Measures what a door costs: sends the same Messages to an agent of the official SDK, all in memory, and to Parley,
- * which keeps each Message and each event on disk before it passes them on.
+ * which keeps each Message and each event on disk before it passes them on; and to LiteLLM, a gateway that keeps nothing,
+ * where it can be installed.
  */
 export async function doorCase(bench: Bench): Promise<Row[]> {
   const { postgres, options } = bench;
@@ -19,9 +21,16 @@ export async function doorCase(bench: Bench): Promise<Row[]> {
     bench.using(startParley(await postgres.database('parley'))),
   ]);
   await registerAgent(parley.url, agent.url);
+  bench.progress('LiteLLM is being installed …');
+  const gateway = await startLiteLlm(`${agent.url}/`);
+  if (typeof gateway === 'string') bench.note(gateway);
+  else await bench.using(Promise.resolve(gateway));
+  const throughGateway = (template: RequestTemplate, units: number): Subject[] =>
+    typeof gateway === 'string' ? [] : [{ name: LITELLM, server: gateway, template: withKey(template), units }];
   const subjects = (template: (path: string) => RequestTemplate, units = 1): Subject[] => [
     { name: AGENT_ITSELF, server: agent, template: template('/'), units },
     { name: DOOR, server: parley, postgres, template: template(DOOR_PATH), units },
+    ...throughGateway(template(LITELLM_PATH), units),
   ];
   const sent = await compare(bench, {
     id: 'door-send',
@@ -42,6 +51,10 @@ export async function doorCase(bench: Bench): Promise<Row[]> {
     ),
   });
   return [...sent, ...streamed];
+}
+
+function withKey(template: RequestTemplate): RequestTemplate {
+  return { ...template, headers: { ...template.headers, ...LITELLM_HEADERS } };
 }
 
 export async function registerAgent(url: string, agentUrl: string, policy = {}): Promise<void> {

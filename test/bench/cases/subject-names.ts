@@ -14,4 +14,5 @@ export const UNDICI_FLOOR = 'floor: bare undici.request';
 export const DURABLE_PEERS = ['LangGraph, PostgreSQL', 'DBOS', 'Mastra, PostgreSQL'] as const;
 export const PARLEY_CLIENT = "Parley's client, found by URL for each call";
 export const AGENT_ITSELF = 'official SDK, memory: the agent itself';
+export const LITELLM = 'LiteLLM, memory: a stateless gateway before that agent';
 export const DOOR = 'Parley, PostgreSQL: a door before that agent';
