@@ -52,6 +52,8 @@ export interface FakeAgentOptions {
   storedFirst?: boolean;
   /** Whether GetTask and SubscribeToTask know of no Task; false unless told otherwise. */
   forgetful?: boolean;
+  /** Whether SubscribeToTask knows of no Task that has ended, as in a2a-go; false unless told otherwise. */
+  forgetsEnded?: boolean;
   /** Whether it lets a call in; else it answers 401. Its card is for everybody. */
   admits?: (call: FakeCall) => boolean;
 }
@@ -85,6 +87,7 @@ export class FakeAgent {
       card: {},
       storedFirst: false,
       forgetful: false,
+      forgetsEnded: false,
       admits: () => true,
       ...options,
     };
@@ -303,7 +306,8 @@ export class FakeAgent {
 
   private subscribe(call: FakeCall, response: ServerResponse): Promise<void> | void {
     const task = this.kept(call);
-    if (task === undefined) return rpcError(response, call, -32001, 'Task not found');
+    const isForgotten = task?.terminal && this.options.forgetsEnded;
+    if (task === undefined || isForgotten) return rpcError(response, call, -32001, 'Task not found');
     if (task.terminal) return rpcError(response, call, -32004, 'The task has ended');
     return sendEvents(response, call, snapshotThen(task));
   }

@@ -48,9 +48,17 @@ export function isPassing(
  * True if the agent rejected a subscription, by an error of its protocol or by HTTP 4xx (other than 401, 403 and 429).
  * Some agents have no stream for a Task that has ended or waits (section 3.1.6), others have no streams at all.
  */
-export function isUnsupported(error: unknown): boolean {
+function isUnsupported(error: unknown): boolean {
   if (!(error instanceof AgentCallError) || error.rateLimited) return false;
   return error.kind === 'rpc-error' || error.kind === 'client-error';
+}
+
+/**
+ * True if the agent has no stream for a Task (`isUnsupported`), or does not know the Task. Some agents answer as if they
+ * did not know a Task that has ended; only GetTask tells whether they do.
+ */
+export function isWithoutStream(error: unknown): boolean {
+  return isUnsupported(error) || (error instanceof AgentCallError && error.kind === 'not-found');
 }
 
 /**
@@ -58,7 +66,7 @@ export function isUnsupported(error: unknown): boolean {
  * any other error
  */
 export function unlessUnkept(error: unknown): undefined {
-  if (isUnsupported(error) || (error instanceof AgentCallError && error.kind === 'not-found')) return undefined;
+  if (isWithoutStream(error)) return undefined;
   throw error;
 }
 

@@ -322,8 +322,8 @@ describe('a client over HTTP', () => {
     expect(asked).toBe(3);
   });
 
-  it('follows a Task that has ended with GetTask', async () => {
-    const client = await clientOf({ streaming: true });
+  it.each([false, true])('follows a Task that has ended with GetTask (no longer known to streams: %p)', async (it) => {
+    const client = await clientOf({ streaming: true, forgetsEnded: it });
     agent.always(answers('done'));
     await send(client);
     const [id] = agent.taskIds();

@@ -33,7 +33,7 @@ import {
   isMissingOperation,
   isOfTheAnswer,
   isPassing,
-  isUnsupported,
+  isWithoutStream,
   unansweredGetTask,
   unlessUnkept,
 } from './failure-rules.js';
@@ -344,7 +344,7 @@ export class TransportAgentClient extends AgentClient {
           if (turn.isOver(event)) return size.requireContent();
         }
       } catch (error) {
-        if (isUnsupported(error)) break;
+        if (isWithoutStream(error)) break;
         if (lost >= MAX_LOST_CONNECTIONS || !isPassing(error, limits, FOLLOWED)) throw error;
         // A time-out has already taken its full limit, so it counts as two lost connections.
         if (error.kind === 'timeout') lost += 1;
