@@ -21,8 +21,21 @@ import { ModelNamers, ModelsModule } from '#libs/models';
 import { type NodeType, NodesModule, OTHER_NODE_TYPES } from '#libs/nodes';
 import { RemoteAgentsModule } from '#libs/remote-agents';
 import { AppConfig, Metrics, ReceivedAnswers } from '#libs/service';
-import { ChildRunNode, ObjectReferences, RunAgentsModule, ToolServers, WorkflowAgentsModule } from '#libs/workflows';
-import { NamedModels, NamedObjects, RegisteredServers, WorkflowCredentialNamers } from './references-in-definitions.js';
+import {
+  ChildRunNode,
+  NamedModelLookup,
+  ObjectReferences,
+  RunAgentsModule,
+  ToolServers,
+  WorkflowAgentsModule,
+} from '#libs/workflows';
+import {
+  NamedModels,
+  NamedObjects,
+  RegisteredServers,
+  UsableModels,
+  WorkflowCredentialNamers,
+} from './references-in-definitions.js';
 
 /**
  * Holder of the request handler for calls to local agents. The handler is set only after all providers are constructed:
@@ -98,7 +111,7 @@ function ownCredentials(
  * - AgentDirectory: calls to agents, of this service and elsewhere.
  * - AgentCatalog, NodeTypes and the node types of other libraries.
  * - RequestSigners, OutgoingFiles, PartKeeper and RevisionClaims.
- * - ToolServers, CredentialNamers, ModelNamers and ObjectReferences: lookups of names in definitions.
+ * - ToolServers, NamedModelLookup, CredentialNamers, ModelNamers and ObjectReferences: lookups of names in definitions.
  */
 @Global()
 @Module({
@@ -139,6 +152,7 @@ function ownCredentials(
       useFactory: (...types: NodeType[]) => types,
     },
     { provide: ToolServers, useClass: RegisteredServers },
+    { provide: NamedModelLookup, useClass: UsableModels },
     { provide: CredentialNamers, useClass: WorkflowCredentialNamers },
     { provide: ModelNamers, useClass: NamedModels },
     { provide: ObjectReferences, useClass: NamedObjects },
@@ -148,6 +162,7 @@ function ownCredentials(
     LocalHandler,
     OTHER_NODE_TYPES,
     ToolServers,
+    NamedModelLookup,
     CredentialNamers,
     ModelNamers,
     ObjectReferences,

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { registeredAgentPath } from '#libs/agents';
 import { CredentialNamers } from '#libs/credentials';
 import { McpServers } from '#libs/mcp-client';
-import { ModelNamers, ModelStore } from '#libs/models';
+import { ModelNamers, Models, ModelStore } from '#libs/models';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { RegisteredAgents } from '#libs/registered-agents';
 import type { WorkflowNode } from '#libs/workflow-definition';
-import { ObjectReferences, ToolServers, WorkflowStore } from '#libs/workflows';
+import { NamedModelLookup, ObjectReferences, ToolServers, WorkflowStore } from '#libs/workflows';
 
 /** Looks up the MCP servers that workflows name among those that the tenant may call. */
 @Injectable()
@@ -16,6 +17,18 @@ export class RegisteredServers extends ToolServers {
 
   override async has(tenant: string, name: string): Promise<boolean> {
     return (await this.servers.get(tenant, name)) !== undefined;
+  }
+}
+
+/** Looks up the models that workflows name, as calls of models do. */
+@Injectable()
+export class UsableModels extends NamedModelLookup {
+  constructor(private readonly models: Models) {
+    super();
+  }
+
+  override has(tenant: string, name: string, hasOthers: boolean): Promise<boolean> {
+    return this.models.isUsable(name, { tenant, hasOthers });
   }
 }
 
@@ -62,11 +75,11 @@ export class NamedModels extends ModelNamers {
   }
 }
 
-/** Finds the workflows that name a credential or a model, by the given store, which may belong to a transaction. */
+/** Finds the workflows that name an object, by the given store, which may belong to a transaction. */
 @Injectable()
 export class NamedObjects extends ObjectReferences {
   override async findNamingWorkflows(store: WorkflowStore, kind: string, name: string): Promise<string[]> {
-    const names = { credential: namesCredential, model: namesModel }[kind];
+    const names = NAMES_OBJECT[kind];
     return names ? findNamingWorkflows(store, (config) => names(config, name)) : [];
   }
 }
@@ -104,6 +117,39 @@ function namesCredential(config: JsonObject, credential: string): boolean {
 
 function isNamed(auth: JsonValue | undefined, credential: string): boolean {
   return auth === credential || (isJsonObject(auth) && Object.values(auth).includes(credential));
+}
+
+/** Functions that find the name of an object in a config, by the object's kind. */
+const NAMES_OBJECT: Readonly<Record<string, (config: JsonObject, name: string) => boolean>> = {
+  credential: namesCredential,
+  model: namesModel,
+  'mcp-server': namesServer,
+  agent: namesRegisteredAgent,
+};
+
+/** True if a config names a tool of an MCP server (`server/tool`), also with a pattern. */
+function namesServer({ tool, tools, approve }: JsonObject, server: string): boolean {
+  const entries = [tool, ...[tools, approve].flatMap((list) => (Array.isArray(list) ? list : []))];
+  return entries.some((it) => typeof it === 'string' && it.startsWith(`${server}/`));
+}
+
+/** True if a config names a registered agent: an `external` node by its name, any other member by the path of the agent. */
+function namesRegisteredAgent(config: JsonObject, agent: string): boolean {
+  const path = `agents/${agent}`;
+  return registeredAgentPath(config) === path || hasReference(config, path);
+}
+
+/** True if a value contains a text that refers to a path below `/a2a`. Inner workflows are searched on their own. */
+function hasReference(value: JsonValue | undefined, path: string): boolean {
+  if (typeof value === 'string')
+    return (
+      value
+        .replace(/^agent:/, '')
+        .replace(/^\/?(a2a\/)?/, '')
+        .replace(/\/$/, '') === path
+    );
+  if (Array.isArray(value)) return value.some((it) => hasReference(it, path));
+  return isJsonObject(value) && Object.entries(value).some(([name, it]) => name !== 'body' && hasReference(it, path));
 }
 
 function namesModel({ model, fallbacks }: JsonObject, name: string): boolean {

@@ -237,6 +237,53 @@ describe('objects of all kinds in files', () => {
       `model ${model} created\n  auth: the credential "${credential}" does not exist\n`,
     );
   });
+
+  it('prunes no MCP server and no agent that a workflow names, and warns of unknown models and servers', async () => {
+    const agent = await startAgent();
+    const [server, door, flow, model] = ['server', 'door', 'flow', 'model'].map(unique) as [
+      string,
+      string,
+      string,
+      string,
+    ];
+    write('door.yaml', `kind: agent\nname: ${door}\nurl: ${agent.url}\n`);
+    write('server.yaml', `kind: mcp-server\nname: ${server}\nurl: https://mcp.example.com/v1\n`);
+    write('model.yaml', `kind: model\nname: ${model}\nprovider: openai\nmodel: gpt\n`);
+    const flowWith = (...nodes: string[]): void =>
+      write(
+        'flow.yaml',
+        `name: ${flow}\nnodes:\n  - { id: in, type: input }\n${nodes.map((it) => `  - ${it}\n`).join('')}`,
+      );
+    flowWith(
+      `{ id: a, type: agent, config: { model: ${model}, tools: [${server}/search] } }`,
+      `{ id: b, type: external, config: { agent: ${door} } }`,
+    );
+    expect((await parley.run('check')).out).not.toMatch(/only the service knows/);
+    expect((await parley.run('apply')).out).not.toMatch(/there is no/);
+    for (const [file, what] of [
+      ['server', `the mcp-server "${server}"`],
+      ['door', `the agent "${door}"`],
+    ] as const) {
+      const path = join(parley.folder, `workflows/${file}.yaml`);
+      const text = readFileSync(path, 'utf8');
+      rmSync(path);
+      const refused = await parley.run('apply', '--prune');
+      const detail = `${what} cannot be deleted: it is named by workflow "${flow}"`;
+      expect([refused.code, refused.err]).toEqual([1, expect.stringContaining(detail)]);
+      writeFileSync(path, text);
+    }
+    flowWith(`{ id: a, type: agent, config: { model: tpyo, tools: [nowhere/search], fallbacks: [${model}] } }`);
+    const checked = (await parley.run('check')).out;
+    expect(checked).toContain(
+      'config.model: warning: agent node "a": no file describes the model "tpyo"; only the service knows',
+    );
+    expect(checked).toContain('no file describes the MCP server "nowhere"; only the service knows');
+    const applied = (await parley.run('apply')).out;
+    expect(applied).toContain('nodes[1].config.model: agent node "a": there is no model "tpyo"');
+    expect(applied).toContain('nodes[1].config.tools[0]: agent node "a": there is no MCP server "nowhere"');
+    for (const file of ['server', 'door', 'model', 'flow']) rmSync(join(parley.folder, `workflows/${file}.yaml`));
+    expect((await parley.run('apply', '--prune')).out.match(/ deleted$/gm)).toHaveLength(4);
+  });
 });
 
 async function deleteAll(list: string): Promise<void> {

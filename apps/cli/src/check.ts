@@ -9,8 +9,8 @@ import { describedNodeTypes, placeholderService } from '#libs/nodes';
 import type { JsonObject } from '#libs/protocol';
 import { findRegistrationProblems } from '#libs/registered-agents';
 import { ConfigError } from '#libs/service';
-import { problemsTogether, type WorkflowProblem, workflowSchema } from '#libs/workflow-definition';
-import { ChildRunNode } from '#libs/workflows';
+import { problemsTogether, readDefinition, type WorkflowProblem, workflowSchema } from '#libs/workflow-definition';
+import { ChildRunNode, findUnknownObjects } from '#libs/workflows';
 import { type FolderOptions, folderVariables } from './environments.js';
 import { CommandError, EXIT } from './exit-code.js';
 import { memberInFile, objectKind } from './object-kinds.js';
@@ -38,7 +38,10 @@ export async function checkFolder(session: Session, options: FolderOptions): Pro
   const { folder } = options;
   const { workflows: files, objects, wrong: unreadable } = scanFolder(folder, folderVariables(session, options));
   const definitions = files.map(({ definition }) => definition);
-  const found = await problemsTogether(definitions, await nodeTypes(terminal.env));
+  const own = await problemsTogether(definitions, await nodeTypes(terminal.env));
+  const found = await Promise.all(
+    own.map(async (it, index) => [...it, ...(await unknownObjects(definitions[index], it, objects))]),
+  );
   const checked = [
     ...objects.map((file) => ({ file, problems: objectProblems(file) })),
     ...files.map((file, index) => ({ file, problems: found[index] ?? [] })),
@@ -64,6 +67,30 @@ export async function checkFolder(session: Session, options: FolderOptions): Pro
   };
   terminal.writeResult({ ...listed, problems }, () =>
     [...unreadable.map(describeWrongFile), ...lines, summarizeCheck(counts, folder)].join('\n'),
+  );
+}
+
+/**
+ * Returns warnings for models, MCP servers and registered agents that a workflow names and no file describes. A kind is
+ * only searched if files describe objects of this kind: the others are kept elsewhere.
+ */
+async function unknownObjects(
+  sent: unknown,
+  problems: readonly WorkflowProblem[],
+  objects: readonly ObjectFile[],
+): Promise<WorkflowProblem[]> {
+  const definition = readDefinition(sent);
+  if (Array.isArray(definition) || problems.some(({ severity }) => severity === 'error')) return [];
+  const lookupIn = (kind: string, ...built: string[]): ((name: string) => Promise<boolean>) | undefined => {
+    const names = objects.filter((it) => it.kind === kind).map((it) => it.definition.name);
+    return names.length === 0 ? undefined : async (name) => [...names, ...built].includes(name);
+  };
+  const [hasModel, hasServer, hasAgent] = [lookupIn('model', 'echo'), lookupIn('mcp-server'), lookupIn('agent')];
+  const lookups = { ...(hasModel && { hasModel }), ...(hasServer && { hasServer }), ...(hasAgent && { hasAgent }) };
+  return findUnknownObjects(
+    definition,
+    lookups,
+    (object) => `no file describes the ${object}; only the service knows if it exists`,
   );
 }
 

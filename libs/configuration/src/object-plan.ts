@@ -157,7 +157,7 @@ export class ObjectPlan {
 
   /**
    * Deletes the objects of `findPrunable`. Call it after `saveObjects`, in the same transaction.
-   * @param findWorkflows finds the workflows that name a credential or a model
+   * @param findWorkflows finds the workflows that name an object
    * @throws ProblemError 409 if something still names an object
    */
   async pruneObjects(

@@ -67,6 +67,18 @@ export abstract class Models {
 
   /** Returns the media types that a model accepts now. Does not wait for an unreachable database. */
   abstract findInput(name: string, of: { tenant: string }): Promise<ModelInput>;
+
+  /** True if calls find a model of this name, which may be the built-in model. */
+  isUsable(_name: string, _use: ModelUse): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+}
+
+/** Use of a model by a workflow that is checked. */
+interface ModelUse {
+  tenant: string;
+  /** True if models of other names are saved together with the workflow. */
+  hasOthers?: boolean;
 }
 
 /** Name that always selects the built-in model. */
@@ -247,6 +259,16 @@ export class StoredModels extends Models {
     if (!this.configured.hasEndpoint && (await this.store.isInUse(tenant, signal)))
       throw new ModelError(`there is no model "${name}"`);
     return this.ofOperator(name, wanted);
+  }
+
+  /**
+   * True for a stored model, `echo`, a name for the operator's endpoint, and any name if no model is configured. Does not
+   * wait for an unreachable database.
+   */
+  override async isUsable(name: string, { tenant, hasOthers = false }: ModelUse): Promise<boolean> {
+    if (name === ECHO_MODEL || this.configured.hasEndpoint) return true;
+    if (MODEL_NAME.test(name) && (await this.store.readModel({ tenant, name }))) return true;
+    return !hasOthers && (await this.store.listModels(tenant, { limit: 1, after: '' })).length === 0;
   }
 
   /** Returns the origin of a model; `undefined` for the built-in model. The stored model is read each time. */

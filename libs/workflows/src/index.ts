@@ -1,7 +1,8 @@
 export { ChildRunNode } from './catalog/child-run-node.js';
 export { RunAgentsModule, WorkflowAgentsModule, WorkflowsModule } from './workflows.module.js';
 export { WorkflowProblemView } from './api/workflow-body.js';
-export { ToolServers, WorkflowCheck } from './api/workflow-check.js';
+export { findUnknownObjects } from './api/named-objects.js';
+export { NamedModelLookup, ToolServers, WorkflowCheck } from './api/workflow-check.js';
 export { SERVICE_VERSION } from './catalog/workflow-catalog.js';
 export { WORKFLOW_MIGRATIONS } from './storage/workflow-migrations.js';
 export { FailureStreaks } from './storage/failure-streaks.js';

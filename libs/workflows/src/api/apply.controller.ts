@@ -14,9 +14,12 @@ import { type SavingTenant, WorkflowCheck } from './workflow-check.js';
 
 /** Finds references to objects of other kinds in the definitions of workflows. */
 export abstract class ObjectReferences {
-  /** Returns the names of the workflows whose newest revision names a credential or a model; else none. */
+  /** Returns the names of the workflows whose newest revision names an object of a kind. */
   abstract findNamingWorkflows(store: WorkflowStore, kind: string, name: string): Promise<string[]>;
 }
+
+/** Beginnings of the paths by which the check of workflows knows objects that are saved together, by kind. */
+const TOGETHER = { agent: 'agents', 'mcp-server': 'mcp-servers', model: 'models' } as const;
 
 /** Outcomes of one request. */
 interface Outcomes {
@@ -52,8 +55,10 @@ export class WorkflowApply {
     const { tenant, owner } = caller;
     const names = body.workflows.map(({ definition }) => definition.name).filter(canBeKept);
     const plan = await this.planObjects(body, caller);
-    const agents = [...(plan?.names.get('agent') ?? [])].map((name) => `agents/${name}`);
-    const tools = await this.toolProblems(body, { tenant, together: new Set([...names, ...agents]) });
+    const paths = Object.entries(TOGETHER).flatMap(([kind, folder]) =>
+      [...(plan?.names.get(kind) ?? [])].map((name) => `${folder}/${name}`),
+    );
+    const tools = await this.toolProblems(body, { tenant, together: new Set([...names, ...paths]) });
     const applyOnce = (isDry: boolean): Promise<Outcomes> =>
       this.runOnce(tenant, names, isDry, (store, session) =>
         this.applyInOrder(body, { dryRun: isDry, store, session, tools, plan, note: noteOf(owner) }),

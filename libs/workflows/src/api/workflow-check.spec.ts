@@ -68,7 +68,7 @@ describe('agents that a definition names as tools', () => {
 
 describe('tools that are named as agents are', () => {
   it('are warnings where no MCP server has this name, with the name to write', async () => {
-    const { found, asked } = await problems(['workflows/poet', 'nodes/look', 'workflow/poet', 'calculator']);
+    const { found, asked } = await problems(['workflows/poet', 'nodes/look', 'calculator']);
     const detail =
       '"workflows/poet" names a tool of an MCP server "workflows", which does not exist; name an agent as "agent:workflows/poet"';
     expect(found).toEqual(
@@ -93,5 +93,54 @@ describe('tools that are named as agents are', () => {
       ['nodes[0].config.approve[0]', expect.stringContaining(advice)],
       ['nodes[1].config.body.nodes[0].config.approve[0]', expect.stringContaining(advice)],
     ]);
+  });
+});
+
+describe('objects that a definition names', () => {
+  const body = { nodes: [{ id: 'deep', type: 'agent', config: { model: 'gone' } }], edges: [] };
+  const definition: WorkflowDefinition = {
+    name: 'w',
+    nodes: [
+      { id: 'a', type: 'agent', config: { model: 'large', fallbacks: ['gone', '${inputs.x}'], tools: ['docs/find'] } },
+      { id: 'b', type: 'tool', config: { tool: 'docs/find' } },
+      { id: 'c', type: 'workflow', config: { body } },
+      { id: 'd', type: 'external', config: { agent: 'desk' } },
+      { id: 'e', type: 'tool', config: { tool: 'calculator' } },
+    ],
+    edges: [],
+  };
+
+  async function warnings(...together: string[]): Promise<string[]> {
+    const problemOf = async (): Promise<string> => 'there is no such agent';
+    const asked: [string, boolean][] = [];
+    const found = await findAgentToolProblems(definition, {
+      references: { problemOf },
+      servers: { has: async () => false },
+      models: {
+        has: async (_tenant, name, hasOthers) => {
+          asked.push([name, hasOthers]);
+          return name === 'large';
+        },
+      },
+      tenant: 't',
+      together: new Set(together),
+    });
+    expect(new Set(asked.map(([, hasOthers]) => hasOthers)).size).toBeLessThan(2);
+    expect(asked.filter(([name]) => name === 'gone').length).toBeLessThan(2);
+    return found.map(({ severity, code, path, detail }) => `${severity} ${code} ${path} ${detail}`);
+  }
+
+  it('are warnings if they do not exist, also inside of a node', async () => {
+    expect(await warnings()).toEqual([
+      'warning UNKNOWN_MODEL nodes[0].config.fallbacks[0] agent node "a": there is no model "gone"',
+      'warning UNKNOWN_MODEL nodes[2].config.body.nodes[0].config.model agent node "c": there is no model "gone"',
+      'warning UNKNOWN_TOOL_SERVER nodes[0].config.tools[0] agent node "a": there is no MCP server "docs"',
+      'warning UNKNOWN_TOOL_SERVER nodes[1].config.tool tool node "b": there is no MCP server "docs"',
+      'warning UNKNOWN_REGISTERED_AGENT nodes[3].config.agent external node "d": there is no registered agent "desk"',
+    ]);
+  });
+
+  it('are found if they are saved together with it', async () => {
+    expect(await warnings('models/gone', 'mcp-servers/docs', 'agents/desk')).toEqual([]);
   });
 });
