@@ -154,8 +154,27 @@ export class StatementParameters {
 
   /** Returns the parameters of a section, or a slice of them, with types, such as `$5::text[], $6::int[]`. */
   list(section: SectionName, start = 0, end?: number): string {
+    return this.columns(section, start, end)
+      .map(({ parameter }) => parameter)
+      .join(', ');
+  }
+
+  /**
+   * Returns a subquery with one row for each element of the arrays of a section, or of a slice of it. Its columns have
+   * the SQL names of the section's columns. A call of `unnest` in FROM would copy each array to a tuple store first,
+   * which takes eight times as long.
+   * @param further expressions of further columns
+   */
+  rows(section: SectionName, start = 0, end?: number, ...further: string[]): string {
+    const lists = this.columns(section, start, end).map(({ name, parameter }) => `unnest(${parameter}) AS ${name}`);
+    return `(SELECT ${[...lists, ...further].join(', ')})`;
+  }
+
+  private columns(section: SectionName, start: number, end?: number): { name: string; parameter: string }[] {
     const columns = Object.entries<ColumnType>(SECTIONS[section]).slice(start, end);
-    const typed = columns.map(([column, type]) => `${this.at(section, column as never)}::${SQL_TYPES[type]}`);
-    return typed.map((parameter) => parameter + this.suffix).join(', ');
+    return columns.map(([column, type]) => ({
+      name: column.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      parameter: `${this.at(section, column as never)}::${SQL_TYPES[type]}${this.suffix}`,
+    }));
   }
 }

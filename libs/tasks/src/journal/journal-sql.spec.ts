@@ -40,5 +40,10 @@ it('keeps the texts of the statements', () => {
   const texts = allShapes().map(batchText);
   const hash = createHash('sha256').update(texts.join('\n')).digest('hex');
   // After an intended change of a text: the hash that this test reports.
-  expect([texts.length, hash]).toEqual([1032, '1e52a15a55498793802a3272ff0f31f6ab42b137d15a0c902506149287cd4298']);
+  expect([texts.length, hash]).toEqual([1032, '403444832823653891997d6549026051de5a9e1f61e1626cb4c62147b37c97ab']);
+});
+
+it('reads arrays without functions in FROM, which PostgreSQL would copy to tuple stores first', () => {
+  const copying = allShapes().filter((shape) => /FROM\s+unnest\(/.test(batchText(shape)));
+  expect(copying).toEqual([]);
 });

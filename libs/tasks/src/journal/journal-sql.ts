@@ -50,9 +50,7 @@ const CREATED = `
   SELECT * FROM`;
 
 const manySql = (params: StatementParameters): string => `
-  unnest(${params.list('created', 0, 8)},
-         ${params.list('created', 8, 15)},
-         ${params.list('created', 15)}) AS fresh (task_id)`;
+  ${params.rows('created')} AS fresh`;
 
 const oneSql = (params: StatementParameters): string => `
   (VALUES (${params.list('created', 0, 10)},
@@ -74,9 +72,7 @@ const continuedSql = (params: StatementParameters): string => `
     claim_token = CASE WHEN entry.settled THEN NULL ELSE task.claim_token END,
     wake_at = CASE WHEN task.cancel_requested_at IS NOT NULL AND entry.settled AND entry.state NOT IN ${ENDED} THEN now()
                    ELSE entry.wake_at END
-  FROM unnest(${params.list('continued', 0, 7)},
-              ${params.list('continued', 7)})
-    AS entry (task_id, token, after, last_sequence, state, updated_at, settled, log_bytes, artifact_bytes, wake_at)
+  FROM ${params.rows('continued')} AS entry
   WHERE task.task_id = entry.task_id AND task.claim_token = entry.token AND task.last_sequence = entry.after
     AND task.state NOT IN ${ENDED}`;
 
@@ -90,7 +86,7 @@ const ALSO_CONTINUED = 'SELECT task_id, after, last_sequence FROM continued';
 const loggedSql = (params: StatementParameters): string => `
   INSERT INTO task_log (task_id, sequence, events, artifact, recorded_at)
   SELECT task_id, sequence, events, artifact, now()
-  FROM unnest(${params.list('log')}) AS entry (task_id, sequence, events, artifact)
+  FROM ${params.rows('log')} AS entry
   WHERE (entry.task_id IN (SELECT task_id FROM written)) IS TRUE`;
 
 const loggedOneSql = (params: StatementParameters): string => `
@@ -123,7 +119,7 @@ reported AS (
 const keptKeysSql = (params: StatementParameters): string => `
 held AS (
   SELECT task.task_id
-  FROM task JOIN unnest(${params.list('continued', 0, 3)}) AS entry (task_id, token, after) USING (task_id)
+  FROM task JOIN ${params.rows('continued', 0, 3)} AS entry USING (task_id)
   WHERE task.task_id = ANY (${params.at('keyed', 'taskId')}::text[]) AND task.claim_token = entry.token AND task.last_sequence = entry.after
     AND task.state NOT IN ${ENDED}
   FOR UPDATE OF task
@@ -131,9 +127,7 @@ held AS (
 kept AS (
   INSERT INTO task_key (task_id, tenant, owner, agent, key, fingerprint, sequence, created_at)
   SELECT keyed.*, now()
-  FROM unnest(${params.list('keyed', 0, 5)},
-              ${params.list('keyed', 5)})
-    AS keyed (task_id, tenant, owner, agent, key, fingerprint, sequence)
+  FROM ${params.rows('keyed')} AS keyed
   WHERE keyed.sequence = 1 OR keyed.task_id = ANY (ARRAY(SELECT task_id FROM held))
   ORDER BY keyed.tenant, keyed.owner, keyed.agent, keyed.key
   ON CONFLICT (tenant, owner, agent, key) DO NOTHING
@@ -151,35 +145,37 @@ const movedUnderKey = (params: StatementParameters): string =>
 // either sees the child or prevents its creation.
 const heldParentsSql = (params: StatementParameters): string => `
 called AS MATERIALIZED (
-  SELECT * FROM unnest(${params.list('children')}) AS call (task_id, parent_id, holder)
+  SELECT * FROM ${params.rows('children')} AS call
 ),
 parents AS MATERIALIZED (
   SELECT task_id, claim_token, replica_id FROM task
-  WHERE task_id = ANY (ARRAY(SELECT DISTINCT parent_id FROM called))
+  WHERE task_id = ANY (ARRAY(SELECT DISTINCT parent_task_id FROM called))
     AND (claim_token = ANY (ARRAY(SELECT DISTINCT holder FROM called))
       OR replica_id = ANY (ARRAY(SELECT DISTINCT holder FROM called)))
   FOR SHARE
 ),
 disowned AS MATERIALIZED (
   SELECT task_id FROM called
-  WHERE parent_id <> ALL (${params.at('created', 'taskId')}) AND ((parent_id, holder) IN (
+  WHERE parent_task_id <> ALL (${params.at('created', 'taskId')}) AND ((parent_task_id, holder) IN (
     SELECT task_id, claim_token FROM parents UNION ALL SELECT task_id, replica_id FROM parents)) IS NOT TRUE
 )`;
 
 const OF_A_HOLDER = '(fresh.task_id IN (SELECT task_id FROM disowned)) IS NOT TRUE';
+
+/** Returns a column with the positions of an array's elements, from 1. */
+const positionOf = (array: string): string => `generate_subscripts(${array}, 1) AS position`;
 
 // A save of another revision is answered after its commit, so this statement sees every revision that a caller could
 // know of.
 const failedPremisesSql = (params: StatementParameters): string => `
 outdated AS MATERIALIZED (
   SELECT position
-  FROM unnest(${params.list('premises', 0, 3)}) WITH ORDINALITY
-    AS premise (tenant, name, version, position)
+  FROM ${params.rows('premises', 0, 3, positionOf(params.at('premises', 'tenant')))} AS premise
   WHERE NOT EXISTS (SELECT FROM workflow_newest AS newest
     WHERE newest.tenant = premise.tenant AND newest.name = premise.name AND newest.version = premise.version)
 ),
 failed AS MATERIALIZED (
-  SELECT task_id FROM unnest(${params.list('premises', 3)}) AS made (task_id, position)
+  SELECT task_id FROM ${params.rows('premises', 3)} AS made
   WHERE (position IN (SELECT position FROM outdated)) IS TRUE
 )`;
 
@@ -198,7 +194,7 @@ const AFTER_THE_PARENTS = '(SELECT count(*) FROM parents) >= 0';
 const snapshotsSql = (params: StatementParameters): string => `
 folded AS (
   INSERT INTO task_snapshot (task_id, sequence, task, artifacts)
-  SELECT * FROM unnest(${params.list('snapshots')}) AS settled (task_id)
+  SELECT * FROM ${params.rows('snapshots')} AS settled
   WHERE (settled.task_id IN (SELECT task_id FROM written)) IS TRUE
   ON CONFLICT (task_id) DO UPDATE
     SET sequence = EXCLUDED.sequence, task = EXCLUDED.task, artifacts = EXCLUDED.artifacts
@@ -208,9 +204,7 @@ folded AS (
 // key asks nothing: it names a Task whose rows are settled.
 const questionsSql = (params: StatementParameters): string => `
 asked AS MATERIALIZED (
-  SELECT * FROM unnest(${params.list('questions', 0, 5)},
-                       ${params.list('questions', 5)})
-    AS question (task_id, key, tenant, owner, agent, assignee, since, body)
+  SELECT * FROM ${params.rows('questions')} AS question
   WHERE (question.task_id IN (SELECT task_id FROM written)) IS TRUE
 ),
 asking AS (
@@ -241,8 +235,7 @@ named AS MATERIALIZED (
 used AS (
   INSERT INTO file_use (file_id, task_id)
   SELECT named.id, naming.task_id
-  FROM unnest(${params.list('files')})
-    AS naming (task_id, file_id, tenant, owner)
+  FROM ${params.rows('files')} AS naming
     JOIN named ON (named.id, named.tenant, named.owner) = (naming.file_id, naming.tenant, naming.owner)
   WHERE (naming.task_id IN (SELECT task_id FROM written)) IS TRUE
   ON CONFLICT DO NOTHING
@@ -255,22 +248,21 @@ relayed AS (
   ON CONFLICT DO NOTHING
 )`;
 
-const relayedRowsSql = (params: StatementParameters): string => `SELECT * FROM unnest(${params.list('relayed')})
-    AS turn (task_id, talk_key, context_key, message_id, options, agent_key, begun_by)
+const relayedRowsSql = (params: StatementParameters): string => `SELECT * FROM ${params.rows('relayed')} AS turn
   WHERE (turn.task_id IN (SELECT task_id FROM written)) IS TRUE`;
 
 const remotesSql = (params: StatementParameters): string => `
 met AS (
   UPDATE registered_agent_task AS turn
   SET remote_task_id = coalesce(ids.remote_task_id, turn.remote_task_id), remote_context_id = ids.remote_context_id
-  FROM unnest(${params.list('remotes')}) AS ids (task_id, remote_task_id, remote_context_id)
+  FROM ${params.rows('remotes')} AS ids
   WHERE turn.task_id = ids.task_id AND (ids.task_id IN (SELECT task_id FROM written)) IS TRUE
 )`;
 
 const promptsSql = (params: StatementParameters): string => `
 prompted AS (
   INSERT INTO task_prompt (task_id, sequence, body)
-  SELECT * FROM unnest(${params.list('prompts')}) AS prompt (task_id)
+  SELECT * FROM ${params.rows('prompts')} AS prompt
   WHERE (prompt.task_id IN (SELECT task_id FROM written)) IS TRUE
 )`;
 
@@ -278,7 +270,5 @@ prompted AS (
 const queuedJobsSql = (params: StatementParameters): string => `
 queued AS MATERIALIZED (${enqueueForCallersFrom(`(
   SELECT name, payload, key, run_at, max_attempts, priority, caller
-  FROM unnest(${params.list('jobs', 0, 5)},
-              ${params.list('jobs', 5)})
-    AS wanted (task_id, name, payload, key, run_at, max_attempts, priority, caller)
+  FROM ${params.rows('jobs')} AS wanted
   WHERE (wanted.task_id IN (SELECT task_id FROM written)) IS TRUE)`)})`;
