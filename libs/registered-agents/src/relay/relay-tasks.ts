@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { BatchLoader, Database } from '#libs/postgres';
 import type { JsonObject } from '#libs/protocol';
 import { type RelayedTurn, type RemoteIds, type TaskClaim, TaskRetention, type TaskScope } from '#libs/tasks';
@@ -258,7 +258,7 @@ function contextKey({ scope: { tenant, owner }, agent }: RelayTalk, contextId: s
 }
 
 function hashTexts(members: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(members)).digest('hex');
+  return hash('sha256', JSON.stringify(members), 'hex');
 }
 
 const earlierContext = (contextKey: string): string => `

@@ -142,3 +142,15 @@ describe("metadata of the agent's Task", () => {
     ).toEqual([undefined]);
   });
 });
+
+it('takes a text with empty metadata for the same text without metadata', () => {
+  const mirror = new TaskMirror(OWN, []);
+  mirror.toEvents(chunk('x', [A]));
+  mirror.toEvents(chunk('x', [{ ...B, metadata: {} }], true));
+  const artifacts = [{ artifactId: 'x', parts: [{ ...A, metadata: {} }, B, C] }];
+  const rest = outline(mirror.toEvents(snapshot({ artifacts })));
+  expect(rest).toEqual([
+    ['TASK_STATE_WORKING', undefined],
+    ['x', ['c'], true],
+  ]);
+});

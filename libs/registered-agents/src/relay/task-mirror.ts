@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import {
   type Artifact,
   canonicalJson,
@@ -192,10 +192,10 @@ export class TaskMirror {
   }
 
   private noteArtifact(artifact: Artifact, append: boolean | undefined): void {
-    const { shape, parts } = imageOf(artifact);
     const emitted = append ? this.artifacts.get(artifact.artifactId) : undefined;
-    if (emitted) emitted.parts.push(...parts);
-    else this.artifacts.set(artifact.artifactId, { shape, parts });
+    // The first chunk decides the shape; streams have thousands of further ones.
+    if (emitted) for (const part of artifact.parts) emitted.parts.push(partDigest(part));
+    else this.artifacts.set(artifact.artifactId, imageOf(artifact));
   }
 
   /** Returns a Message of the agent with the ids of the Task here. The ids of other Tasks of the agent are omitted. */
@@ -214,6 +214,7 @@ function imageOf({ parts, ...shape }: Artifact): EmittedArtifact {
 
 /** Returns the digest of a Part. Bytes that were moved to the file storage have the digest of the bytes themselves. */
 function partDigest(part: Part): string {
+  if (isText(part)) return digestText(JSON.stringify(part));
   const kept = keptFileOf(part);
   if (kept) {
     const { url: _url, ...rest } = withoutKeptFile(part);
@@ -235,8 +236,16 @@ function withoutEmpty(value: object): object {
   );
 }
 
+/** True for a Part that is nothing but a text. Its JSON is canonical as it is. */
+function isText(part: Part): boolean {
+  for (const name in part) if (name !== 'text') return false;
+  return typeof part.text === 'string';
+}
+
 function digestJson(value: object): string {
-  return createHash('sha256')
-    .update(canonicalJson(value as JsonValue))
-    .digest('base64');
+  return digestText(canonicalJson(value as JsonValue));
+}
+
+function digestText(text: string): string {
+  return hash('sha256', text, 'base64');
 }
