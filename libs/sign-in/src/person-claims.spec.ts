@@ -1,4 +1,5 @@
-import type { OidcConfig } from '#libs/service';
+import { PERMISSIONS } from '#libs/access';
+import { loadConfig, type OidcConfig } from '#libs/service';
 import { areComplete, callerOfPerson } from './person-claims.js';
 
 const CONFIG: OidcConfig = {
@@ -20,6 +21,18 @@ const scopesOf = (roles: unknown, config = CONFIG): unknown => {
 };
 
 describe('callerOfPerson', () => {
+  it('can give every scope that there is', () => {
+    const { oidc } = loadConfig({
+      AUTH_MODE: 'api-key',
+      PUBLIC_URL: 'https://parley.example.com',
+      CONSOLE_OIDC_ISSUER: CONFIG.issuer,
+      CONSOLE_OIDC_CLIENT_ID: CONFIG.clientId,
+      CONSOLE_OIDC_ROLES: `all=${PERMISSIONS.join('+')}`,
+    }).auth;
+    const caller = callerOfPerson({ sub: 'ann', roles: ['all'] }, oidc!);
+    expect(caller).toMatchObject({ permissions: new Set(PERMISSIONS) });
+  });
+
   it('gives a person the scopes of all its roles', () => {
     expect(scopesOf(['others', 'users'])).toEqual(['agents']);
     expect(scopesOf(['users', 'admins'])).toEqual(['agents', 'workflows', 'admin']);

@@ -4,10 +4,12 @@ import { isLoopbackHost, type JwtConfig, type OidcConfig } from './auth-config.j
 type Given = Readonly<Record<string, string | undefined>>;
 
 const PREFIX = 'CONSOLE_OIDC_';
-const SCOPES = ['agents', 'workflows', 'admin'];
+/** Scopes of callers, as libs/access defines them (`PERMISSIONS`). */
+const SCOPES = ['agents', 'workflows', 'prompts', 'admin'];
 const MAX_ROLES = 100;
 const NEEDED = 'is needed with CONSOLE_OIDC_ISSUER';
-const ROLES_FORM = 'must be a comma-separated list of role=scope+scope; scopes are agents, workflows and admin';
+const ROLES_FORM =
+  'must be a comma-separated list of role=scope+scope; scopes are agents, workflows, prompts and admin';
 
 const OIDC_VARIABLES = z.object({
   CONSOLE_OIDC_ISSUER: z
