@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { isTerminalState, type JsonObject, type Task } from '#libs/protocol';
 import { getTask, sendTask } from '../support/a2a.js';
 import { DoorAgent } from '../support/door-agent.js';
@@ -6,6 +7,9 @@ import { SilentPort } from '../support/silent-port.js';
 import { startParley } from '../support/parley.js';
 import { freshDatabase } from '../support/postgres.js';
 import { until } from '../support/until.js';
+
+/** Looks that take longer than a pause between two attempts, and less than an attempt. */
+const [LOOKS, LOOK_MS] = [10, 50];
 
 const ends: (() => unknown)[] = [];
 
@@ -73,6 +77,11 @@ describe('a turn that waits while its replica ends, under the policy fail', () =
     await silent.fallSilent();
     const id = await begin(base, 'hello');
     await until(() => isUnsent(id), { what: 'the turn to be stored as unsent' });
+    // It is so while the connection is awaited, not only in the pauses between two attempts, which are short.
+    for (let looks = 0; looks < LOOKS; looks += 1) {
+      expect(await isUnsent(id)).toBe(true);
+      await delay(LOOK_MS);
+    }
     await one.kill9();
     await silent.close();
     await agent.begin();
