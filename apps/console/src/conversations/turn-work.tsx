@@ -35,5 +35,5 @@ function Read({ taskId }: { taskId: string }) {
   const { transcript, isRead, error } = useTaskWork(taskId);
   if (!isRead && error === undefined) return <Loading />;
   if (transcript.steps.length === 0) return <p className="text-xs text-muted-foreground">It reported no step.</p>;
-  return <TranscriptView transcript={transcript} />;
+  return <TranscriptView transcript={transcript} taskId={taskId} />;
 }

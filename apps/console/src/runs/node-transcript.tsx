@@ -21,5 +21,9 @@ function OfRun({ work }: { work: readonly WorkEvent[] }) {
 
 function OfTask({ taskId, work }: { taskId: string; work: readonly WorkEvent[] }) {
   const { transcript, isRead, error } = useTaskWork(taskId);
-  return isRead && error === undefined ? <TranscriptView transcript={transcript} /> : <OfRun work={work} />;
+  return isRead && error === undefined ? (
+    <TranscriptView transcript={transcript} taskId={taskId} />
+  ) : (
+    <OfRun work={work} />
+  );
 }

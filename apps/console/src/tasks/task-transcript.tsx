@@ -19,7 +19,7 @@ export function TaskTranscript({ taskId }: { taskId: string }) {
   return (
     <div className="overflow-auto p-4 md:p-6" tabIndex={0} role="region" aria-label="Steps">
       <div className="mx-auto max-w-4xl">
-        <TranscriptView transcript={transcript} />
+        <TranscriptView transcript={transcript} taskId={taskId} />
       </div>
     </div>
   );

@@ -2,11 +2,18 @@ import { partsText } from '../api/parts.js';
 import { LargeDialog } from '../components/large-dialog.js';
 import { LiveText } from '../components/live-text.js';
 import { ModelStepView } from './model-step-view.js';
+import { PromptFolds } from './prompt-folds.js';
 import { ToolStepView } from './tool-step-view.js';
 import { formatTokens, type Transcript } from './transcript.js';
 
+interface TranscriptProps {
+  transcript: Transcript;
+  /** Task of this service whose prompts are shown; absent: none are. */
+  taskId?: string | undefined;
+}
+
 /** Shows the steps of an agent: its models' answers and its tool calls. */
-export function TranscriptView({ transcript }: { transcript: Transcript }) {
+export function TranscriptView({ transcript, taskId }: TranscriptProps) {
   const { steps, usage } = transcript;
   const now = steps.findLast((step) => step.kind === 'model');
   if (steps.length === 0) return null;
@@ -16,24 +23,25 @@ export function TranscriptView({ transcript }: { transcript: Transcript }) {
         <h3 className="text-sm font-medium">Transcript</h3>
         <span className="grow text-right text-xs text-muted-foreground">{formatTokens(usage)}</span>
         <LargeDialog title="Transcript">
-          <Steps transcript={transcript} />
+          <Steps transcript={transcript} taskId={taskId} />
         </LargeDialog>
       </header>
       {now?.kind === 'model' && now.state === 'running' && now.parts.length > 0 && (
         <LiveText text={partsText(now.parts)} label={`What ${now.model} says`} />
       )}
-      <Steps transcript={transcript} />
+      <Steps transcript={transcript} taskId={taskId} />
     </section>
   );
 }
 
-function Steps({ transcript: { steps } }: { transcript: Transcript }) {
+function Steps({ transcript: { steps }, taskId }: TranscriptProps) {
   const last = steps.at(-1);
   return (
     <ol className="divide-y rounded-md border bg-card">
       {steps.map((step) => (
         <li key={step.key} data-step={step.kind} data-state={step.state} className="space-y-1.5 p-2.5">
           {step.kind === 'model' ? <ModelStepView step={step} isLast={step === last} /> : <ToolStepView step={step} />}
+          {step.kind === 'model' && taskId !== undefined && <PromptFolds taskId={taskId} step={step} />}
         </li>
       ))}
     </ol>
