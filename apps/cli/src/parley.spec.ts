@@ -361,6 +361,18 @@ describe('parley init', () => {
     expect(await command(['init', 'critic', '-f', folder])).toMatchObject({ code: 2 });
   });
 
+  it('lists the templates with a sentence each, and writes nothing with --list', async () => {
+    const listed = await command(['init', '--list']);
+    expect(listed).toEqual(await command(['init']));
+    expect(await command(['init', 'approval', '--list', '-f', folder])).toEqual(listed);
+    expect(existsSync(join(folder, 'approval.json'))).toBe(false);
+    const { templates } = JSON.parse((await command(['init', '--list', '--json'])).out) as {
+      templates: { name: string; description: string }[];
+    };
+    expect(templates.map(({ name }) => name)).toEqual(expect.arrayContaining(['approval', 'briefing', 'critic']));
+    expect(templates.filter(({ description }) => description.length < 20)).toEqual([]);
+  });
+
   it('says what to do next, with the inputs that are needed', async () => {
     const { out } = await command(['init', 'approval', '-f', folder]);
     expect(out).toContain(`parley dev -f ${folder}\n  parley run approval -i change:='{…}' --follow`);

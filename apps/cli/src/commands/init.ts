@@ -13,8 +13,11 @@ export function addInit(program: Command, session: Session): void {
     .argument('[template]', 'template; without it the templates are listed')
     .description('write the workflows of a template into a folder')
     .option('-f, --folder <folder>', 'folder to write to', 'workflows')
-    .addHelpText('after', exampleText('parley init', 'parley init approval'))
-    .action((template: string | undefined, { folder }: { folder: string }) => initFolder(session, template, folder));
+    .option('--list', 'list the templates, and write nothing')
+    .addHelpText('after', exampleText('parley init --list', 'parley init approval'))
+    .action((template: string | undefined, { folder, list }: { folder: string; list?: boolean }) =>
+      initFolder(session, list ? undefined : template, folder),
+    );
 }
 
 /**
