@@ -241,8 +241,9 @@ async function startRerun(session: Session, runId: string, options: RerunOptions
     ...(revision !== undefined && { revision }),
   };
   const started = await session.client.rerun(runId, body, { signal: session.signal });
+  const compared = `\`parley diff-runs ${started.runId}\` compares it with run ${runId}.`;
   if (follow) await followRun(session, started.runId);
-  else session.terminal.writeResult(started, () => startedText(started.runId));
+  else session.terminal.writeResult(started, () => `${startedText(started.runId)}\n${compared}`);
 }
 
 /** Returns the error for an unknown workflow, with the names of existing workflows. */
@@ -321,10 +322,11 @@ async function listRuns(session: Session, { workflow, status, query, limit }: Re
     runs.length === 0
       ? `There are no ${filter.length > 0 ? 'such ' : ''}runs.`
       : terminal.formatTable(
-          ['RUN', 'WORKFLOW', 'STATUS', 'STARTED', 'LAST CHANGE'],
+          ['RUN', 'WORKFLOW', 'REVISION', 'STATUS', 'STARTED', 'LAST CHANGE'],
           runs.map((run) => [
             run.runId,
             run.workflow,
+            run.revision ?? '-',
             paintStatus(session, run.status),
             shortTime(run.createdAt),
             shortTime(run.updatedAt),
