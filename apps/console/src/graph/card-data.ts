@@ -1,3 +1,6 @@
+/** Kind of a difference between two revisions of a workflow. */
+export type GraphChange = 'added' | 'removed' | 'changed' | 'moved';
+
 /** A short label on the edge of a card, with its explanation. */
 export interface CardBadge {
   text: string;
@@ -37,5 +40,7 @@ export interface CardData extends Record<string, unknown> {
   problems?: readonly string[];
   /** Warnings about the node, one line each. */
   warnings?: readonly string[];
+  /** Difference of the node between two revisions. */
+  change?: GraphChange;
   connectable?: boolean;
 }

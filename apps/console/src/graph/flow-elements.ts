@@ -1,5 +1,6 @@
 import { MarkerType, type NodeHandle, Position as Side } from '@xyflow/react';
 import { nodeLook } from '../nodes/node-looks.js';
+import { changedEdgeLook, changeWord } from './change-look.js';
 import { edgeLooks, type EdgeOutcome } from './edge-look.js';
 import type { CanvasEdge } from './flow-edge.js';
 import {
@@ -13,7 +14,7 @@ import {
   type Position,
 } from './graph.js';
 import { frameOf, loopsOf } from './loops.js';
-import type { CardData } from './card-data.js';
+import type { CardData, GraphChange } from './card-data.js';
 import type { CardNode } from './node-card.js';
 
 export interface NodeState {
@@ -44,7 +45,7 @@ export function flowNodes({ nodes }: Graph, { places, selected, editable, dataOf
     measured: SIZE,
     handles: HANDLES,
     selected: id === selected,
-    ariaLabel: `${nodeLook(type).label} ${id}`,
+    ariaLabel: `${nodeLook(type).label} ${id}${changeWord(dataOf?.(id).change)}`,
     data: { id, type, connectable: editable, ...dataOf?.(id) },
   }));
 }
@@ -53,6 +54,8 @@ export function flowNodes({ nodes }: Graph, { places, selected, editable, dataOf
 export interface EdgeReport {
   state?: EdgeOutcome;
   problems?: readonly string[];
+  /** Difference of the edge between two revisions. */
+  change?: GraphChange;
   /** True while the edge's target is running. */
   moves?: boolean;
 }
@@ -78,10 +81,11 @@ export function flowEdges(graph: Graph, { places, selected, onSelect, reportOf }
   const ranks = ranksOf(graph.edges);
   return graph.edges.flatMap((edge, index) => {
     const id = ids[index];
-    const look = looks[index];
-    if (id === undefined || !look) return [];
+    const plain = looks[index];
+    if (id === undefined || !plain) return [];
     const bottom = bottoms.get(index);
-    const { problems = [], moves = false } = reportOf?.(index) ?? {};
+    const { problems = [], moves = false, change } = reportOf?.(index) ?? {};
+    const look = changedEdgeLook(plain, change);
     const color = look.color === 'input' ? {} : { color: `var(--${look.color})` };
     return {
       id,

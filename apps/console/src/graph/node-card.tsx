@@ -3,6 +3,7 @@ import { TriangleAlert } from 'lucide-react';
 import { nodeLook } from '../nodes/node-looks.js';
 import type { BarPart, CardBadge, CardData } from './card-data.js';
 import { CardStatus } from './card-status.js';
+import { changeLook } from './change-look.js';
 
 export type CardNode = Node<CardData, 'card'>;
 
@@ -27,10 +28,12 @@ export function NodeCard({ data, selected }: NodeProps<CardNode>) {
     hollow = false,
     problems = [],
     warnings = [],
+    change,
     connectable = false,
   } = data;
   const { Icon, label, box, accent, glow } = nodeLook(type);
-  const ring = problems.length > 0 ? 'ring-2 ring-destructive' : (RINGS[status ?? ''] ?? '');
+  const ring =
+    problems.length > 0 ? 'ring-2 ring-destructive' : change ? changeLook(change).card : (RINGS[status ?? ''] ?? '');
   const shape = hollow
     ? 'border-dashed bg-transparent!'
     : status === 'pending' || status === 'skipped'
@@ -41,6 +44,7 @@ export function NodeCard({ data, selected }: NodeProps<CardNode>) {
       data-node={id}
       data-type={type}
       data-status={status}
+      data-change={change}
       className={`flex h-full w-full items-center gap-2.5 rounded-lg border-2 px-2.5 text-left text-foreground ${box} ${ring} ${shape} ${selected || status === 'running' ? glow : ''}`}
     >
       {stacked && <Stack />}

@@ -91,3 +91,23 @@ export type Fork = Schemas['RunFork'];
 export async function listForks(runId: string, signal: AbortSignal): Promise<Fork[]> {
   return (await getJson<Schemas['RunForks']>(`/api/runs/${encodeURIComponent(runId)}/forks`, signal)).forks;
 }
+
+/** Differences of two runs. */
+export type RunDiff = Schemas['RunDiffView'];
+
+/** Returns how the run `after` differs from the run `before`. */
+export function diffRuns(before: string, after: string, signal: AbortSignal): Promise<RunDiff> {
+  const query = new URLSearchParams({ with: before }).toString();
+  return getJson(`/api/runs/${encodeURIComponent(after)}/diff?${query}`, signal);
+}
+
+/** Lists the newest runs of a workflow. */
+export async function listRunsOf(workflow: string, signal: AbortSignal): Promise<RunSummary[]> {
+  const query = new URLSearchParams({ workflow, pageSize: String(PAGE) }).toString();
+  return (await getJson<RunPage>(`/api/runs?${query}`, signal)).runs;
+}
+
+/** Returns the address of the comparison of two runs. */
+export function compareHref(before: string, after: string): string {
+  return `~/runs/compare?${new URLSearchParams({ before, after }).toString()}`;
+}

@@ -7,6 +7,7 @@ import { shortId } from '../components/page-title.js';
 import { lookOf, StatusBadge } from '../components/status-badge.js';
 import { Elapsed } from '../components/time.js';
 import { TraceId } from '../components/trace-id.js';
+import { historyHref } from '../workflows/revisions/revision-api.js';
 import { CancelRun } from './cancel-run.js';
 import { RerunMenu } from './rerun-menu.js';
 import { getRun } from './run-api.js';
@@ -42,6 +43,11 @@ export function RunHeader({ run, picture, connection, node }: RunHeaderProps) {
           {status !== undefined && <StatusBadge status={status} />}
           {startedAt !== undefined && <Elapsed from={startedAt} to={finishedAt} />}
           {picture.ending !== undefined && finishedAt === undefined && <span>Ending …</span>}
+          {data?.revision !== undefined && (
+            <Link href={historyHref(workflow, data.revision)} className="underline">
+              Revision {data.revision}
+            </Link>
+          )}
           {data?.trace_id !== undefined && <TraceId id={data.trace_id} />}
           {connection === 'lost' && (
             <span role="status" className="flex items-center gap-1 text-warning">

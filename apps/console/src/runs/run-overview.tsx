@@ -11,7 +11,8 @@ import { ArtifactsView } from './artifacts-view.js';
 import { AtWork } from './at-work.js';
 import { getInstanceName, runCause, waitingNodes } from './causes.js';
 import { questionOf } from './questions.js';
-import { type CanceledTask, getRun, listForks, type Run } from './run-api.js';
+import { type CanceledTask, compareHref, getRun, listForks, type Run } from './run-api.js';
+import { RerunDifference } from './rerun-difference.js';
 import { RunFailure } from './run-failure.js';
 import { type RunPicture, UNREAD } from './run-picture.js';
 
@@ -109,7 +110,7 @@ function Related({ run: { runId, origin }, ended }: { run: Run; ended: boolean }
     enabled: ended,
   });
   const list = forks.data ?? [];
-  if (origin === undefined && list.length === 0) return null;
+  if (origin === undefined && list.length === 0 && !ended) return null;
   return (
     <section aria-label="Related runs" className="space-y-1 text-sm">
       <h3 className="font-medium">Related runs</h3>
@@ -119,6 +120,14 @@ function Related({ run: { runId, origin }, ended }: { run: Run; ended: boolean }
           <Link href={`~/runs/${encodeURIComponent(origin)}`} className="underline">
             an earlier run
           </Link>
+          {ended && <RerunDifference origin={origin} runId={runId} />}
+        </p>
+      )}
+      {ended && (
+        <p>
+          <Link href={compareHref('', runId)} className="underline">
+            Compare with another run
+          </Link>
         </p>
       )}
       {list.length > 0 && (
@@ -127,6 +136,9 @@ function Related({ run: { runId, origin }, ended }: { run: Run; ended: boolean }
             <li key={fork.runId} className="flex items-center gap-2">
               <Link href={`~/runs/${encodeURIComponent(fork.runId)}`} className="grow underline">
                 Run again <Time at={fork.createdAt} />
+              </Link>
+              <Link href={compareHref(runId, fork.runId)} className="underline">
+                Compare
               </Link>
               <StatusBadge status={fork.status} />
             </li>

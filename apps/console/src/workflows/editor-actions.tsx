@@ -1,9 +1,11 @@
-import { Redo2, Save, Undo2, WandSparkles } from 'lucide-react';
-import { Button } from '../components/button.js';
+import { History, Redo2, Save, Undo2, WandSparkles } from 'lucide-react';
+import { Link } from 'wouter';
+import { Button, buttonClass } from '../components/button.js';
 import { DeleteWorkflow } from './delete-workflow.js';
 import { DescribeDialog } from './describe-dialog.js';
 import { moveNodes } from './draft.js';
 import { JsonDialog } from './json-dialog.js';
+import { historyHref } from './revisions/revision-api.js';
 import { RunDialog } from './run-dialog.js';
 import type { DraftEditing } from './use-draft.js';
 import type { Saving } from './use-saving.js';
@@ -38,6 +40,11 @@ export function EditorActions({ editing, saving, isNew, onTidied }: EditorAction
       </Button>
       <DescribeDialog editing={editing} isNew={isNew} />
       <JsonDialog editing={editing} isNew={isNew} />
+      {!isNew && (
+        <Link href={historyHref(draft.name)} className={buttonClass('quiet')} title="History">
+          <History className="size-4" aria-hidden /> <span className="max-md:sr-only">History</span>
+        </Link>
+      )}
       {!isNew && <DeleteWorkflow name={draft.name} />}
       <Button onClick={() => void saving.save()} disabled={saving.busy || (!dirty && !isNew)}>
         <Save className="size-4" aria-hidden /> Save

@@ -15,6 +15,7 @@ import { LoopHead } from './loop-head.js';
 import { NodePanel } from './node-panel.js';
 import { Palette } from './palette.js';
 import { ProblemList } from './problem-list.js';
+import { FailureNote } from './revisions/failure-note.js';
 import { SaveFault } from './save-fault.js';
 import { useChecking } from './use-checking.js';
 import { usePluginTypes } from './use-plugin-types.js';
@@ -66,6 +67,7 @@ export function Editor({ initial, revision, isNew }: EditorProps) {
           <EditorActions editing={editing} saving={saving} isNew={isNew} onTidied={() => setFits((last) => last + 1)} />
         }
       />
+      {!isNew && <FailureNote name={draft.name} />}
       <SaveFault saving={saving} draft={draft} selection={selection} />
       <div className="flex min-h-0 grow flex-col md:flex-row">
         <Palette plugins={plugins} onAdd={(type) => addNodeOfType(type)} />

@@ -1,15 +1,28 @@
 import { Route, Switch } from 'wouter';
 import { EditorPage } from './editor-page.js';
+import { HistoryPage } from './revisions/history-page.js';
 import { WorkflowList } from './workflow-list.js';
 
 /** Pattern of the routes that share an editor: a new workflow keeps its editor and undo history once it is saved. */
 const EDITOR = /^\/(?:new|edit\/(?<name>[^/]+))\/?$/;
 
-/** Shows the list of workflows, or one workflow on its canvas. */
+/** Pattern of the routes of a workflow's history, with the revision that is shown. */
+const HISTORY = /^\/history\/(?<name>[^/]+)(?:\/(?<revision>[^/]+))?\/?$/;
+
+/** Shows the list of workflows, or one workflow on its canvas or with its history. */
 export function View() {
   return (
     <Switch>
       <Route path="/" component={WorkflowList} />
+      <Route path={HISTORY}>
+        {({ name = '', revision }) => (
+          <HistoryPage
+            key={name}
+            name={decodeURIComponent(name)}
+            revision={revision === undefined ? undefined : decodeURIComponent(revision)}
+          />
+        )}
+      </Route>
       <Route path={EDITOR}>
         {({ name }) => <EditorPage name={name === undefined ? undefined : decodeURIComponent(name)} />}
       </Route>

@@ -1,0 +1,46 @@
+import type { CardData, GraphChange } from '../../graph/card-data.js';
+import { changeBadge } from '../../graph/change-look.js';
+import type { EdgeReport } from '../../graph/flow-elements.js';
+import { type DefinitionEdge, type Graph, type GraphNode, NODE_HEIGHT, NODE_WIDTH } from '../../graph/graph.js';
+import type { RevisionDiff } from './revision-api.js';
+
+/** Graph of two revisions: the later one, with the nodes and edges that it removed. */
+export interface DiffGraph {
+  graph: Graph;
+  nodeOf: (id: string) => Partial<CardData>;
+  edgeOf: (index: number) => EdgeReport;
+}
+
+/** Joins two revisions in one graph. Nodes lose their positions if a removed node would lie on another one. */
+export function diffGraph(before: Graph, after: Graph, diff: Pick<RevisionDiff, 'nodes' | 'edges'>): DiffGraph {
+  const changes = new Map(diff.nodes.map(({ id, change }) => [id, change as GraphChange]));
+  const removedNodes = before.nodes.filter(({ id }) => changes.get(id) === 'removed');
+  const removedEdges = diff.edges.flatMap(({ change, index }): DefinitionEdge[] => {
+    const edge = change === 'removed' ? before.edges[index] : undefined;
+    return edge ? [edge] : [];
+  });
+  const edgeChanges = new Map(
+    diff.edges.flatMap(({ change, index }) => (change === 'removed' ? [] : [[index, change as GraphChange]])),
+  );
+  const nodes = [...after.nodes, ...removedNodes];
+  const overlaps = removedNodes.some((removed) => after.nodes.some((node) => liesOn(removed, node)));
+  return {
+    graph: {
+      nodes: overlaps ? nodes.map(({ position: _position, ...node }) => node) : nodes,
+      edges: [...after.edges, ...removedEdges],
+    },
+    nodeOf: (id) => {
+      const change = changes.get(id);
+      return change === undefined ? {} : { change, badges: [changeBadge(change)] };
+    },
+    edgeOf: (index) => {
+      const change = index >= after.edges.length ? 'removed' : edgeChanges.get(index);
+      return change === undefined ? {} : { change };
+    },
+  };
+}
+
+function liesOn({ position: one }: GraphNode, { position: other }: GraphNode): boolean {
+  if (!one || !other) return false;
+  return Math.abs(one.x - other.x) < NODE_WIDTH && Math.abs(one.y - other.y) < NODE_HEIGHT;
+}
