@@ -373,7 +373,10 @@ describe('runs of the language', () => {
     await details(page).getByRole('link', { name: 'an earlier run' }).click();
     await page.waitForURL(`**/runs/${origin}/nodes/first`);
     await details(page).getByRole('button', { name: 'Close details' }).click();
-    await details(page).getByRole('list', { name: 'Reruns of this run' }).getByRole('link').waitFor();
+    await details(page)
+      .getByRole('list', { name: 'Reruns of this run' })
+      .getByRole('link', { name: /^Run again/ })
+      .waitFor();
     await page.getByRole('button', { name: 'Run again', exact: true }).press('Enter');
     await page.getByRole('menuitem', { name: /With other inputs/ }).press('Enter');
     const dialog = page.getByRole('dialog');
