@@ -38,14 +38,14 @@ const FULL: JsonObject = {
   onFailure: 'continue',
 };
 
-/** The JSON of code blocks that is a definition. */
+/** The JSON of code blocks that is a definition, and not a comparison of two. */
 function definitionsIn(markdown: string): JsonObject[] {
   const blocks = [...markdown.matchAll(/```[\w ]*\n([\s\S]*?)```/g)].map(([, block = '']) => block);
   return blocks.flatMap((block) =>
     [block, ...[...block.matchAll(/'(\{[\s\S]*?\})'/g)].map(([, quoted = '']) => quoted)].flatMap((text) => {
       try {
         const value = JSON.parse(text) as JsonObject;
-        return Array.isArray(value['nodes']) ? [value] : [];
+        return Array.isArray(value['nodes']) && !('truncated' in value) ? [value] : [];
       } catch {
         return [];
       }
