@@ -75,7 +75,7 @@ export class NamedModels extends ModelNamers {
   }
 }
 
-/** Finds the workflows that name an object, by the given store, which may belong to a transaction. */
+/** Finds the workflows that name an object. The given store reads them, and may belong to a transaction. */
 @Injectable()
 export class NamedObjects extends ObjectReferences {
   override async findNamingWorkflows(store: WorkflowStore, kind: string, name: string): Promise<string[]> {

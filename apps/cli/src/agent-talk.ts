@@ -84,8 +84,8 @@ export async function sendToAgent(
 }
 
 /**
- * Writes the answer to standard output. The reason of a failure, and a last status beside the answer, go to standard
- * error.
+ * Writes the answer to standard output. The reason of a failure, and a status text that is not part of the answer
+ * (`message`), go to standard error.
  */
 function writeAnswer({ terminal }: Session, answer: ChatAnswer): void {
   const { text, message, state } = answer;

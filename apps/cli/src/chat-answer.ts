@@ -10,9 +10,9 @@ export interface ChatIds {
 
 /** Answer of an agent to one Message. */
 export interface ChatAnswer extends ChatIds {
-  /** Text of the answer: of the Artifacts, else of the last Message; a question follows the Artifacts. */
+  /** Text of the Artifacts, or without any, of the last Message. A question of the agent follows the Artifacts. */
   text: string;
-  /** Last status of the Task, if the answer's text does not end with it; always present after a failure with a reason. */
+  /** Text of the Task's last status, unless `text` ends with it; always present after a failure with a reason. */
   message?: string;
   /** State of the answering Task; absent if the agent answered without a Task. */
   state?: TaskState;

@@ -155,8 +155,8 @@ export class ShownAnswer implements ChatListener {
   }
 
   /**
-   * Shows the rest of an answer, followed by the text `end`. A failure, and a last status beside the answer, go to
-   * standard error.
+   * Shows the rest of an answer, followed by the text `end`. The reason of a failure, and a status text that is not
+   * part of the answer (`message`), go to standard error.
    */
   finishAnswer(answer: ChatAnswer, end: string): void {
     const { text, message } = answer;

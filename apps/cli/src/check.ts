@@ -71,8 +71,9 @@ export async function checkFolder(session: Session, options: FolderOptions): Pro
 }
 
 /**
- * Returns warnings for models, MCP servers and registered agents that a workflow names and no file describes. A kind is
- * only searched if files describe objects of this kind: the others are kept elsewhere.
+ * Returns warnings for models, MCP servers and registered agents that a workflow names and no file describes. Names of
+ * a kind are only checked if at least one file describes an object of the kind; without a file, the objects are kept
+ * elsewhere.
  */
 async function unknownObjects(
   sent: unknown,

@@ -1,4 +1,4 @@
-/** Sentences of the command for faults of the graph, whose texts in the API also stand in logs of runs. */
+/** Sentences to print in place of the API's texts for faults of a graph. The API keeps its texts for logs of runs. */
 const SENTENCES: readonly [pattern: RegExp, sentence: string][] = [
   [/build DAG: edge references unknown node: (.*?)(?=; did you mean |$)/s, 'there is no node "$1"'],
   [/build DAG: duplicate node ID: (.*)$/s, 'another node has the id "$1" as well'],

@@ -54,8 +54,8 @@ function isUnsupported(error: unknown): boolean {
 }
 
 /**
- * True if the agent has no stream for a Task (`isUnsupported`), or does not know the Task. Some agents answer as if they
- * did not know a Task that has ended; only GetTask tells whether they do.
+ * True if an error reports that the agent has no stream for a Task (`isUnsupported`), or does not know the Task. Some
+ * agents also answer "unknown Task" for a Task that has ended; only GetTask shows if they still know it.
  */
 export function isWithoutStream(error: unknown): boolean {
   return isUnsupported(error) || (error instanceof AgentCallError && error.kind === 'not-found');

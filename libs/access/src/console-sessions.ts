@@ -18,8 +18,8 @@ const MAX_SESSIONS = 10_000;
 const CREATION_LOCK = 0x70_73_65_73;
 
 /**
- * Returns the name of a sign-in by a provider, beside `api-key` and `jwt`. Sessions count only while the service
- * accepts sign-ins of their name.
+ * Returns the `method` of sessions that began with a sign-in at a provider; the other methods are `api-key` and `jwt`.
+ * A session is valid only while the service accepts its method.
  */
 export function oidcMethod({ issuer, clientId }: OidcConfig): string {
   return `oidc ${clientId} ${issuer}`;
@@ -42,7 +42,7 @@ export interface CreatedSession {
 export class ConsoleSessions {
   private readonly active = new BatchLoader((digests: readonly string[]) => this.readActive(digests));
   private readonly cache = new CredentialCache((digest) => this.active.get(digest));
-  /** Accepted kinds of sign-ins: the value of AUTH_MODE, and `oidcMethod`. */
+  /** Accepted methods of sign-in: the value of AUTH_MODE, and `oidcMethod` of the provider. */
   private readonly methods: readonly string[];
 
   constructor(
@@ -67,9 +67,9 @@ export class ConsoleSessions {
 
   /**
    * Creates a session of a caller.
-   * @param caller the session ends with its key or token
-   * @param method kind of the sign-in
-   * @param idToken ID token of the provider, by which its session is ended at the sign-out
+   * @param caller person who signed in; the session ends with the person's key or token, if any
+   * @param method `api-key`, `jwt`, or a value of `oidcMethod`
+   * @param idToken ID token of the provider, which the sign-out needs to end the provider's own session
    * @throws ProblemError (503) if there are MAX_SESSIONS sessions
    */
   async createSession(caller: Caller, method: string, idToken?: string): Promise<CreatedSession> {
@@ -118,7 +118,7 @@ export class ConsoleSessions {
 
 const PLACE = ['console_session', 'id_token'];
 
-/** Returns the box of a session's secrets. Its key follows from the token, which only the browser has. */
+/** Returns the SecretBox for a session's ID token; its key is derived from the secret token in the session's cookie. */
 function boxOf(token: string): SecretBox {
   return new SecretBox([Buffer.from(hkdfSync('sha256', token, '', 'parley-console-session', 32))]);
 }

@@ -96,7 +96,7 @@ function callerOfClaims(claims: JWTPayload, config: JwtConfig): Caller | undefin
   return named && { ...named, permissions: permissionsOf(claims[config.scopeClaim]) };
 }
 
-/** Returns the tenant and owner that the claims name; `undefined` if a required claim is missing or no name. */
+/** Returns the tenant and owner that the claims name; `undefined` if a claim is missing or invalid as a name. */
 export function namesInClaims(
   claims: JWTPayload,
   { ownerClaim, tenantClaim }: Pick<JwtConfig, 'ownerClaim' | 'tenantClaim'>,

@@ -7,7 +7,7 @@ import { isForeignPage } from './browser-guard.js';
 /** Header that the console sends with each request. A page of another origin cannot send it without a preflight. */
 const CONSOLE_HEADER = 'x-requested-with';
 const CONSOLE_VALUE = 'parley-console';
-/** Name of the session's cookie. With `__Host-` a browser takes it over HTTPS only, and from no other host. */
+/** Name of the session's cookie. Over HTTPS it is prefixed with `__Host-`, so that no other host can set the cookie. */
 const NAME = 'parley-session';
 
 /** Attributes of a cookie, beside those that all cookies of the console have. */
@@ -37,7 +37,7 @@ export class SessionCookies {
     this.ownHosts = [publicUrl, internalUrl].filter((url) => url !== undefined).map((url) => new URL(url).host);
   }
 
-  /** Returns the token of the session with which the console sent a request; `undefined` without one. */
+  /** Returns the session token in the cookie of a request from the console; `undefined` for any other request. */
   readToken(request: IncomingMessage): string | undefined {
     if (request.headers.cookie === undefined || !this.isFromConsole(request)) return undefined;
     return this.readCookie(request, NAME);

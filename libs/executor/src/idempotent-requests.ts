@@ -217,7 +217,10 @@ function idempotencyOf(request: SendMessageRequest, key: string): Idempotency {
   return { key, fingerprint: fingerprintWithout([...ENTRIES, CALL_CHAIN], request) };
 }
 
-/** Returns the fingerprints of earlier versions: with the call chain, and with the members in their original order. */
+/**
+ * Returns the fingerprints that earlier versions of the service stored for a request: one includes the call chain, one
+ * depends on the order of members.
+ */
 function earlierFingerprints(request: SendMessageRequest): string[] {
   return [fingerprintWithout(ENTRIES, request), digestOf(JSON.stringify(request))];
 }

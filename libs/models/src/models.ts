@@ -262,8 +262,8 @@ export class StoredModels extends Models {
   }
 
   /**
-   * True for a stored model, `echo`, a name for the operator's endpoint, and any name if no model is configured. Does not
-   * wait for an unreachable database.
+   * True for `echo` and for a stored model. True for any name if the operator configured an endpoint, or if no model is
+   * stored or saved together with the workflow. Does not wait for an unreachable database.
    */
   override async isUsable(name: string, { tenant, hasOthers = false }: ModelUse): Promise<boolean> {
     if (name === ECHO_MODEL || this.configured.hasEndpoint) return true;

@@ -133,7 +133,7 @@ export class OidcClient implements OnApplicationBootstrap {
     }
   }
 
-  /** Returns the address that ends the provider's session of a person; `undefined` if there is none, or none known. */
+  /** Returns the address that ends a person's session at the provider; `undefined` if the provider reports none. */
   async endSessionUrl(idToken: string): Promise<string | undefined> {
     if (!this.config) return undefined;
     try {
@@ -192,7 +192,7 @@ export class OidcClient implements OnApplicationBootstrap {
   }
 }
 
-/** Codes of errors of `openid-client` that mean that the provider gave no usable answer; no code: the call failed. */
+/** Codes of `openid-client` for errors without a usable answer of the provider; `undefined`: the call itself failed. */
 const AWAY = new Set([undefined, 'OAUTH_TIMEOUT', 'OAUTH_ABORT', 'OAUTH_RESPONSE_IS_NOT_CONFORM']);
 
 function reasonOf(error: unknown): SignInFailure {

@@ -4,7 +4,7 @@ import type { OidcConfig } from '#libs/service';
 /** Role in CONSOLE_OIDC_ROLES that every person has. */
 const EVERYONE = '*';
 
-/** Claims of a person, of the ID token or of the provider's UserInfo endpoint. */
+/** Claims about a person, from the ID token or from the provider's UserInfo endpoint. */
 export type PersonClaims = Readonly<Record<string, unknown>>;
 
 /** Reason why a person cannot sign in: the claims name no owner or tenant, or no role has a scope. */
@@ -15,7 +15,7 @@ export function areComplete(claims: PersonClaims, config: OidcConfig): boolean {
   return namesInClaims(claims, config) !== undefined && findClaim(claims, config.rolesClaim) !== undefined;
 }
 
-/** Returns the caller that the claims of a person name, with the scopes of its roles, or why there is none. */
+/** Returns the caller that the claims of a person name, with the scopes of the person's roles, or a ClaimProblem. */
 export function callerOfPerson(claims: PersonClaims, config: OidcConfig): Caller | ClaimProblem {
   const named = namesInClaims(claims, config);
   if (!named) return 'no-name';

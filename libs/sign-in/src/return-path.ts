@@ -1,6 +1,6 @@
 const START = '/';
 const MAX_LENGTH = 1_000;
-/** Base of no service: a path that leaves it names another host. */
+/** Base URL for resolving a path; no service has it. A path that resolves to another origin names another host. */
 const BASE = 'http://parley.invalid';
 
 /**

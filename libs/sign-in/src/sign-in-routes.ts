@@ -38,7 +38,7 @@ export class BegunSignIns {
     return new BegunSignIns(new SecretBox([await serviceSecret(database, NAME)]), cookies);
   }
 
-  /** Returns the `Set-Cookie` header for a sign-in that begins. A redirect from the provider must carry the cookie. */
+  /** Returns the `Set-Cookie` header for a sign-in that begins: `Lax`, so that the provider's redirect carries it. */
   cookieFor(request: IncomingMessage, begun: Omit<BegunSignIn, 'endsAt'>): string {
     const endsAt = Date.now() + MAX_SECONDS * 1000;
     const value = this.box.seal(JSON.stringify({ ...begun, endsAt } satisfies BegunSignIn), PLACE);
@@ -145,7 +145,7 @@ export class SignInController {
     if (!this.client.isConfigured) throw new NotFoundException();
   }
 
-  /** Leads to the console's page about a failed sign-in. @throws errors that are no failure of a sign-in */
+  /** Redirects to the console's page about a failed sign-in. Rethrows any error other than a failed sign-in. */
   private showFailure(reply: FastifyReply, error: unknown, returnTo: string, cookies: readonly string[] = []): void {
     const reason = failureReason(error);
     if (reason === undefined) throw error;

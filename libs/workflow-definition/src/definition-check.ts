@@ -172,7 +172,7 @@ export function findOwnProblems(
 /** Maximum number of unknown members that are reported beside malformed ones. */
 const MOST_UNKNOWN = 20;
 
-/** Adds the unknown members of a malformed definition, because a mistyped member is missing under its right name. */
+/** Adds warnings about unknown members of a malformed definition: a missing member may be there under a wrong name. */
 function withUnknownMembers(faults: readonly WorkflowProblem[], sent: JsonObject): WorkflowProblem[] {
   return [...faults, ...unknownMembers(sent).slice(0, MOST_UNKNOWN)];
 }

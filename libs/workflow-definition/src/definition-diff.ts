@@ -9,7 +9,7 @@ type Change = (typeof CHANGES)[number];
 /** Node that differs between two definitions. */
 export interface NodeChange {
   id: string;
-  /** Type of the node; after the change, if that changes it. */
+  /** Type of the node; the new one if the type changed. */
   type: string;
   change: Change;
   /** Changed members; empty for a node that was added or removed. */
@@ -98,7 +98,7 @@ function edgesByEnds(edges: readonly WorkflowEdge[]): Map<string, PlacedEdge[]> 
   return Map.groupBy(placed, ({ edge }) => `${edge.from} ${edge.to}`);
 }
 
-/** Compares the edges between the same two nodes. Those without an equal one are compared in order. */
+/** Compares the edges between the same two nodes. Edges without an equal counterpart are paired in order. */
 function diffParallelEdges(
   before: readonly PlacedEdge[],
   after: readonly PlacedEdge[],
@@ -116,7 +116,7 @@ function diffParallelEdges(
   return [...found, ...removed.map((place) => edgeChange(place, 'removed'))];
 }
 
-/** Returns the edges that have no equal one among the others; of equal edges, those that exceed the others' number. */
+/** Returns the edges without an equal counterpart among the others. Each of the others is a counterpart only once. */
 function withoutEqual(edges: readonly PlacedEdge[], others: readonly PlacedEdge[]): PlacedEdge[] {
   const counts = new Map<string, number>();
   for (const { text } of others) counts.set(text, (counts.get(text) ?? 0) + 1);

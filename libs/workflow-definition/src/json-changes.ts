@@ -13,7 +13,7 @@ export interface FieldChange {
 
 /** Maximum number of differences that one comparison reports. */
 export const MOST_CHANGES = 1_000;
-/** Number of levels below which values are compared as a whole. */
+/** Depth at which values are compared as a whole. */
 const DEEPEST = 8;
 /** Length of a path from which on values are compared as a whole. */
 const LONGEST_PATH = 512;
@@ -59,7 +59,7 @@ export class ChangeCollector {
   }
 }
 
-/** Returns the members of two values by their part of the path; `undefined` if the values are compared as a whole. */
+/** Returns the members of two values by path segment (`name`, `[id]`, `[0]`); `undefined` to compare whole values. */
 function pairMembers(
   before: JsonValue | undefined,
   after: JsonValue | undefined,

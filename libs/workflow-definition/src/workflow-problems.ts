@@ -173,8 +173,8 @@ const NAME_RULE = 'must be 1 to 64 letters, digits, underscores or hyphens, and 
 const MOST_PROBLEMS = 100;
 
 /**
- * Returns the problems of a definition, including its inline definitions: at most 100. Errors prevent a save; warnings
- * are only searched for if there are no errors, except those of unknown keys. Saved workflows that nodes name are not looked up;
+ * Returns the problems of a definition, including its inline definitions: at most 100. Errors prevent a save. Beside
+ * errors, the only warnings are those about unknown keys. Saved workflows that nodes name are not looked up;
  * `resolveNamedChildren` does that.
  */
 export function workflowProblems(definition: WorkflowDefinition, nodeTypes: NodeTypes): WorkflowProblem[] {

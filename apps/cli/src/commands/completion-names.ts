@@ -26,7 +26,7 @@ interface ExpectedNames {
   options?: Readonly<Record<string, NameKind>>;
 }
 
-/** Names that commands expect. `nodes` are those of the run in the first operand. */
+/** Kinds of names that each command expects. `nodes` are the nodes of the run in the first operand. */
 export const EXPECTED_NAMES: Readonly<Record<string, ExpectedNames>> = {
   run: { first: 'workflows' },
   runs: { options: { '-w': 'workflows', '--workflow': 'workflows' } },

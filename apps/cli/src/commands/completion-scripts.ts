@@ -37,7 +37,8 @@ function commandCases(commands: readonly Command[]): string {
 
 /**
  * Returns functions for bash and zsh: `_parley_find` sets `words` to the static words and `kind` to the kind of names
- * for the word that follows its arguments; `_parley_list` sets `names`, which are kept for a few seconds.
+ * for the word that follows its arguments; `_parley_list` sets `_parley_names` to what the command in its arguments
+ * prints, and keeps it for a few seconds.
  */
 function sharedFunctions(commands: readonly Command[]): string {
   return `_parley_find() {

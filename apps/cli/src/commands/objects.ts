@@ -12,7 +12,7 @@ interface ObjectCommand {
   word: string;
   /** Path of the API that lists the objects. */
   path: `/${string}`;
-  /** Name of one object in messages, such as `MCP server`, with its article. */
+  /** Name of one object in messages, with its article, such as `an MCP server`. */
   one: string;
   /** Plural in messages. */
   many: string;
@@ -80,7 +80,7 @@ const COMMANDS: readonly ObjectCommand[] = [
   },
 ];
 
-/** Adds the commands `workflows`, `models`, `mcp`, `credentials` and `keys`, for what a service has. */
+/** Adds the commands `workflows`, `models`, `mcp`, `credentials` and `keys`, which manage the objects of a service. */
 export function addObjectCommands(program: Command, session: Session): void {
   for (const command of COMMANDS) {
     program

@@ -94,7 +94,10 @@ async function listRevisions(session: Session, name: string, limit: string): Pro
   );
 }
 
-/** Returns the note on a revision. @param later the next revision; absent for the newest one */
+/**
+ * Returns the remarks in a revision's row, such as `restores 3, last of a deleted workflow`; '' for none.
+ * @param later the next revision; absent for the newest one
+ */
 function noteOn({ restoredFrom, createdAt }: ListedRevision, later: ListedRevision | undefined): string {
   const notes = [
     ...(restoredFrom === undefined ? [] : [`restores ${restoredFrom}`]),

@@ -10,7 +10,7 @@ import { ApiProblem, readProblem, sentenceFor } from './problem.js';
 const NAME = 'parley.api-key';
 const PATH = '/api/session';
 const OPTIONS_PATH = '/auth/options';
-/** Page that tells the other tabs of a sign-in at the provider. */
+/** Page that a new tab opens after a sign-in at the provider; it reports the sign-in to the other tabs. */
 export const SIGNED_IN_PATH = '/signed-in';
 
 /**
@@ -36,7 +36,7 @@ let providerUrl: string | undefined;
 let count = 0;
 let channel: BroadcastChannel | undefined;
 
-/** Header that proves that a request comes from a page of this origin; no session counts without it. */
+/** Header that proves that a request comes from a page of this origin; without it the service ignores the session. */
 export const CONSOLE_HEADER = { 'x-requested-with': 'parley-console' } as const;
 
 /** Returns the API key that this tab alone uses; `undefined` without one. */
@@ -203,7 +203,7 @@ export function declineSignIn(): void {
   answerAll(false);
 }
 
-/** True if the page may show nothing before the next sign-in. */
+/** True if the page must stay hidden until the next sign-in. */
 export function mustSignIn(): boolean {
   return session === undefined && (reason === 'ended' || reason === 'signed-out');
 }

@@ -34,7 +34,7 @@ export function changeLook(change: GraphChange): ChangeLook {
   return LOOKS[change];
 }
 
-/** Returns the words about a difference that follow a name; empty without a difference. */
+/** Returns the end of a sentence about a node or edge, such as `, changed`; empty without a difference. */
 export function changeWord(change: GraphChange | undefined): string {
   return change === undefined ? '' : `, ${LOOKS[change].label.toLowerCase()}`;
 }
@@ -45,7 +45,7 @@ export function changeBadge(change: GraphChange): CardBadge {
   return { text: `${sign} ${label.toLowerCase()}`, title: `${label} in the later revision`, at: 'end' };
 }
 
-/** Returns the look of an edge that differs; `look` without a difference. */
+/** Returns the look of an edge with its difference marked; `look` unchanged if there is no difference. */
 export function changedEdgeLook(look: EdgeLook, change: GraphChange | undefined): EdgeLook {
   if (change === undefined) return look;
   const { sign, label, color, dash } = LOOKS[change];

@@ -42,7 +42,7 @@ interface PairProps {
   after: string;
 }
 
-/** Shows a choice of the run before, among the newest runs of the same workflow. */
+/** Shows a menu to choose the run `before`, among the newest runs of the same workflow. */
 function OtherRun({ before, after }: PairProps) {
   const [, navigate] = useLocation();
   const { data = [] } = useQuery({

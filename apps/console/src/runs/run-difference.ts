@@ -1,6 +1,6 @@
 import type { RunDiff } from './run-api.js';
 
-/** Names what differs between two runs. */
+/** Returns what differs between two runs, such as `differs in revision 6 → 7, 2 nodes.` or `no difference.` */
 export function differenceText({ differs, before, after, inputs, nodes }: RunDiff): string {
   if (differs.length === 0) return 'no difference.';
   const changedNodes = nodes.filter((node) => node.differs.length > 0).length;

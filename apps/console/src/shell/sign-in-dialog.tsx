@@ -68,7 +68,7 @@ export function SignInDialog() {
 }
 
 /**
- * Leads to the sign-in at the provider, and back to this page.
+ * Shows a link to the sign-in at the provider, which leads back to this page.
  * @param keepsPage true to sign in in a new tab, since this page has what the person has entered
  */
 function ProviderLink({ keepsPage }: { keepsPage: boolean }) {

@@ -230,8 +230,8 @@ export function tenantPath(tenant: string): string {
 
 /**
  * Redirects a call at the service's base URL to another agent, if the `tenant` in its parameters is that agent's
- * path. Of the calls at that URL, only one to a registered agent keeps `inbound`, and a Message to an existing Task,
- * whose agent is not known yet. Calls at other URLs stay unchanged.
+ * path. A call at the base URL loses `inbound`, except if it is redirected to a registered agent, or if it is a Message
+ * to an existing Task, whose agent is not known yet. Calls at other URLs stay unchanged.
  * @throws UnknownAgent if the tenant has a slash and is not the path of an agent
  */
 export function atTenant(call: CallContext, params: unknown): CallContext {

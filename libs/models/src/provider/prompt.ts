@@ -46,8 +46,8 @@ interface RequestedPrompt {
 }
 
 /**
- * Returns the request of a call as the model reads it, for people: system messages are merged, and the bytes of files
- * are replaced by their number.
+ * Returns the request of a call as the model reads it, for people: system messages are merged, and the bytes of a file
+ * are replaced by the size of the file.
  */
 export function requestedPrompt({ provider }: Pick<Model, 'provider'>, call: ModelCall): RequestedPrompt {
   const { tools = [], temperature, maxTokens, output, isOutputDescribed } = call;
@@ -72,7 +72,7 @@ function shownMessage(message: ModelMessage, provider: string | undefined): Mode
   return { ...shown, parts, ...(provider !== undefined && keptBy(message, provider) && { kept: kept! }) };
 }
 
-/** Returns a Part without its bytes, whose number is in its metadata. */
+/** Returns a Part without its bytes; its metadata has their number (`bytes`). */
 function withoutBytes(part: Part): Part {
   if (part.raw === undefined) return part;
   const { raw, ...rest } = part;

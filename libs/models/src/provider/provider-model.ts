@@ -165,7 +165,7 @@ function usageOf({ usage }: Finish): ModelUsage | undefined {
   return { inputTokens: inputTokens.total ?? 0, outputTokens: outputTokens.total ?? 0 };
 }
 
-/** Returns the kinds of tokens that a provider reports. The provider packages say 0 for a kind that is not reported. */
+/** Returns the numbers of cached and reasoning tokens. A 0 is left out, because it may mean "not reported". */
 function usagePartsOf({ usage: { inputTokens, outputTokens } }: Finish): Pick<ModelEnd, 'usageParts'> {
   const [cachedInputTokens = 0, reasoningTokens = 0] = [inputTokens.cacheRead, outputTokens.reasoning];
   if (cachedInputTokens === 0 && reasoningTokens === 0) return {};

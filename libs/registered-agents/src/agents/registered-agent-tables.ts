@@ -205,7 +205,7 @@ class KeepTimeOfMessage1700000001392 implements MigrationInterface {
   }
 }
 
-/** Replaces the index of due polls by one in which each agent has its own: sweeps take the same number of each. */
+/** Replaces the index of due polls by one that begins with the agent, so that a sweep takes few polls of each agent. */
 class PollRegisteredAgentsInTurn1700000001393 implements MigrationInterface {
   readonly name = 'PollRegisteredAgentsInTurn1700000001393';
 

@@ -149,7 +149,7 @@ export class RelayParking {
   }
 }
 
-/** Webhooks that this process deletes at the moment. */
+/** Number of webhooks that this process deletes at the moment. */
 let deletions = 0;
 
 /**

@@ -150,7 +150,7 @@ interface DueTask {
   parked_digest: string;
 }
 
-/** Key of the next agent with parked Tasks, as a subquery. An index is read once for each agent, not for each Task. */
+/** Returns a subquery for the next agent with parked Tasks: an index is read once for each agent, not for each Task. */
 const nextAgent = (before: string): string => `(
   SELECT agent_key FROM registered_agent_task WHERE poll_at IS NOT NULL AND agent_key > ${before}
   ORDER BY agent_key LIMIT 1)`;

@@ -106,6 +106,6 @@ const PARKED = `
   WHERE turn.agent_key = $1 AND turn.task_id > $2 AND turn.poll_at IS NOT NULL AND turn.remote_task_id IS NOT NULL
     AND task.claim_token IS NULL AND task.state IN (${ACTIVE_STATES})
   ORDER BY turn.task_id LIMIT $3`;
-/** Statement that lets the polls wake the rest, which finds that the agent is gone. */
+/** Statement after which RelayPolls wakes the remaining parked Tasks; they fail, because their agent is gone. */
 const POLL_NOW = `
   UPDATE registered_agent_task SET poll_at = now() WHERE agent_key = $1 AND poll_at > now()`;

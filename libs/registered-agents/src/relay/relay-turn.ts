@@ -99,7 +99,7 @@ export class RelayTurn {
     if (ids) await this.services.tasks.keepRemote(this.context, ids);
   }
 
-  /** Ends what the agent still has for the turn after its end: the webhook, unless the Task waits for an answer. */
+  /** Deletes the webhook at the agent if the Task has ended. A Task that waits for an answer keeps its webhook. */
   endCleanly(): void {
     if (this.hasEnded || this.mirror.hasEnded) this.parking.endWebhook();
   }

@@ -36,9 +36,9 @@ interface EmittedArtifact {
 export class TaskMirror {
   private readonly artifacts = new Map<string, EmittedArtifact>();
   private readonly messages = new Set<string>();
-  /** Digests of the members of metadata in the events of the log, which some agents also write into their Task. */
+  /** Digests of metadata members in events of the log, by name. Some agents repeat these members in their Task. */
   private readonly metadata = new Map<string, string>();
-  /** Metadata of the agent's Task that the log lacks, which the next status has. */
+  /** Metadata of the agent's Task that the log lacks; the next status event has it. */
   private unsaid: JsonObject | undefined;
   private status: { state: TaskState; messageId?: string | undefined } | undefined;
   /**
@@ -78,7 +78,10 @@ export class TaskMirror {
     return status.state === 'TASK_STATE_SUBMITTED' ? [] : [this.toStatusEvent(status, metadata)];
   }
 
-  /** Returns the event of a status. It has the metadata of the agent's Task that the log lacks. */
+  /**
+   * Returns the event of a status, with the metadata of the agent's Task that the log lacks.
+   * @param ofEvent metadata of the agent's own event, if any
+   */
   toStatusEvent({ state, message }: TaskStatus, ofEvent?: Task['metadata']): TaskEvent {
     this.noteStatus({ state, ...(message && { message }) });
     const metadata = this.takeMetadata(ofEvent);

@@ -81,7 +81,7 @@ export class UnsentNote {
 
   /**
    * Stores the turn as unsent after QUICK_MS, unless the attempt proceeds before.
-   * @param close called right before that, once connections that exist by then have been noticed
+   * @param close called right before it is stored, after the process has noticed connections that exist by then
    */
   private storeLate(close: () => void): void {
     this.stopTimer();

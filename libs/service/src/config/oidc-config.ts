@@ -58,7 +58,7 @@ export function readOidc(env: Given, jwt: JwtConfig | undefined): { oidc?: OidcC
   return { oidc, problems: [] };
 }
 
-/** Returns the problems of the variables on which a sign-in depends. */
+/** Returns the problems of AUTH_MODE and PUBLIC_URL, on which a sign-in at a provider depends. */
 function surroundingProblems(env: Given): string[] {
   const problems: string[] = [];
   if (!['api-key', 'jwt'].includes(env['AUTH_MODE'] ?? ''))

@@ -8,7 +8,7 @@ import {
   type SentPrompt,
 } from './prompt-records.js';
 
-/** Maximum number of bytes of the pieces of one call that are returned together. */
+/** Maximum number of bytes of the texts (PromptLine.pieces) of one call that are returned together. */
 const MOST_BYTES = 2 * 1024 * 1024;
 
 /** Model call of a Task, without its texts. */

@@ -15,9 +15,9 @@ import { answerAttributes, requestAttributes } from './prompt-spans.js';
 
 /** Maximum bytes of the kept prompts of one Task. */
 export const PROMPT_BYTES = 256 * 1024;
-/** Bytes of `PROMPT_BYTES` that only members other than pieces may use. */
+/** Bytes of `PROMPT_BYTES` reserved for the members of lines other than `pieces`. */
 const FOR_LINES = 32 * 1024;
-/** Bytes at the end of `PROMPT_BYTES` in which the last line is marked as such. */
+/** Bytes of `PROMPT_BYTES` that must be left for a further line; a line that leaves fewer is marked as the last. */
 const FOR_LAST_LINE = 8 * 1024;
 /** Maximum number of UTF-16 code units that are kept of a piece that is too large. */
 const CUT_START = 1_000;

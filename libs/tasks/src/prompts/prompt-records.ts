@@ -33,7 +33,7 @@ interface PromptUsage {
   reasoningTokens?: number;
 }
 
-/** PromptedOutcome of one model call: an answer, or an error. */
+/** Outcome of one model call: an answer, or an error. */
 export interface PromptOutcome {
   step: number;
   model: string;
@@ -67,7 +67,7 @@ export interface PromptLine {
   at?: string;
   temperature?: number;
   maxTokens?: number;
-  /** Number of the piece with the system prompt, the tools, the schema of the answer, or the answer. */
+  /** Number of the piece with the system prompt; `tools`, `output` (schema) and `message` (answer) are pieces too. */
   system?: number;
   tools?: number;
   output?: number;
@@ -85,7 +85,7 @@ export interface PromptLine {
   pieces?: JsonValue[];
 }
 
-/** Piece that was too large to keep: its bytes, its beginning as text, and the digest of the whole. */
+/** Piece that was too large to keep: its number of bytes, its beginning as text, and the digest of the whole piece. */
 export interface CutPiece {
   cut: number;
   start: string;

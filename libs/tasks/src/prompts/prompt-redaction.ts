@@ -12,7 +12,7 @@ const DEEPEST = 600;
 const CREDENTIALS =
   /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\s\S]{0,8192}?-----END [A-Z ]{0,30}PRIVATE KEY-----|\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}|\bAIza[0-9A-Za-z_-]{35}|\bgh[pousr]_[A-Za-z0-9]{30,}|\bgithub_pat_\w{30,}|\bglpat-[\w-]{16,}|\bxox[abeprs]-[\w-]{10,}|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}|\b(?:Bearer|Basic) [A-Za-z0-9._~+/-]{16,}=*|(?<=:\/\/)[^\s/@:]{1,256}:[^\s/@]{1,256}(?=@)/g;
 
-/** Replaces secrets in what is kept of prompts by `[redacted]`: known secrets, common credentials, and a pattern. */
+/** Replaces secrets in prompts to keep or export by `[redacted]`: known secrets, common credentials, and a pattern. */
 export class PromptRedaction {
   /** @param pattern pattern of the operator (PROMPT_REDACT); absent: none */
   constructor(private readonly pattern?: RegExp) {}

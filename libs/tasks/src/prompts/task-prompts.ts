@@ -12,7 +12,7 @@ const ROOM_SHARE = 1 / 2;
 
 /**
  * Prompts of the model calls of Tasks.
- * - The journal writes them in the commit of the event with which they are recorded, so they cost no commit.
+ * - The journal writes them in the commit of their event, so they need no commit of their own.
  * - They are deleted with their Task.
  * - With PROMPT_LOG=off nothing is kept.
  */

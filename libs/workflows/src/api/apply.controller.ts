@@ -18,7 +18,7 @@ export abstract class ObjectReferences {
   abstract findNamingWorkflows(store: WorkflowStore, kind: string, name: string): Promise<string[]>;
 }
 
-/** Beginnings of the paths by which the check of workflows knows objects that are saved together, by kind. */
+/** First segments of the paths in `SavingTenant.together`, such as `agents` in `agents/x`, by kind of object. */
 const TOGETHER = { agent: 'agents', 'mcp-server': 'mcp-servers', model: 'models' } as const;
 
 /** Outcomes of one request. */

@@ -95,7 +95,10 @@ function describeTool({ name }: NamedObject, describeMissing: (object: string) =
   return `"${quoted}" names a tool of an MCP server "${server}", which does not exist; name an agent as "agent:${quoted}"`;
 }
 
-/** Returns the objects that nodes of some types name, including nodes of inline workflows. */
+/**
+ * Returns the objects that nodes of some types name, including nodes of inline workflows.
+ * @param find returns the objects that one config names; `place` is the path of the config
+ */
 export function listNamedObjects(
   { nodes }: WorkflowDefinition,
   types: readonly string[],

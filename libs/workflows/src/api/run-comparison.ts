@@ -22,7 +22,7 @@ export interface ComparedRunSummary {
   workflow: string;
   revision?: string;
   status: RunStatus;
-  /** Id of the run whose results it reuses. */
+  /** Id of the run whose results this run reuses; absent if this run is not a rerun. */
   origin?: string;
   error?: string;
   createdAt: string;

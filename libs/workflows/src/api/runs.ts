@@ -78,7 +78,7 @@ export class Runs {
 
   /**
    * Returns a run with the state of every node, or without nodes if its definition is gone.
-   * @param room memory for reading the log; absent: it is that of the whole call
+   * @param room memory for reading the log; absent: the call reads no other log
    * @throws ProblemError 404
    */
   async viewRun(

@@ -120,7 +120,7 @@ export interface CheckedWorkflow {
 /** The tenant that saves definitions. */
 export interface SavingTenant {
   tenant: string;
-  /** Names of the workflows, and paths of other objects, that are saved together; absent: one is saved alone. */
+  /** Names of the workflows, and paths of other objects, that are saved together; absent: a workflow is saved alone. */
   together?: ReadonlySet<string>;
 }
 

@@ -222,8 +222,8 @@ export class WorkflowRevisionsController {
 }
 
 /**
- * Returns the stored revision before one, of the same workflow: not of one that was deleted under its name.
- * @throws ProblemError 409
+ * Returns the stored revision before `revision`. The revisions of a deleted workflow of the same name do not count.
+ * @throws ProblemError 409 if there is none
  */
 async function findPrevious(store: WorkflowStore, name: string, revision: string): Promise<string> {
   const [own, previous] = await store.listSaves(name, 2, String(BigInt(revision) + 1n));

@@ -19,7 +19,7 @@ export interface FailureStreak {
   first?: RunEnd;
   /** Last completed run; absent if there is none among those searched. */
   completed?: RunEnd;
-  /** True if older runs exist that were not searched. */
+  /** True if `MOST_SEARCHED` runs were searched without finding a completed one, so that older ones may have failed. */
   more: boolean;
 }
 
@@ -40,7 +40,10 @@ interface StreakRow {
 export class FailureStreaks {
   constructor(private readonly database: Database) {}
 
-  /** @param since creation of the workflow: runs that began before belong to a deleted workflow of the same name */
+  /**
+   * Returns the failures since the last completed run.
+   * @param since creation of the workflow: runs that began before belong to a deleted workflow of the same name
+   */
   async findStreak(scope: TaskScope, workflow: string, since: Date): Promise<FailureStreak> {
     const values = [scope.tenant, scope.owner, `workflows/${workflow}`, since, MOST_SEARCHED];
     const { rows } = await this.database.pool.query<StreakRow>({ name: 'failure-streak', text: STREAK, values });

@@ -45,7 +45,7 @@ export interface SaveNote {
   restoredFrom?: string;
 }
 
-/** Returns the note on a save of a caller; without a name, the caller did not authenticate. */
+/** Returns the note on a save. @param owner name of the caller who saves; '' without authentication */
 export function noteOf(owner: string): SaveNote {
   return owner === '' ? {} : { author: owner };
 }
@@ -56,7 +56,7 @@ export interface WorkflowSave extends SaveNote {
   savedAt: Date;
   /**
    * Time at which the workflow of this revision was created. A workflow that was deleted and created again has another
-   * one. Absent for a revision of a deleted workflow that an earlier version of the service saved.
+   * such time. Absent for a revision of a deleted workflow that an earlier version of the service saved.
    */
   createdAt?: Date;
 }

@@ -145,7 +145,7 @@ function ShownRevision({ name, revisions, revision }: ShownRevisionProps) {
   );
 }
 
-/** Returns the revision before one, unless that belongs to an earlier workflow of the same name. */
+/** Returns the revision before the one at `index`, unless it belongs to a deleted workflow of the same name. */
 function previousOf(revisions: readonly RevisionEntry[], index: number): RevisionEntry | undefined {
   const [shown, previous] = index < 0 ? [] : [revisions[index], revisions[index + 1]];
   return shown?.createdAt === previous?.createdAt ? previous : undefined;
