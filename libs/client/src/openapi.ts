@@ -969,7 +969,7 @@ export interface paths {
         get: operations["getSession"];
         put?: never;
         /**
-         * Signs a browser in with the key or token of this request, for twelve hours.
+         * Signs a browser in with the key or token of this request, for twelve hours at most.
          * @description The answer sets a cookie that scripts cannot read. It counts only with `X-Requested-With: parley-console`, and ends with the key or token.
          */
         post: operations["createSession"];
@@ -2401,7 +2401,7 @@ export interface components {
             /** @example topic */
             from: string;
             /**
-             * @description Index of the edge in the revision after; of a removed edge, in the one before.
+             * @description Index of the edge in the later revision; of a removed edge, in the earlier revision.
              * @example 0
              */
             index: number;
@@ -4014,7 +4014,7 @@ export interface components {
             author?: string;
             /**
              * Format: date-time
-             * @description Creation of the workflow that was saved. Another time marks the history of a workflow of the same name that was deleted; absent if unknown.
+             * @description Time at which the workflow was created. Revisions with another time belong to a deleted workflow of the same name. Absent if unknown.
              */
             createdAt?: string;
             /**
@@ -4414,17 +4414,17 @@ export interface components {
             when?: string;
         };
         WorkflowFailures: {
-            /** @description Last completed run; absent if there is none. */
+            /** @description Last completed run; absent if none of the searched runs completed. */
             completed?: components["schemas"]["EndedRunView"];
             /**
              * @description Failed runs since the last completed one.
              * @example 3
              */
             failures: number;
-            /** @description First of them: the workflow fails since its revision. */
+            /** @description Earliest of these failed runs; the workflow has failed since the revision of this run. */
             first?: components["schemas"]["EndedRunView"];
             /**
-             * @description True if only the newest 1,000 runs were searched, and all failed.
+             * @description True if none of the newest 1,000 runs completed; older runs are not searched.
              * @example false
              */
             more: boolean;
@@ -7344,7 +7344,7 @@ export interface operations {
     diffRuns: {
         parameters: {
             query?: {
-                /** @description Run to compare with, the one before; default: the original run of a rerun. */
+                /** @description Run that counts as the earlier one; default: the original run, if this run is a rerun. */
                 with?: string;
             };
             header?: never;
@@ -7721,7 +7721,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionView"];
                 };
             };
-            /** @description The request has no key or token of its own, such as that of a session. */
+            /** @description The request has the cookie of a session and no key or token, or the service needs no sign-in. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8303,7 +8303,7 @@ export interface operations {
     diffWorkflowRevisions: {
         parameters: {
             query?: {
-                /** @description Revision to compare with, the one before the changes; default: the stored one before. */
+                /** @description Revision that counts as the earlier one; default: the stored revision before this one. */
                 with?: string;
             };
             header?: never;

@@ -68,13 +68,13 @@ export class SessionController {
   @Post()
   @Header('cache-control', 'no-store')
   @ApiOperation({
-    summary: 'Signs a browser in with the key or token of this request, for twelve hours.',
+    summary: 'Signs a browser in with the key or token of this request, for twelve hours at most.',
     description:
       'The answer sets a cookie that scripts cannot read. It counts only with `X-Requested-With: parley-console`, ' +
       'and ends with the key or token.',
   })
   @ApiCreatedResponse({ type: SessionView })
-  @ApiProblem(409, 'The request has no key or token of its own, such as that of a session.')
+  @ApiProblem(409, 'The request has the cookie of a session and no key or token, or the service needs no sign-in.')
   @ApiProblem(503, 'There are too many sessions.')
   async createSession(
     @Caller() caller: Caller,

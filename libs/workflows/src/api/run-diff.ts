@@ -25,7 +25,7 @@ const CUT = 'At most 2,000 characters.';
 /** Query parameters of a comparison of runs. */
 export class RunDiffQuery {
   @QueryText((text) => text.length > 0 && text.length <= LONGEST_ID, 'is not the id of a run', {
-    description: 'Run to compare with, the one before; default: the original run of a rerun.',
+    description: 'Run that counts as the earlier one; default: the original run, if this run is a rerun.',
     example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e',
   })
   with?: string;

@@ -19,11 +19,20 @@ class EndedRunView {
 class WorkflowFailures {
   @ApiProperty({ type: 'integer', description: 'Failed runs since the last completed one.', example: 3 })
   failures!: number;
-  @ApiPropertyOptional({ type: EndedRunView, description: 'First of them: the workflow fails since its revision.' })
+  @ApiPropertyOptional({
+    type: EndedRunView,
+    description: 'Earliest of these failed runs; the workflow has failed since the revision of this run.',
+  })
   first?: EndedRunView;
-  @ApiPropertyOptional({ type: EndedRunView, description: 'Last completed run; absent if there is none.' })
+  @ApiPropertyOptional({
+    type: EndedRunView,
+    description: 'Last completed run; absent if none of the searched runs completed.',
+  })
   completed?: EndedRunView;
-  @ApiProperty({ description: 'True if only the newest 1,000 runs were searched, and all failed.', example: false })
+  @ApiProperty({
+    description: 'True if none of the newest 1,000 runs completed; older runs are not searched.',
+    example: false,
+  })
   more!: boolean;
 }
 

@@ -48,8 +48,8 @@ class SavedRevision {
   @ApiPropertyOptional({
     format: 'date-time',
     description:
-      'Creation of the workflow that was saved. Another time marks the history of a workflow of the same name that was ' +
-      'deleted; absent if unknown.',
+      'Time at which the workflow was created. Revisions with another time belong to a deleted workflow of the same ' +
+      'name. Absent if unknown.',
   })
   createdAt?: string;
 }
@@ -63,7 +63,7 @@ class RevisionPage {
 /** Query parameters of a comparison of revisions. */
 class RevisionDiffQuery {
   @QueryText((text) => REVISION.test(text), 'is not a revision', {
-    description: 'Revision to compare with, the one before the changes; default: the stored one before.',
+    description: 'Revision that counts as the earlier one; default: the stored revision before this one.',
     example: '6',
   })
   with?: string;
@@ -93,7 +93,7 @@ class EdgeChangeView implements EdgeChange {
   @ApiProperty({ enum: CHANGES.filter((it) => it !== 'moved') }) change!: EdgeChange['change'];
   @ApiProperty({
     type: 'integer',
-    description: 'Index of the edge in the revision after; of a removed edge, in the one before.',
+    description: 'Index of the edge in the later revision; of a removed edge, in the earlier revision.',
     example: 0,
   })
   index!: number;
