@@ -27,6 +27,7 @@ import {
   TaskPurge,
   TaskPurgeJob,
   TASKS_UNDER_WAY,
+  UsageMergeJob,
 } from '#libs/tasks';
 import { TracingModule } from '#libs/tracing';
 import { INPUT_REASONS } from '#libs/workflow-definition';
@@ -64,6 +65,7 @@ const MIGRATIONS = [
     TaskPurge,
     TaskPurgeJob,
     CommitForgetJob,
+    UsageMergeJob,
     CountFoldingJob,
     { provide: APP_PIPE, useClass: ApiValidationPipe },
     { provide: APP_FILTER, useFactory: () => new ProblemFilter(INPUT_REASONS) },

@@ -42,7 +42,8 @@ const modesOf = (skills: readonly AgentSkill[] = []): unknown => skills.at(-1)?.
 
 describe('/api/models', () => {
   it('keeps, shows, lists, replaces and deletes a model', async () => {
-    const sent = model({ auth: 'a-key', input: ['image/*', 'image/*', 'application/pdf'] });
+    const price = { input: '0.25', output: '2', cachedInput: '0.025' };
+    const sent = model({ price, auth: 'a-key', input: ['image/*', 'image/*', 'application/pdf'] });
     const created = await api.call('POST', '/models', sent);
     expect([created.status, created.headers.get('location')]).toEqual([201, `/api/models/${sent['name'] as string}`]);
     expect(created.body).toEqual({
@@ -83,6 +84,12 @@ describe('/api/models', () => {
     ['an address of the cloud’s metadata', { baseUrl: 'http://169.254.169.254/v1' }, ['baseUrl']],
     ['a credential that is no name', { auth: 'a key' }, ['auth']],
     ['media types that are none', { input: ['image/*', 'pictures', 3] }, ['input[1]', 'input[2]']],
+    ['a price that is a number', { price: { input: 0.5, output: '2' } }, ['price.input']],
+    ['a price below zero', { price: { input: '1', output: '-2' } }, ['price.output']],
+    ['a price with too many decimals', { price: { input: '0.0000001', output: '2' } }, ['price.input']],
+    ['a price of output alone', { price: { output: '2' } }, ['price.input']],
+    ['a price in another currency', { price: { input: '1', output: '2', currency: 'EUR' } }, ['price.currency']],
+    ['a price that is no object', { price: '1' }, ['price']],
     ['another field', { apiKey: 'sk-x' }, ['apiKey']],
   ])('refuses %s, naming the field and no value', async (_what, fields, paths) => {
     const reply = await api.call<{ errors: { path: string }[] }>('POST', '/models', model(fields));

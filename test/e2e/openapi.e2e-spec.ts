@@ -84,6 +84,7 @@ const NAMES: Record<string, string> = {
   'GET /api/runs/{id}/instances': 'listInstances',
   'GET /api/runs/{id}/nodes/{node}': 'getRunNode',
   'GET /api/runs/{id}/workflow': 'getRunWorkflow',
+  'GET /api/usage': 'reportUsage',
   'GET /api/workflows': 'listWorkflows',
   'GET /api/workflows/{name}': 'getWorkflow',
   'GET /api/workflows/{name}/failures': 'getWorkflowFailures',

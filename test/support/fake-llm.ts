@@ -15,7 +15,7 @@ export interface FakeAnswer {
   text?: string | (string | Promise<unknown>)[];
   /** Arguments as a text are sent as they are, JSON or not. */
   toolCalls?: { id: string; name: string; args: JsonObject | string }[];
-  usage?: { input: number; output: number };
+  usage?: { input: number; output: number; cached?: number; reasoning?: number } | 'unreported';
   /** An HTTP status instead of an answer, and the provider's words. */
   status?: number;
   error?: string;
@@ -106,7 +106,8 @@ function completion(model: string, answer: FakeAnswer): JsonObject {
     ...(toolCalls && { tool_calls: calls(answer) }),
   };
   const choices = [{ index: 0, finish_reason: reasonOf(answer), message }];
-  return { id: 'c', object: 'chat.completion', created: 1, model, choices, usage: usageOf(answer) };
+  const usage = usageOf(answer);
+  return { id: 'c', object: 'chat.completion', created: 1, model, choices, ...(usage && { usage }) };
 }
 
 async function streamCompletion(response: ServerResponse, model: string, answer: FakeAnswer): Promise<void> {
@@ -126,7 +127,8 @@ async function streamCompletion(response: ServerResponse, model: string, answer:
   if (cut === 'broken') return void response.write('\n', () => response.destroy());
   if (cut === 'short') return void response.end();
   say({}, reasonOf(answer));
-  send({ choices: [], usage: usageOf(answer) });
+  const usage = usageOf(answer);
+  if (usage) send({ choices: [], usage });
   response.end('data: [DONE]\n\n');
 }
 
@@ -145,8 +147,14 @@ function calls({ toolCalls = [] }: FakeAnswer): JsonObject[] {
   });
 }
 
-function usageOf({ usage: { input, output } = { input: 1, output: 2 } }: FakeAnswer): JsonObject {
-  return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
+function usageOf({ usage = { input: 1, output: 2 } }: FakeAnswer): JsonObject | undefined {
+  if (usage === 'unreported') return undefined;
+  const { input, output, cached, reasoning } = usage;
+  return {
+    ...{ prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
+    ...(cached !== undefined && { prompt_tokens_details: { cached_tokens: cached } }),
+    ...(reasoning !== undefined && { completion_tokens_details: { reasoning_tokens: reasoning } }),
+  };
 }
 
 function sendJson(response: ServerResponse, status: number, body: JsonObject): void {

@@ -1068,6 +1068,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reports tokens and cost by day, workflow, model or caller.
+         * @description The sums of a day stay the same when runs are deleted.
+         */
+        get: operations["reportUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/workflows": {
         parameters: {
             query?: never;
@@ -3130,6 +3150,8 @@ export interface components {
              * @example large
              */
             name: string;
+            /** @description Prices of the tokens; absent: the cost is unknown. */
+            price?: components["schemas"]["ModelPrice"];
             /** @enum {string} */
             provider: "openai-compatible" | "openai" | "anthropic" | "google";
         };
@@ -3145,6 +3167,67 @@ export interface components {
              * @example
              */
             nextPageToken: string;
+        };
+        ModelPrice: {
+            /**
+             * @description US dollars for a million input tokens from the provider's cache; default: the price of `input`.
+             * @example 0.025
+             */
+            cachedInput?: string;
+            /**
+             * @description US dollars for a million input tokens.
+             * @example 0.25
+             */
+            input: string;
+            /**
+             * @description US dollars for a million output tokens.
+             * @example 2
+             */
+            output: string;
+        };
+        ModelUsageView: {
+            /**
+             * @description Input tokens from the providers' caches; absent if none is reported.
+             * @example 18200
+             */
+            cachedInputTokens?: number;
+            /**
+             * @description Number of calls of models.
+             * @example 12
+             */
+            calls: number;
+            /**
+             * @description Cost in US dollars, an exact decimal number; absent if unknown.
+             * @example 0.0421
+             */
+            cost?: string;
+            /**
+             * @description Number of input tokens; absent if unknown.
+             * @example 18200
+             */
+            inputTokens?: number;
+            /** @example large */
+            model: string;
+            /**
+             * @description Number of output tokens; absent if unknown.
+             * @example 18200
+             */
+            outputTokens?: number;
+            /**
+             * @description Output tokens of reasoning; absent if none is reported.
+             * @example 18200
+             */
+            reasoningTokens?: number;
+            /**
+             * @description Number of calls whose cost is unknown; `cost` omits them.
+             * @example 0
+             */
+            unpricedCalls: number;
+            /**
+             * @description Number of calls whose tokens are unknown; no sum includes them.
+             * @example 0
+             */
+            unreportedCalls: number;
         };
         ModelView: {
             /** @example provider-key */
@@ -3166,6 +3249,7 @@ export interface components {
             model: string;
             /** @example large */
             name: string;
+            price?: components["schemas"]["ModelPrice"];
             /** @enum {string} */
             provider: "openai-compatible" | "openai" | "anthropic" | "google";
             /** Format: date-time */
@@ -3423,6 +3507,11 @@ export interface components {
              * @example 512
              */
             cachedInputTokens?: number;
+            /**
+             * @description Cost in US dollars; absent if unknown.
+             * @example 0.0021
+             */
+            cost?: string;
             /** @example 812 */
             inputTokens: number;
             /** @example 64 */
@@ -3740,6 +3829,8 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             updatedAt: string;
+            /** @description Calls of models of the run and its child runs; absent if there are none. */
+            usage?: components["schemas"]["RunUsage"];
             /** @example greeting */
             workflow: string;
         };
@@ -4003,8 +4094,56 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             updatedAt: string;
+            /** @description Calls of models of the run and its child runs; absent if there are none. */
+            usage?: components["schemas"]["RunUsage"];
             /** @example greeting */
             workflow: string;
+        };
+        RunUsage: {
+            /**
+             * @description Input tokens from the providers' caches; absent if none is reported.
+             * @example 18200
+             */
+            cachedInputTokens?: number;
+            /**
+             * @description Number of calls of models.
+             * @example 12
+             */
+            calls: number;
+            /**
+             * @description Cost in US dollars, an exact decimal number; absent if unknown.
+             * @example 0.0421
+             */
+            cost?: string;
+            /**
+             * @description Number of input tokens; absent if unknown.
+             * @example 18200
+             */
+            inputTokens?: number;
+            /** @description Sums by model, child runs included, the most tokens first. */
+            models: components["schemas"]["ModelUsageView"][];
+            /**
+             * @description Number of output tokens; absent if unknown.
+             * @example 18200
+             */
+            outputTokens?: number;
+            /** @description Calls of the run's own nodes alone, without child runs of other workflows. */
+            own: components["schemas"]["UsageView"];
+            /**
+             * @description Output tokens of reasoning; absent if none is reported.
+             * @example 18200
+             */
+            reasoningTokens?: number;
+            /**
+             * @description Number of calls whose cost is unknown; `cost` omits them.
+             * @example 0
+             */
+            unpricedCalls: number;
+            /**
+             * @description Number of calls whose tokens are unknown; no sum includes them.
+             * @example 0
+             */
+            unreportedCalls: number;
         };
         SavedRevision: {
             /**
@@ -4332,6 +4471,117 @@ export interface components {
         };
         UploadedView: {
             files: components["schemas"]["FileView"][];
+        };
+        UsageGroupView: {
+            /**
+             * @description Input tokens from the providers' caches; absent if none is reported.
+             * @example 18200
+             */
+            cachedInputTokens?: number;
+            /**
+             * @description Number of calls of models.
+             * @example 12
+             */
+            calls: number;
+            /**
+             * @description Cost in US dollars, an exact decimal number; absent if unknown.
+             * @example 0.0421
+             */
+            cost?: string;
+            /**
+             * @description Number of input tokens; absent if unknown.
+             * @example 18200
+             */
+            inputTokens?: number;
+            /**
+             * @description Workflow, caller, model or day of the calls.
+             * @example greeting
+             */
+            key: string;
+            /**
+             * @description Number of output tokens; absent if unknown.
+             * @example 18200
+             */
+            outputTokens?: number;
+            /**
+             * @description Output tokens of reasoning; absent if none is reported.
+             * @example 18200
+             */
+            reasoningTokens?: number;
+            /**
+             * @description Number of calls whose cost is unknown; `cost` omits them.
+             * @example 0
+             */
+            unpricedCalls: number;
+            /**
+             * @description Number of calls whose tokens are unknown; no sum includes them.
+             * @example 0
+             */
+            unreportedCalls: number;
+        };
+        UsageReport: {
+            /** @description Groups, the most tokens first; days newest first. */
+            groups: components["schemas"]["UsageGroupView"][];
+            /**
+             * @description True if there are more groups; `total` includes them.
+             * @example false
+             */
+            more: boolean;
+            /**
+             * Format: date
+             * @description First day, in UTC.
+             * @example 2026-01-02
+             */
+            since: string;
+            total: components["schemas"]["UsageView"];
+            /**
+             * Format: date
+             * @description Last day, in UTC.
+             * @example 2026-01-31
+             */
+            until: string;
+        };
+        UsageView: {
+            /**
+             * @description Input tokens from the providers' caches; absent if none is reported.
+             * @example 18200
+             */
+            cachedInputTokens?: number;
+            /**
+             * @description Number of calls of models.
+             * @example 12
+             */
+            calls: number;
+            /**
+             * @description Cost in US dollars, an exact decimal number; absent if unknown.
+             * @example 0.0421
+             */
+            cost?: string;
+            /**
+             * @description Number of input tokens; absent if unknown.
+             * @example 18200
+             */
+            inputTokens?: number;
+            /**
+             * @description Number of output tokens; absent if unknown.
+             * @example 18200
+             */
+            outputTokens?: number;
+            /**
+             * @description Output tokens of reasoning; absent if none is reported.
+             * @example 18200
+             */
+            reasoningTokens?: number;
+            /**
+             * @description Number of calls whose cost is unknown; `cost` omits them.
+             * @example 0
+             */
+            unpricedCalls: number;
+            /**
+             * @description Number of calls whose tokens are unknown; no sum includes them.
+             * @example 0
+             */
+            unreportedCalls: number;
         };
         WaitBody: {
             /** @example 48h */
@@ -7937,6 +8187,51 @@ export interface operations {
             };
             /** @description Files cannot be stored at the moment, or 64 uploads of all callers are under way. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reportUsage: {
+        parameters: {
+            query?: {
+                /** @description Callers whose calls count: the caller itself, or all of its tenant, which needs the scope `admin`. */
+                callers?: "own" | "all";
+                groupBy?: "workflow" | "caller" | "model" | "day";
+                /** @description First day, in UTC; default: the 30th day up to `until`. */
+                since?: string;
+                /** @description Last day, in UTC; default: today. */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageReport"];
+                };
+            };
+            /** @description A parameter is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `callers` is `all`, and the caller lacks the scope `admin`. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

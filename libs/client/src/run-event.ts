@@ -37,6 +37,16 @@ interface EventLoop {
   path?: number[];
 }
 
+/** Number of tokens of a call of a model. Cached and reasoning tokens are parts of the input and output tokens. */
+interface EventUsage {
+  inputTokens: number;
+  outputTokens: number;
+  cachedInputTokens?: number;
+  reasoningTokens?: number;
+  /** Cost in US dollars, as a decimal number; absent if the model has no price. */
+  cost?: string;
+}
+
 /** Tool call of a model. */
 interface EventToolCall {
   tool: string;
@@ -64,11 +74,19 @@ export interface RunEventPayloads {
   'model.response': {
     model: string;
     step: number;
-    usage: { inputTokens: number; outputTokens: number };
+    /** Number of tokens; absent if the provider does not report it. */
+    usage?: EventUsage;
     toolCalls?: (EventToolCall & { malformed?: string })[];
     note?: string;
   };
-  'model.error': { model: string; step: number; message: string; status?: number; next?: string };
+  'model.error': {
+    model: string;
+    step: number;
+    message: string;
+    status?: number;
+    next?: string;
+    usage?: EventUsage;
+  };
   'tool.call': EventToolCall & { step: number };
   'tool.called': { tool: string; id: string; agent: string; taskId: string; contextId: string };
   'tool.result': { tool: string; id: string; result?: unknown; error?: string; truncated?: true; tokens?: number };

@@ -25,6 +25,7 @@ class PromptUsageView {
     example: 32,
   })
   reasoningTokens?: number;
+  @ApiPropertyOptional({ description: 'Cost in US dollars; absent if unknown.', example: '0.0021' }) cost?: string;
 }
 
 /** Model call of a Task, without its texts. */

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '#libs/protocol';
+import type { ModelPrice } from './model-price.js';
 
 export const MODEL_PROVIDERS = ['openai-compatible', 'openai', 'anthropic', 'google'] as const;
 
@@ -57,6 +58,8 @@ export interface ModelDefinition {
   auth?: string;
   /** Media types of Parts that the model accepts beside text and JSON. */
   input: string[];
+  /** Price of the model's tokens; absent: the cost of its calls is unknown. */
+  price?: ModelPrice;
 }
 
 /** Stored model of a tenant. */

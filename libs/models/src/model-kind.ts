@@ -13,7 +13,7 @@ export class ModelKind extends TableKind {
   readonly kind = 'model';
   readonly rank = 20;
   protected readonly table = 'model';
-  protected readonly columns = ['provider', 'model', 'base_url', 'auth', 'input'];
+  protected readonly columns = ['provider', 'model', 'base_url', 'auth', 'input', 'price'];
   protected readonly most = MOST_MODELS;
   protected readonly plural = 'models';
 
@@ -33,13 +33,27 @@ export class ModelKind extends TableKind {
   }
 
   protected override toColumns({ definition }: WantedObject): Record<string, unknown> {
-    const { provider, model, baseUrl, auth, input } = definition as unknown as ModelDefinition;
-    return { provider, model, base_url: baseUrl ?? null, auth: auth ?? null, input: JSON.stringify(input) };
+    const { provider, model, baseUrl, auth, input, price } = definition as unknown as ModelDefinition;
+    return {
+      provider,
+      model,
+      base_url: baseUrl ?? null,
+      auth: auth ?? null,
+      input: JSON.stringify(input),
+      price: price ? JSON.stringify(price) : null,
+    };
   }
 
   protected override toDefinition(row: JsonObject): JsonObject {
-    const { provider = '', model = '', base_url: baseUrl = null, auth = null, input = [] } = row;
-    return { provider, model, ...(baseUrl !== null && { baseUrl }), ...(auth !== null && { auth }), input };
+    const { provider = '', model = '', base_url: baseUrl = null, auth = null, input = [], price = null } = row;
+    return {
+      provider,
+      model,
+      ...(baseUrl !== null && { baseUrl }),
+      ...(auth !== null && { auth }),
+      input,
+      ...(price !== null && { price }),
+    };
   }
 }
 

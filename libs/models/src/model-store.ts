@@ -95,12 +95,12 @@ export class ModelStore {
   }
 }
 
-function columnsOf({ provider, model, baseUrl, auth, input }: ModelDefinition) {
-  return { provider, model, base_url: baseUrl ?? null, auth: auth ?? null, input };
+function columnsOf({ provider, model, baseUrl, auth, input, price }: ModelDefinition) {
+  return { provider, model, base_url: baseUrl ?? null, auth: auth ?? null, input, price: price ?? null };
 }
 
 function modelOf(row: ModelRow): StoredModel {
-  const { tenant, name, provider, model, base_url: baseUrl, auth, input } = row;
+  const { tenant, name, provider, model, base_url: baseUrl, auth, input, price } = row;
   return {
     tenant,
     name,
@@ -109,6 +109,7 @@ function modelOf(row: ModelRow): StoredModel {
     ...(baseUrl !== null && { baseUrl }),
     ...(auth !== null && { auth }),
     input,
+    ...(price !== null && { price }),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };

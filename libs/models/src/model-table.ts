@@ -1,6 +1,7 @@
 import { Column, Entity, type MigrationInterface, PrimaryColumn, type QueryRunner } from 'typeorm';
 import { createMarkMigration } from '#libs/configuration';
 import type { ModelProvider } from './model-definition.js';
+import type { ModelPrice } from './model-price.js';
 
 @Entity('model')
 export class ModelRow {
@@ -13,6 +14,7 @@ export class ModelRow {
   /** Name of the stored credential for calls. */
   @Column('text', { nullable: true }) auth!: string | null;
   @Column('json') input!: string[];
+  @Column('json', { nullable: true }) price!: ModelPrice | null;
   @Column('timestamptz') created_at!: Date;
   @Column('timestamptz') updated_at!: Date;
   /** Mark of the origin, such as a folder of files, from which the model was last applied; null if it never was. */
@@ -48,4 +50,21 @@ class CreateModel1700000000830 implements MigrationInterface {
   }
 }
 
-export const MODEL_MIGRATIONS = [CreateModel1700000000830, createMarkMigration('model', 'MarkModel1700000001400')];
+/** Adds the prices of models. */
+class PriceModels1700000001420 implements MigrationInterface {
+  readonly name = 'PriceModels1700000001420';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE model ADD COLUMN IF NOT EXISTS price json');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE model DROP COLUMN price');
+  }
+}
+
+export const MODEL_MIGRATIONS = [
+  CreateModel1700000000830,
+  createMarkMigration('model', 'MarkModel1700000001400'),
+  PriceModels1700000001420,
+];

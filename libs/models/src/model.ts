@@ -110,8 +110,6 @@ export interface ModelEnd {
   reason: 'stop' | 'tool-calls' | 'other';
   /** Number of tokens of the call, if the provider reports them. */
   usage?: ModelUsage;
-  /** Kinds of tokens that are part of `usage`; a kind that the provider does not report is absent. */
-  usageParts?: { cachedInputTokens?: number; reasoningTokens?: number };
   /**
    * Data that this provider wants back with the answer in later calls, such as reasoning and its signatures; absent if
    * it wants none.
@@ -128,6 +126,12 @@ export interface ModelEnd {
 export interface ModelUsage {
   inputTokens: number;
   outputTokens: number;
+  /** Input tokens that the provider read from its cache, a part of `inputTokens`; absent if it reports none. */
+  cachedInputTokens?: number;
+  /** Output tokens that the model used for reasoning, a part of `outputTokens`; absent if the provider reports none. */
+  reasoningTokens?: number;
+  /** Cost in US dollars, as a decimal number; absent if the model has no price. */
+  cost?: string;
 }
 
 /** Kind of an outage of a model, as `retry.on` of a node names it. */
@@ -144,6 +148,7 @@ interface ModelErrorOptions {
   fallback?: boolean;
   outage?: ModelOutage | undefined;
   retryAfter?: number | undefined;
+  usage?: ModelUsage | undefined;
 }
 
 /**
@@ -163,6 +168,8 @@ export class ModelError extends PublicFault {
   readonly outage: ModelOutage | undefined;
   /** Milliseconds that the provider asks to wait before the next call (`Retry-After`); `undefined` if it does not. */
   readonly retryAfter: number | undefined;
+  /** Number of tokens of the call, if the provider reports them for the answer that failed. */
+  readonly usage: ModelUsage | undefined;
 
   constructor(message: string, options: ModelErrorOptions = {}) {
     super(briefText(message), { cause: options.cause });
@@ -170,6 +177,7 @@ export class ModelError extends PublicFault {
     this.fallback = options.fallback === true;
     this.outage = options.outage;
     this.retryAfter = options.retryAfter;
+    this.usage = options.usage;
   }
 
   override get kind(): FaultKind {

@@ -9,7 +9,7 @@ import {
   ApiPropertyOptional,
   ApiTags,
 } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, IsIn, IsString, Matches, MaxLength } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsIn, IsString, Matches, MaxLength, ValidateNested } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import { Caller } from '#libs/access';
 import { OutboundHttp } from '#libs/http-client';
@@ -28,7 +28,7 @@ import {
   stillNamed,
   withMembers,
 } from '#libs/http-server';
-import { isPlainText, LONGEST_URL, TOO_LONG_URL, withoutTrailing } from '#libs/protocol';
+import { isJsonObject, isPlainText, type JsonValue, LONGEST_URL, TOO_LONG_URL, withoutTrailing } from '#libs/protocol';
 import {
   MODEL_NAME,
   MODEL_PROVIDERS,
@@ -36,6 +36,7 @@ import {
   type ModelProvider,
   type StoredModel,
 } from './model-definition.js';
+import { ModelPrice, toPlainPrice } from './model-price.js';
 import { ModelStore, MOST_MODELS } from './model-store.js';
 import { ECHO_MODEL, Models } from './models.js';
 
@@ -98,13 +99,20 @@ export class ModelBody {
   @EachEntry((it) => typeof it === 'string' && MEDIA_TYPE.test(it), 'must be a media type such as image/png or image/*')
   input?: string[];
 
+  @ApiPropertyOptional({ type: ModelPrice, description: 'Prices of the tokens; absent: the cost is unknown.' })
+  @IfGiven()
+  @ValidateNested({ message: 'must be an object' })
+  price?: ModelPrice;
+
   static from(sent: object): ModelBody {
-    return withMembers(ModelBody, sent);
+    const { price } = sent as { price?: JsonValue };
+    const read = isJsonObject(price) ? withMembers(ModelPrice, price) : price;
+    return withMembers(ModelBody, { ...sent, ...(read !== undefined && { price: read }) });
   }
 
   /** Definition to store. @throws ProblemError 400 */
   get definition(): ModelDefinition {
-    const { provider, model, auth, input = [] } = this;
+    const { provider, model, auth, input = [], price } = this;
     const baseUrl = this.baseUrl === undefined ? undefined : withoutTrailing(this.baseUrl, '/');
     if (this.name === ECHO_MODEL) throw malformedRequest({ path: 'name', detail: 'is that of the built-in model' });
     if (baseUrl === undefined && provider === 'openai-compatible')
@@ -120,6 +128,7 @@ export class ModelBody {
       ...(baseUrl !== undefined && { baseUrl }),
       ...(auth !== undefined && { auth }),
       input: [...new Set(input)],
+      ...(price && { price: toPlainPrice(price) }),
     };
   }
 }
@@ -127,7 +136,7 @@ export class ModelBody {
 /** Body that replaces a model. The name comes from the path; a name in the body is ignored. */
 class ModelReplacement extends ModelBody {
   static override from(sent: object): ModelBody {
-    return withMembers(ModelBody, { ...sent, name: 'named-by-its-path' });
+    return super.from({ ...sent, name: 'named-by-its-path' });
   }
 }
 
@@ -172,6 +181,9 @@ class ModelView {
   @ApiProperty({ type: [String], example: ['image/*'] })
   input!: string[];
 
+  @ApiPropertyOptional({ type: ModelPrice })
+  price?: ModelPrice;
+
   @ApiProperty({ format: 'date-time' })
   createdAt!: string;
 
@@ -194,7 +206,7 @@ class ModelListView {
 }
 
 function modelView(stored: StoredModel): ModelView {
-  const { name, provider, model, baseUrl, auth, input, createdAt, updatedAt } = stored;
+  const { name, provider, model, baseUrl, auth, input, price, createdAt, updatedAt } = stored;
   return {
     name,
     provider,
@@ -202,6 +214,7 @@ function modelView(stored: StoredModel): ModelView {
     ...(baseUrl !== undefined && { baseUrl }),
     ...(auth !== undefined && { auth }),
     input,
+    ...(price && { price }),
     createdAt: createdAt.toISOString(),
     updatedAt: updatedAt.toISOString(),
   };

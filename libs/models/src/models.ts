@@ -84,7 +84,10 @@ interface ModelUse {
 /** Name that always selects the built-in model. */
 export const ECHO_MODEL = 'echo';
 
-/** Built-in model, which answers with the Parts of the last message. It is used if no other model is configured. */
+/**
+ * Built-in model, which answers with the Parts of the last message and uses no tokens. It is used if no other model is
+ * configured.
+ */
 class EchoModel implements Model {
   readonly name = ECHO_MODEL;
   readonly inputModes = ['text/plain', 'application/json'];
@@ -93,7 +96,7 @@ class EchoModel implements Model {
     signal.throwIfAborted();
     const last = messages.at(-1);
     for (const part of last !== undefined && 'parts' in last ? last.parts : []) yield { part };
-    yield { end: { reason: 'stop' } };
+    yield { end: { reason: 'stop', usage: { inputTokens: 0, outputTokens: 0 } } };
   }
 }
 

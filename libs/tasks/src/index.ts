@@ -51,6 +51,13 @@ export { CommitFeed } from './feed/commit-feed.js';
 export { CountFoldingJob, TaskCounts } from './store/task-counts.js';
 export { CommitForgetJob, TaskPurge, TaskPurgeJob, TaskRetention } from './retention/task-purge.js';
 export { type OpenQuestion, type QuestionPosition, TaskQuestions } from './store/task-questions.js';
+export {
+  type TaskUsageSums,
+  TaskUsage,
+  type UsageGrouping,
+  UsageMergeJob,
+  type UsageSums,
+} from './store/task-usage.js';
 export { TaskLogPages } from './store/task-log-pages.js';
 export { type KeptCall, type KeptCallTexts, KeptPrompts } from './prompts/kept-prompts.js';
 export { PromptLog } from './prompts/prompt-log.js';

@@ -1,6 +1,7 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger, Optional } from '@nestjs/common';
 import { isTerminalState, isWaitingState, type TaskState } from '#libs/protocol';
-import { type FactPayloads, Facts, Metrics, OnFact } from '#libs/service';
+import { AppConfig, BoundedLabel, type FactPayloads, Facts, Metrics, OnFact } from '#libs/service';
+import { workflowIn } from './fold/reported-model-call.js';
 import type { JournalEntry, TaskHeader } from './store/task-store.js';
 
 /** Prometheus metrics of Tasks. */
@@ -66,7 +67,49 @@ export class TaskMetrics {
   }
 }
 
-type WrittenEntry = Pick<JournalEntry, 'state' | 'updatedAt' | 'events'>;
+/** Maximum number of workflows, and of models, that get their own label value. */
+const MOST_LABELS = 200;
+
+/**
+ * Prometheus metrics of the calls of models that this replica has committed. Workflows are named only with
+ * METRICS_WORKFLOWS, since reading metrics needs no credentials; otherwise the label is `other`.
+ */
+@Injectable()
+export class UsageMetrics {
+  private readonly workflows;
+  private readonly models = new BoundedLabel(MOST_LABELS);
+  private readonly calls;
+  private readonly tokens;
+  private readonly cost;
+
+  constructor(metrics: Metrics, config: AppConfig) {
+    this.workflows = new BoundedLabel(config.metricsWorkflows ? MOST_LABELS : 0);
+    const labels = ['workflow', 'model'] as const;
+    this.calls = metrics.counter('parley_usage_calls_total', 'Calls of models by whether their tokens are known', [
+      ...labels,
+      'tokens',
+    ]);
+    const kinds = 'Tokens of calls of models: input, output, and their parts cached and reasoning';
+    this.tokens = metrics.counter('parley_usage_tokens_total', kinds, [...labels, 'kind']);
+    const cost = 'Cost of the calls of models that have a price, in US dollars';
+    this.cost = metrics.counter('parley_usage_cost_dollars_total', cost, labels);
+  }
+
+  /** Counts the calls that a written entry reports. */
+  countCalls({ header, calls }: NonNullable<JournalEntry['used']>): void {
+    const workflow = this.workflows.boundValue(workflowIn(header.agent));
+    for (const { model: name, tokens } of calls) {
+      const labels = { workflow, model: this.models.boundValue(name) };
+      this.calls.inc({ ...labels, tokens: tokens ? 'known' : 'unknown' });
+      if (!tokens) continue;
+      const { cost, ...kinds } = tokens;
+      for (const [kind, count] of Object.entries(kinds)) if (count > 0) this.tokens.inc({ ...labels, kind }, count);
+      if (cost !== undefined) this.cost.inc(labels, Number(cost));
+    }
+  }
+}
+
+type WrittenEntry = Pick<JournalEntry, 'state' | 'updatedAt' | 'events' | 'used'>;
 
 const NODE_AGENT = /\/nodes\/([^/]+)$/;
 
@@ -76,10 +119,14 @@ const NODE_AGENT = /\/nodes\/([^/]+)$/;
  */
 @Injectable()
 export class TaskFacts {
-  constructor(private readonly facts: Facts) {}
+  constructor(
+    private readonly facts: Facts,
+    @Optional() private readonly usage?: UsageMetrics,
+  ) {}
 
-  /** Emits the facts of a written entry. */
-  emitFacts({ state, updatedAt, events }: WrittenEntry, header: TaskHeader): void {
+  /** Emits the facts of a written entry, and counts the calls of models that it reports. */
+  emitFacts({ state, updatedAt, events, used }: WrittenEntry, header: TaskHeader): void {
+    if (used) this.usage?.countCalls(used);
     for (const { event } of events) {
       if ('statusUpdate' in event && event.facts) for (const fact of event.facts) this.facts.emitNamed(fact);
     }

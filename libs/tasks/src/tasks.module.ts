@@ -16,7 +16,8 @@ import { TaskLogPages } from './store/task-log-pages.js';
 import { TaskQuestions } from './store/task-questions.js';
 import { TaskEventView, TaskRow } from './store/task-rows.js';
 import { TaskStore } from './store/task-store.js';
-import { AskedQuestions, SettledTasks, TaskFacts, TaskMetrics } from './task-metrics.js';
+import { TaskUsage } from './store/task-usage.js';
+import { AskedQuestions, SettledTasks, TaskFacts, TaskMetrics, UsageMetrics } from './task-metrics.js';
 
 /** Module of Tasks on PostgreSQL: log, feed, journal and store. Needs PostgresModule and ServiceModule. */
 @Module({
@@ -38,6 +39,8 @@ import { AskedQuestions, SettledTasks, TaskFacts, TaskMetrics } from './task-met
     TaskQuestions,
     TaskRecorder,
     TaskRetention,
+    TaskUsage,
+    UsageMetrics,
   ],
   exports: [
     TaskStore,
@@ -51,6 +54,7 @@ import { AskedQuestions, SettledTasks, TaskFacts, TaskMetrics } from './task-met
     TaskQuestions,
     TaskRecorder,
     TaskRetention,
+    TaskUsage,
   ],
 })
 export class TasksModule {}

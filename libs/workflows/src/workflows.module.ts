@@ -15,6 +15,7 @@ import { RunList } from './api/run-list.js';
 import { FailedRuns, RunMetrics } from './api/run-metrics.js';
 import { RequestBodies, RunsController, WorkflowRunsController } from './api/runs.controller.js';
 import { Runs } from './api/runs.js';
+import { RunUsages, UsageController } from './api/usage.controller.js';
 import { WorkflowCheck } from './api/workflow-check.js';
 import { WorkflowFailuresController } from './api/workflow-failures.controller.js';
 import { WorkflowPages } from './api/workflow-pages.js';
@@ -100,6 +101,7 @@ export class WorkflowAgentsModule {
     ExpressionsController,
     RunsController,
     QuestionsController,
+    UsageController,
   ],
   providers: [
     WorkflowCheck,
@@ -114,6 +116,7 @@ export class WorkflowAgentsModule {
     FailureStreaks,
     RunAnswers,
     RunInbox,
+    RunUsages,
     RunMetrics,
     FailedRuns,
     RequestBodies,

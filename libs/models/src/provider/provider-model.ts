@@ -25,9 +25,9 @@ import {
   ModelError,
   type ModelEvent,
   type ModelToolCall,
-  type ModelUsage,
 } from '../model.js';
 import { DONE_REASON, fittingEvents, repairedStreams, shortErrors, streamingWholeAnswers } from './answer-streams.js';
+import { type ModelPrice, usageOf } from '../model-price.js';
 import { filesFor, type FileSources } from './model-files.js';
 import type { ModelSigner } from './model-signer.js';
 import { asJson, promptOf, type ReadFile } from './prompt.js';
@@ -49,6 +49,7 @@ class AnswerEvents {
   constructor(
     private readonly provider: ModelProvider,
     private readonly model: string,
+    private readonly price: ModelPrice | undefined,
   ) {}
 
   /** Yields the events of a stream part. @throws the error that the provider reports in the stream */
@@ -86,16 +87,16 @@ class AnswerEvents {
   /** Returns the end of the answer. @throws ModelError if the answer was truncated, broke off, or was withheld */
   endAnswer(): ModelEnd {
     const { finish } = this;
+    const usage = finish && usageOf(finish.usage, this.price);
     const reason = finish && wholeBecause(finish.finishReason, this.provider);
     if (reason === undefined) {
       const { said, ...options } = lackOf(finish?.finishReason);
-      throw new ModelError(`model "${this.model}" gave no answer: its answer ${said}`, options);
+      throw new ModelError(`model "${this.model}" gave no answer: its answer ${said}`, { ...options, usage });
     }
-    const usage = usageOf(finish!);
     const kept = this.#keptContent();
     const isUnexplained = finish!.finishReason.raw === DONE_REASON;
     const note = isUnexplained ? { note: 'its answer ended with [DONE] and without a finish_reason' } : {};
-    return { reason, ...(usage && { usage, ...usagePartsOf(finish!) }), ...(kept !== undefined && { kept }), ...note };
+    return { reason, ...(usage && { usage }), ...(kept !== undefined && { kept }), ...note };
   }
 
   #growContent(
@@ -157,24 +158,6 @@ function lackOf(reason: LanguageModelV4FinishReason | undefined): { said: string
     default:
       return { said: 'ended in the middle', fallback: true };
   }
-}
-
-function usageOf({ usage }: Finish): ModelUsage | undefined {
-  const { inputTokens, outputTokens } = usage;
-  if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined;
-  return { inputTokens: inputTokens.total ?? 0, outputTokens: outputTokens.total ?? 0 };
-}
-
-/** Returns the numbers of cached and reasoning tokens. A 0 is left out, because it may mean "not reported". */
-function usagePartsOf({ usage: { inputTokens, outputTokens } }: Finish): Pick<ModelEnd, 'usageParts'> {
-  const [cachedInputTokens = 0, reasoningTokens = 0] = [inputTokens.cacheRead, outputTokens.reasoning];
-  if (cachedInputTokens === 0 && reasoningTokens === 0) return {};
-  return {
-    usageParts: {
-      ...(cachedInputTokens > 0 && { cachedInputTokens }),
-      ...(reasoningTokens > 0 && { reasoningTokens }),
-    },
-  };
 }
 
 /** Maximum nesting depth of the arguments of a tool. Deeper values would overflow recursive code. */
@@ -245,6 +228,8 @@ export async function languageModel(
 export interface ProviderModelOptions extends ModelSettings {
   /** Name of the model in nodes. */
   name: string;
+  /** Price of the model's tokens; absent: the cost of its calls is unknown. */
+  price?: ModelPrice | undefined;
   signer: ModelSigner;
   /** Sends requests to the provider. */
   http: OutboundFetch;
@@ -317,7 +302,7 @@ export class ProviderModel implements Model {
 
   async *#streamEvents(call: ModelCall, model: LanguageModelV4, memory: CallMemory): AsyncIterable<ModelEvent> {
     const { stream } = await this.#requestStream(call, model, memory.files);
-    const events = new AnswerEvents(this.options.provider, this.name);
+    const events = new AnswerEvents(this.options.provider, this.name, this.options.price);
     // Returning early cancels the stream and its request.
     let kept = 0;
     for await (const part of stream) {

@@ -31,7 +31,8 @@ export interface AskedCall {
 export interface ModelResponse {
   model: string;
   step: number;
-  usage: ModelUsage;
+  /** Number of tokens of the call; absent if the provider does not report it. */
+  usage?: ModelUsage;
   toolCalls?: AskedCall[];
   /**
    * Deviation of the answer from the protocol of the provider, as the rest of a sentence about the model, for example
@@ -48,6 +49,8 @@ export interface ModelFailure {
   message: string;
   /** Name of the model that is called next (`fallbacks`); absent if none is. */
   next?: string;
+  /** Number of tokens of the call; absent if the provider does not report it. */
+  usage?: ModelUsage;
 }
 
 /** Outcome of a tool call: either `result` or `error`. */

@@ -261,8 +261,9 @@ export class AgentLog {
     return { role: 'user', parts: [textPart(this.complaint(answer))] };
   }
 
-  private recordModelFailure({ step, message, next }: ModelFailure, metadata: JsonObject | undefined): void {
+  private recordModelFailure({ step, message, next, usage }: ModelFailure, metadata: JsonObject | undefined): void {
     this.step = step;
+    this.addUsage(usage);
     if (next === undefined) this.failure = { message, note: failureNote(metadata) };
     else this.open = { model: next, step };
   }
@@ -275,12 +276,16 @@ export class AgentLog {
     if (calls.length > 0) message.toolCalls = calls;
     if (kept !== undefined) message.kept = kept;
     this.said.push(message);
-    this.usage.inputTokens += usage.inputTokens;
-    this.usage.outputTokens += usage.outputTokens;
+    this.addUsage(usage);
     this.open = undefined;
     this.calls = toolCalls.map((call) => ({ ...call, step, made: 0 }));
     this.results.clear();
     this.answer = calls.length > 0 ? undefined : parts;
+  }
+
+  private addUsage({ inputTokens, outputTokens }: ModelUsage = { inputTokens: 0, outputTokens: 0 }): void {
+    this.usage.inputTokens += inputTokens;
+    this.usage.outputTokens += outputTokens;
   }
 
   private recordToolCall({ id, tool }: AskedCall, at: number | undefined): void {

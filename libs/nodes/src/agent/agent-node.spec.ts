@@ -28,7 +28,7 @@ describe('agent nodes', () => {
       undefined,
       { model: 'default-model', step: 1 },
       undefined,
-      { model: 'default-model', step: 1, usage: { inputTokens: 0, outputTokens: 0 } },
+      { model: 'default-model', step: 1 },
       undefined,
     ]);
   });

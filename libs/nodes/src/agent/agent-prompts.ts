@@ -59,7 +59,7 @@ export class PromptedCall {
     return this.attachOutcome(event, {
       message,
       reason: end.reason,
-      ...(end.usage && { usage: { ...end.usage, ...end.usageParts } }),
+      ...(end.usage && { usage: { ...end.usage } }),
       ...(note !== undefined && { note }),
     });
   }

@@ -143,9 +143,10 @@ export async function* modelStep(turn: AgentNodeTurn): ModelStepEvents {
       return yield* askedFor(turn, model, { step, isLast: at + 1 >= names.length, prompted });
     } catch (error) {
       if (!(error instanceof ModelError)) throw error;
-      const { message, status, outage, retryAfter } = error;
+      const { message, status, outage, retryAfter, usage } = error;
       const next = error.fallback && at + 1 < names.length ? modelNameAt(at + 1) : undefined;
-      const failure = { model: modelNameAt(at), step, ...(status !== undefined && { status }), message };
+      const more = { ...(status !== undefined && { status }), ...(usage && { usage }) };
+      const failure = { model: modelNameAt(at), step, message, ...more };
       const note = outage && { kind: outage, ...(retryAfter !== undefined && { retryAfter }) };
       yield prompted.attachError(
         modelError(context, { ...failure, ...(next !== undefined && { next }) }, note),
@@ -207,13 +208,14 @@ async function* askedFor(
   }
   signal.throwIfAborted();
   if (end === undefined) throw new ModelError(`model "${model.name}" broke off`, { fallback: true });
-  if (answer.isEmpty && !isLast) throw new ModelError(`model "${model.name}" ${EMPTY}`, { fallback: true });
+  const failed = { fallback: true, usage: end.usage };
+  if (answer.isEmpty && !isLast) throw new ModelError(`model "${model.name}" ${EMPTY}`, failed);
   const note = answer.isEmpty ? EMPTY : end.note;
   yield* answer.reportRest(turn.brainstorm && answerReport(turn, end.usage));
   const toolCalls = askedCalls(turn, answer.calls, step);
-  const usage = end.usage ?? { inputTokens: 0, outputTokens: 0 };
+  const used = end.usage && { usage: end.usage };
   const calls = toolCalls.length > 0 && { toolCalls };
-  const response = { model: model.name, step, usage, ...calls, ...(note !== undefined && { note }) };
+  const response = { model: model.name, step, ...used, ...calls, ...(note !== undefined && { note }) };
   yield prompted.attachAnswer(modelResponse(context, response, end.kept), {
     end,
     parts: answer.received,

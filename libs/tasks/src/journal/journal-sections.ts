@@ -16,6 +16,7 @@ export interface BatchShape {
   relayed: boolean;
   remotes: boolean;
   prompts: boolean;
+  usage: boolean;
 }
 
 /** SQL names of the column types. */
@@ -112,6 +113,20 @@ export const SECTIONS = {
   remotes: { taskId: 'text', remoteTaskId: 'text', remoteContextId: 'text' },
   /** Lines of what models were sent and have answered. */
   prompts: { taskId: 'text', sequence: 'integer', body: 'text' },
+  /** Calls of models that events report, one row each. The token columns are null if the tokens are unknown. */
+  usage: {
+    taskId: 'text',
+    parentTaskId: 'text',
+    tenant: 'text',
+    owner: 'text',
+    workflow: 'text',
+    model: 'text',
+    inputTokens: 'integer',
+    outputTokens: 'integer',
+    cachedTokens: 'integer',
+    reasoningTokens: 'integer',
+    cost: 'text',
+  },
 } as const;
 
 export type ColumnType = keyof typeof SQL_TYPES;

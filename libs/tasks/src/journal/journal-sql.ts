@@ -11,8 +11,7 @@ export const WRITER_SETTING = 'parley.writer';
  * - The statement returns the ids of the written Tasks. The other Tasks are fenced, and nothing of them is written.
  */
 export function batchText(shape: BatchShape): string {
-  const { one, continued, keyed, children, jobs, snapshots, questions, premises, files, relayed, remotes, prompts } =
-    shape;
+  const { one, continued, keyed, children, jobs, snapshots, questions, premises, usage } = shape;
   const params = new StatementParameters(shape);
   const conditions = [
     keyed && newUnderKey(params),
@@ -33,13 +32,14 @@ export function batchText(shape: BatchShape): string {
     reportedSql(params),
     ...(snapshots ? [snapshotsSql(params)] : []),
     ...(questions ? [questionsSql(params)] : []),
-    ...(files ? [usedFilesSql(params)] : []),
-    ...(relayed ? [relayedSql(params, one)] : []),
-    ...(remotes ? [remotesSql(params)] : []),
-    ...(prompts ? [promptsSql(params)] : []),
+    ...(shape.files ? [usedFilesSql(params)] : []),
+    ...(shape.relayed ? [relayedSql(params, one)] : []),
+    ...(shape.remotes ? [remotesSql(params)] : []),
+    ...(shape.prompts ? [promptsSql(params)] : []),
+    ...(usage ? [usageSql(params)] : []),
     ...(jobs ? [queuedJobsSql(params)] : []),
   ];
-  return `WITH ${parts.join(', ')} SELECT task_id FROM written${jobs ? ', queued' : ''}`;
+  return `WITH ${usage ? 'RECURSIVE ' : ''}${parts.join(', ')} SELECT task_id FROM written${jobs ? ', queued' : ''}`;
 }
 
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
@@ -265,6 +265,59 @@ prompted AS (
   SELECT * FROM ${params.rows('prompts')} AS prompt
   WHERE (prompt.task_id IN (SELECT task_id FROM written)) IS TRUE
 )`;
+
+// Each call counts once for its day, and once for each Task above its own, up to the run that began them all. Rows of
+// days are the writer's own, and rows of Tasks are written in the order of their keys, so two statements never deadlock.
+const usageSql = (params: StatementParameters): string => `
+spent AS MATERIALIZED (
+  SELECT task_id, parent_task_id, tenant, owner, workflow, model, input_tokens, output_tokens, cached_tokens,
+         reasoning_tokens, cost::numeric
+  FROM ${params.rows('usage')} AS spent
+  WHERE (spent.task_id IN (SELECT task_id FROM written)) IS TRUE
+),
+above (task_id, ancestor) AS (
+  SELECT DISTINCT task_id, parent_task_id COLLATE "C" FROM spent WHERE parent_task_id IS NOT NULL
+  UNION
+  SELECT above.task_id, next.parent_task_id
+  FROM above CROSS JOIN LATERAL (
+    SELECT parent_task_id FROM task WHERE task.task_id = above.ancestor
+    UNION ALL
+    SELECT parent_task_id FROM ${params.rows('created', 0, 6)} AS fresh
+    WHERE fresh.task_id = above.ancestor
+  ) AS next
+  WHERE next.parent_task_id IS NOT NULL
+),
+spent_by_day AS (
+  INSERT INTO usage_day AS held (tenant, owner, day, workflow, model, writer, ${USAGE_SUMS})
+  SELECT tenant, owner, (now() AT TIME ZONE 'UTC')::date, workflow, model, current_setting('${WRITER_SETTING}'), ${SUMMED}
+  FROM spent GROUP BY tenant, owner, workflow, model ORDER BY tenant, owner, workflow, model
+  ON CONFLICT (tenant, owner, day, workflow, model, writer) DO UPDATE SET ${ADDED_USAGE}
+),
+spent_by_task AS (
+  INSERT INTO task_usage AS held (task_id, workflow, model, ${USAGE_SUMS})
+  SELECT above.ancestor, spent.workflow, spent.model, ${SUMMED}
+  FROM above JOIN spent ON spent.task_id = above.task_id
+  WHERE EXISTS (SELECT FROM task WHERE task.task_id = above.ancestor)
+     OR above.ancestor = ANY (${params.at('created', 'taskId')}::text[])
+  GROUP BY above.ancestor, spent.workflow, spent.model ORDER BY above.ancestor, spent.workflow, spent.model
+  ON CONFLICT (task_id, workflow, model) DO UPDATE SET ${ADDED_USAGE}
+)`;
+
+const USAGE_COLUMNS = [
+  ['calls', 'count(*)'],
+  ['reported', 'count(input_tokens)'],
+  ['priced', 'count(cost)'],
+  ['input_tokens', 'coalesce(sum(input_tokens), 0)'],
+  ['output_tokens', 'coalesce(sum(output_tokens), 0)'],
+  ['cached_tokens', 'coalesce(sum(cached_tokens), 0)'],
+  ['reasoning_tokens', 'coalesce(sum(reasoning_tokens), 0)'],
+  ['cost', 'coalesce(sum(cost), 0)'],
+] as const;
+const USAGE_SUMS = USAGE_COLUMNS.map(([column]) => column).join(', ');
+const SUMMED = USAGE_COLUMNS.map(([, sum]) => sum).join(', ');
+
+/** Assignments that add the sums of a statement to those of a row. */
+const ADDED_USAGE = USAGE_COLUMNS.map(([column]) => `${column} = held.${column} + EXCLUDED.${column}`).join(', ');
 
 // Only jobs of Tasks that were written.
 const queuedJobsSql = (params: StatementParameters): string => `

@@ -3,9 +3,11 @@ import { callerFlag } from '#libs/jobs';
 import { isActiveState } from '#libs/protocol';
 import { BinaryArray } from '#libs/service';
 import type { RelayedTurn } from '../fold/task-event.js';
+import { workflowIn } from '../fold/reported-model-call.js';
 import { eventBytes } from '../fold/task-fold.js';
 import type { JournalEntry, RevisionPrecondition } from '../store/task-store.js';
 import { type BatchShape, type ColumnType, type SectionName, SECTIONS, sectionsOf } from './journal-sections.js';
+
 import { batchText } from './journal-sql.js';
 import { type LogRow, toLogRows } from './log-row.js';
 
@@ -248,6 +250,27 @@ function promptColumns(entries: readonly JournalEntry[]): Columns<'prompts'> {
   return columns;
 }
 
+function usageColumns(entries: readonly JournalEntry[]): Columns<'usage'> {
+  const columns = newColumns('usage');
+  for (const { taskId, used } of entries) {
+    for (const { model, tokens } of used?.calls ?? []) {
+      const { tenant, owner, agent, parentTaskId } = used!.header;
+      columns.taskId.addText(taskId);
+      columns.parentTaskId.addOptionalText(parentTaskId);
+      columns.tenant.addText(tenant);
+      columns.owner.addText(owner);
+      columns.workflow.addText(workflowIn(agent));
+      columns.model.addText(model);
+      columns.inputTokens.add(tokens?.input);
+      columns.outputTokens.add(tokens?.output);
+      columns.cachedTokens.add(tokens?.cached);
+      columns.reasoningTokens.add(tokens?.reasoning);
+      columns.cost.addOptionalText(tokens?.cost);
+    }
+  }
+  return columns;
+}
+
 /** True if the Task has ended, waits or is parked after the entry, and therefore has no writer. */
 function isSettled(entry: JournalEntry): boolean {
   return entry.wakeAt !== undefined || !isActiveState(entry.state);
@@ -281,6 +304,7 @@ const COLUMNS_OF: Record<Exclude<SectionName, 'premise'>, ToColumns> = {
   relayed: relayedColumns,
   remotes: remoteColumns,
   prompts: promptColumns,
+  usage: usageColumns,
 };
 
 /**
@@ -369,8 +393,9 @@ function shapeOf(batch: readonly JournalEntry[], logRows: number): BatchShape {
     relayed: false,
     remotes: false,
     prompts: false,
+    usage: false,
   };
-  for (const { create, keyed, jobs, snapshot, asked, named, relayed, remote, prompts } of batch) {
+  for (const { create, keyed, jobs, snapshot, asked, named, relayed, remote, prompts, used } of batch) {
     if (!create) shape.continued = true;
     if (keyed || create?.idempotency) shape.keyed = true;
     if (create?.header.parentTaskId !== undefined) shape.children = true;
@@ -382,10 +407,12 @@ function shapeOf(batch: readonly JournalEntry[], logRows: number): BatchShape {
     if (relayed) shape.relayed = true;
     if (remote) shape.remotes = true;
     if (prompts) shape.prompts = true;
+    if (used) shape.usage = true;
   }
   // The other sections follow the section of continued Tasks, except those which the most common batch has alone.
-  const { keyed, children, jobs, snapshots, questions, files, remotes, prompts } = shape;
-  if (keyed || children || jobs || snapshots || questions || files || remotes || prompts) shape.continued = true;
+  const { keyed, children, jobs, snapshots, questions, files, remotes, prompts, usage } = shape;
+  if (keyed || children || jobs || snapshots || questions || files || remotes || prompts || usage)
+    shape.continued = true;
   // Half of the batches under light load are one new Task. With more to write, single values gain nothing.
   shape.one = logRows === 1 && batch[0]?.create !== undefined && !shape.continued;
   return shape;

@@ -3,6 +3,7 @@ import type { Job } from '#libs/jobs';
 import { dateOfTimestamp, isActiveState, isTerminalState, type Task, type TaskState } from '#libs/protocol';
 import { AppConfig, InFlight } from '#libs/service';
 import { TaskFeed } from '../feed/task-feed.js';
+import { modelCallsIn } from '../fold/reported-model-call.js';
 import {
   endsTurn,
   filesNamedIn,
@@ -327,6 +328,8 @@ export class TaskRecording implements JournalSource {
     const relayed = first && 'task' in first ? first.relayed : undefined;
     const remote = remoteIdsOf(events);
     const prompts = promptsOf(events);
+    // An agent elsewhere may report anything.
+    const calls = this.header.agent.startsWith('agents/') ? undefined : modelCallsIn(events);
     return {
       taskId: this.taskId,
       contextId: this.contextId,
@@ -345,6 +348,7 @@ export class TaskRecording implements JournalSource {
       ...(relayed && { relayed }),
       ...(remote && { remote }),
       ...(prompts && { prompts }),
+      ...(calls && { used: { header: this.header, calls } }),
     };
   }
 

@@ -6,6 +6,7 @@ import {
   ReadLogPhrases1700000000143,
   ShareLogRows1700000000142,
 } from './log-migrations.js';
+import { CreateUsage1700000001430 } from './usage-migrations.js';
 import {
   AddTaskWake1700000000140,
   CreateTaskQuestion1700000000141,
@@ -359,4 +360,5 @@ export const TASK_MIGRATIONS = [
   WakeStrandedTasks1700000001360,
   IndexTaskWakeCaller1700000001380,
   CreateTaskPrompt1700000001410,
+  CreateUsage1700000001430,
 ];

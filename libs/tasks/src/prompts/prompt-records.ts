@@ -31,6 +31,8 @@ interface PromptUsage {
   cachedInputTokens?: number;
   /** Output tokens of the model's reasoning. */
   reasoningTokens?: number;
+  /** Cost in US dollars, as a decimal number; absent if it is unknown. */
+  cost?: string;
 }
 
 /** Outcome of one model call: an answer, or an error. */

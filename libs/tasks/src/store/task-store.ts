@@ -1,6 +1,7 @@
 import type { Job } from '#libs/jobs';
 import type { Task, TaskState } from '#libs/protocol';
 import type { RecordedEvent, RelayedTurn, RemoteIds, TaskQuestion } from '../fold/task-event.js';
+import type { ReportedModelCall } from '../fold/reported-model-call.js';
 import type { TaskSnapshot } from '../fold/task-fold.js';
 
 /** Tenant and owner of Tasks: a caller sees only the Tasks of its scope. */
@@ -145,6 +146,8 @@ export interface JournalEntry {
   remote?: RemoteIds;
   /** Lines of kept prompts (see PromptLog), and the sequence of the first event that has one; absent without any. */
   prompts?: { sequence: number; body: string };
+  /** Calls of models that the events report; absent if they report none. Their sums are stored in the same commit. */
+  used?: { header: TaskHeader; calls: readonly ReportedModelCall[] };
 }
 
 /**

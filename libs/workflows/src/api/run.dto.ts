@@ -37,6 +37,8 @@ import type {
   SkipReason,
 } from '#libs/workflow-engine';
 
+import { RunUsage } from './usage.dto.js';
+
 /** Task states by run status. */
 export const STATES_OF: Record<RunStatus, readonly TaskState[]> = {
   running: ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING'],
@@ -269,6 +271,11 @@ export class RunSummary extends StartedRun {
   @ApiProperty({ ...OBJECT, example: { name: 'Ada' } }) inputs!: JsonObject;
   @ApiPropertyOptional(ARTIFACTS) result?: Artifact[];
   @ApiPropertyOptional({ type: RunFailure }) error?: RunFailure;
+  @ApiPropertyOptional({
+    type: RunUsage,
+    description: 'Calls of models of the run and its child runs; absent if there are none.',
+  })
+  usage?: RunUsage;
   @ApiProperty(TIME) createdAt!: string;
   @ApiProperty(TIME) updatedAt!: string;
 }

@@ -15,6 +15,7 @@ import { RunDiffs } from './run-diff.js';
 import { RunList } from './run-list.js';
 import type { RunQuery } from './run.dto.js';
 import { RequestBodies, RunsController, WorkflowRunsController } from './runs.controller.js';
+import { RunUsages } from './usage.controller.js';
 import { Runs, unknownWorkflow } from './runs.js';
 
 const run = { taskId: 'r1', contextId: 'c1' };
@@ -108,6 +109,7 @@ beforeAll(async () => {
       { provide: AppConfig, useValue: loadConfig({}) },
       { provide: Runs, useValue: fake.runs },
       { provide: Reruns, useValue: {} },
+      { provide: RunUsages, useValue: { addUsage: async (runs: readonly unknown[]) => runs } },
       { provide: RunList, useValue: fake.list },
       { provide: RunDiffs, useValue: {} },
       { provide: TaskFeed, useValue: fake.feed },

@@ -55,6 +55,7 @@ import {
   StartedRun,
 } from './run.dto.js';
 import { Runs } from './runs.js';
+import { RunUsages } from './usage.controller.js';
 
 type PayloadCallback = (error: FastifyError | null, payload?: RequestPayload) => void;
 
@@ -154,6 +155,7 @@ export class RunsController {
     private readonly runList: RunList,
     private readonly diffs: RunDiffs,
     private readonly streams: ProcessStreams,
+    private readonly usages: RunUsages,
   ) {}
 
   @Get()
@@ -161,8 +163,9 @@ export class RunsController {
   @ApiOkResponse({ type: RunPage })
   @ApiProblem(400, 'A parameter is malformed.')
   @ApiLargeAnswer()
-  listRuns(@Query() query: RunQuery, @Call() call: ApiCall): Promise<RunPage> {
-    return this.runList.listRuns(query, call);
+  async listRuns(@Query() query: RunQuery, @Call() call: ApiCall): Promise<RunPage> {
+    const { runs, nextPageToken } = await this.runList.listRuns(query, call);
+    return { runs: await this.usages.addUsage(runs, call.scope), nextPageToken };
   }
 
   @Get(':id')
@@ -170,8 +173,9 @@ export class RunsController {
   @ApiOkResponse({ type: RunDetail })
   @ApiProblem(404, 'run not found')
   @ApiLargeAnswer()
-  getRun(@Param('id') id: string, @Call() call: ApiCall): Promise<RunDetail> {
-    return this.runs.viewRun(id, call);
+  async getRun(@Param('id') id: string, @Call() call: ApiCall): Promise<RunDetail> {
+    const [run] = await this.usages.addUsage([await this.runs.viewRun(id, call)], call.scope);
+    return run!;
   }
 
   @Get(':id/workflow')

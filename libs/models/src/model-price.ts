@@ -1,0 +1,100 @@
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Matches } from 'class-validator';
+import { ApiClosed, IfGiven } from '#libs/http-server';
+import { withoutTrailing } from '#libs/protocol';
+import type { ModelUsage } from './model.js';
+
+type ReportedUsage = Extract<LanguageModelV4StreamPart, { type: 'finish' }>['usage'];
+
+/** Form of a price: a decimal number below ten million with at most six decimals, in plain notation. */
+const PRICE = /^\d{1,7}(\.\d{1,6})?$/;
+const PRICE_FORM = 'must be a decimal number in quotes, such as "0.15", with at most 7 digits and 6 decimals';
+
+/** Number of decimals of a price. A price is for a million tokens, so a cost has six decimals more. */
+const PRICE_DECIMALS = 6;
+const COST_DECIMALS = 12;
+
+/** Prices of a model for a million tokens in US dollars, as decimal numbers. */
+@ApiClosed()
+export class ModelPrice {
+  static readonly unknown = 'is not a field of a price';
+
+  @ApiProperty({ pattern: PRICE.source, description: 'US dollars for a million input tokens.', example: '0.25' })
+  @Matches(PRICE, { message: PRICE_FORM })
+  input!: string;
+
+  @ApiProperty({ pattern: PRICE.source, description: 'US dollars for a million output tokens.', example: '2' })
+  @Matches(PRICE, { message: PRICE_FORM })
+  output!: string;
+
+  @ApiPropertyOptional({
+    pattern: PRICE.source,
+    description: "US dollars for a million input tokens from the provider's cache; default: the price of `input`.",
+    example: '0.025',
+  })
+  @IfGiven()
+  @Matches(PRICE, { message: PRICE_FORM })
+  cachedInput?: string;
+}
+
+/** Returns the members of a price, which may be an instance of the class. */
+export function toPlainPrice({ input, output, cachedInput }: ModelPrice): ModelPrice {
+  return { input, output, ...(cachedInput !== undefined && { cachedInput }) };
+}
+
+/**
+ * Returns the exact cost of a call in US dollars, as a decimal number without trailing zeros. Reasoning tokens cost as
+ * output tokens, of which they are a part.
+ */
+export function costOf(usage: Omit<ModelUsage, 'cost'>, { input, output, cachedInput = input }: ModelPrice): string {
+  const { inputTokens, outputTokens, cachedInputTokens = 0 } = usage;
+  const cost =
+    BigInt(inputTokens - cachedInputTokens) * priceUnits(input) +
+    BigInt(cachedInputTokens) * priceUnits(cachedInput) +
+    BigInt(outputTokens) * priceUnits(output);
+  const digits = cost.toString().padStart(COST_DECIMALS + 1, '0');
+  const decimals = withoutTrailing(digits.slice(-COST_DECIMALS), '0');
+  return `${digits.slice(0, -COST_DECIMALS)}${decimals && `.${decimals}`}`;
+}
+
+/**
+ * Returns the number of tokens that the provider reports, with their cost if the model has a price; `undefined` if the
+ * provider reports no number, or one that is no count.
+ */
+export function usageOf(
+  { inputTokens: input, outputTokens: output }: ReportedUsage,
+  price: ModelPrice | undefined,
+): ModelUsage | undefined {
+  if (input.total === undefined && output.total === undefined) return undefined;
+  const [inputTokens, outputTokens] = [input.total ?? 0, output.total ?? 0];
+  if (!isTokenCount(inputTokens) || !isTokenCount(outputTokens)) return undefined;
+  const cached = partOf(input.cacheRead, inputTokens);
+  const reasoning = partOf(output.reasoning, outputTokens);
+  const tokens = {
+    inputTokens,
+    outputTokens,
+    ...(cached > 0 && { cachedInputTokens: cached }),
+    ...(reasoning > 0 && { reasoningTokens: reasoning }),
+  };
+  return { ...tokens, ...(price && { cost: costOf(tokens, price) }) };
+}
+
+/** Returns a number of tokens that is a part of `total`; 0 if the provider reports none, or one that is no part. */
+function partOf(count: number | undefined, total: number): number {
+  return count !== undefined && isTokenCount(count) && count <= total ? count : 0;
+}
+
+/** Returns a price in units of a millionth of a dollar. */
+function priceUnits(price: string): bigint {
+  const [whole = '', decimals = ''] = price.split('.');
+  return BigInt(whole + decimals.padEnd(PRICE_DECIMALS, '0'));
+}
+
+/** Maximum number of tokens of one call; a provider that reports more reports nonsense. */
+const MOST_TOKENS = 1_000_000_000;
+
+/** True if a number that a provider reports can be the number of tokens of a call. */
+export function isTokenCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0 && value <= MOST_TOKENS;
+}

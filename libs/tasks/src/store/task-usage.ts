@@ -1,0 +1,270 @@
+import { Injectable } from '@nestjs/common';
+import type { Pool } from 'pg';
+import { Jobs, scheduleUpkeep } from '#libs/job-queue';
+import { Database } from '#libs/postgres';
+import { withoutTrailing } from '#libs/protocol';
+import { TaskRetention } from '../retention/task-purge.js';
+import type { TaskScope } from './task-store.js';
+
+/** Sums of calls of models. */
+export interface UsageSums {
+  calls: number;
+  /** Number of calls whose tokens are unknown, since the provider did not report them. */
+  unreportedCalls: number;
+  /** Number of calls whose cost is unknown, since the model had no price or the tokens are unknown. */
+  unpricedCalls: number;
+  /** Number of tokens of the calls that report them; absent if no call does. */
+  inputTokens?: number;
+  outputTokens?: number;
+  /** Part of `inputTokens` that providers read from their caches. */
+  cachedInputTokens?: number;
+  /** Part of `outputTokens` that models used for reasoning. */
+  reasoningTokens?: number;
+  /** Cost in US dollars of the calls whose cost is known, as a decimal number; absent if no call has one. */
+  cost?: string;
+}
+
+/** Property of calls by which their sums are grouped. */
+export type UsageGrouping = 'workflow' | 'caller' | 'model' | 'day';
+
+/** Group of calls with its sums. */
+interface UsageGroup extends UsageSums {
+  /** Workflow, caller, model or day (`2026-01-31`) of the calls. */
+  key: string;
+}
+
+/** Days and callers of which `TaskUsage.sumDays` adds the calls. */
+export interface UsageQuery {
+  tenant: string;
+  owner: string;
+  /** True for all callers of the tenant; false for `owner` alone. */
+  isWholeTenant: boolean;
+  /** First and last day, in UTC, as `2026-01-31`. */
+  since: string;
+  until: string;
+  groupBy: UsageGrouping;
+  /** Maximum number of groups; those with the most tokens are returned, or the newest days. */
+  limit: number;
+}
+
+/** Sums of the calls of some days, in all and by group. */
+export interface UsageTotals {
+  total: UsageSums;
+  groups: UsageGroup[];
+}
+
+/** Sums of the calls below one Task. */
+export interface TaskUsageSums {
+  /** Calls of nodes of `workflow` alone. */
+  own: UsageSums;
+  total: UsageSums;
+  /** Sums by model, the most tokens first. */
+  models: UsageGroup[];
+}
+
+/** Days for which sums are kept. */
+const USAGE_DAYS = 800;
+
+/**
+ * Sums of the calls of models that the logs of Tasks report (see `modelCallsIn`). The journal adds a call in the commit
+ * of its event, so the sums are exact at any time, and neither a kill nor a repeated execution counts a call twice.
+ * - The sums of a day do not change when Tasks are deleted.
+ * - The sums of a Task include all Tasks below it, each call once.
+ */
+@Injectable()
+export class TaskUsage {
+  private readonly pool: Pool;
+
+  constructor(
+    private readonly database: Database,
+    retention: TaskRetention,
+  ) {
+    this.pool = database.pool;
+    retention.purgeWith('DELETE FROM task_usage WHERE task_id = ANY($1::text[])');
+  }
+
+  /** Adds the calls of some days, in all and by group. Groups beyond the limit are omitted. */
+  async sumDays({ tenant, owner, isWholeTenant, since, until, groupBy, limit }: UsageQuery): Promise<UsageTotals> {
+    const column = COLUMNS[groupBy];
+    const { rows } = await this.database.reads.queryInTurn<GroupRow>(
+      { tenant, owner },
+      {
+        text: `
+          SELECT ${column} AS key, ${SUMS} FROM usage_day
+          WHERE tenant = $1 AND ${isWholeTenant ? '$2::text IS NOT NULL' : 'owner = $2'}
+            AND day BETWEEN $3::date AND $4::date
+          GROUP BY GROUPING SETS ((${column}), ())
+          ORDER BY grouping(${column}) DESC, ${groupBy === 'day' ? 'key DESC' : MOST_TOKENS} LIMIT $5`,
+        values: [tenant, owner, since, until, limit + 1],
+      },
+    );
+    const [total = NO_CALLS, ...groups] = rows;
+    return { total: toSums(total), groups: groups.map(toGroup) };
+  }
+
+  /**
+   * Returns the sums of the calls below some Tasks by Task id. Tasks without calls are omitted.
+   * @param tasks ids of the Tasks, with the workflow whose calls count as their own
+   */
+  async readTasks(
+    scope: TaskScope,
+    tasks: readonly { taskId: string; workflow: string }[],
+  ): Promise<Map<string, TaskUsageSums>> {
+    if (tasks.length === 0) return new Map();
+    const { rows } = await this.database.reads.queryInTurn<TaskRow>(scope, {
+      text: BY_TASK,
+      values: [tasks.map(({ taskId }) => taskId), tasks.map(({ workflow }) => workflow)],
+    });
+    const found = Map.groupBy(rows, ({ task_id: taskId }) => taskId);
+    return new Map(Array.from(found, ([taskId, of]) => [taskId, toTaskSums(of)]));
+  }
+
+  /** Merges the sums of former writers into one row each, and deletes those of days that are no longer kept. */
+  async mergeDays(signal: AbortSignal): Promise<void> {
+    await this.pool.query("DELETE FROM usage_day WHERE day < (now() AT TIME ZONE 'UTC')::date - $1::int", [USAGE_DAYS]);
+    for (let merged = MERGED_AT_ONCE; merged === MERGED_AT_ONCE && !signal.aborted;) {
+      const { rows } = await this.pool.query<{ merged: number }>(MERGE, [MERGED_AT_ONCE]);
+      merged = rows[0]?.merged ?? 0;
+    }
+  }
+}
+
+const COLUMNS: Record<UsageGrouping, string> = {
+  workflow: 'workflow',
+  caller: 'owner',
+  model: 'model',
+  day: `to_char(day, 'YYYY-MM-DD')`,
+};
+
+const NAMES = ['calls', 'reported', 'priced', 'input_tokens', 'output_tokens', 'cached_tokens', 'reasoning_tokens'];
+const SUMS = [
+  ...NAMES.map((name) => `coalesce(sum(${name}), 0)::float8 AS ${name}`),
+  'coalesce(trim_scale(sum(cost)), 0)::text AS cost',
+].join(', ');
+const MOST_TOKENS = 'sum(input_tokens + output_tokens) DESC, key';
+
+// The ids of one page of a list: each is a range of the primary key.
+const BY_TASK = `
+  SELECT used.task_id, wanted.workflow = used.workflow AS own, used.model AS key, ${SUMS}
+  FROM unnest($1::text[], $2::text[]) AS wanted (task_id, workflow) JOIN task_usage AS used USING (task_id)
+  GROUP BY used.task_id, own, used.model
+  ORDER BY used.task_id, ${MOST_TOKENS}`;
+
+interface SumsRow {
+  calls: number;
+  reported: number;
+  priced: number;
+  input_tokens: number;
+  output_tokens: number;
+  cached_tokens: number;
+  reasoning_tokens: number;
+  cost: string;
+}
+
+const NO_CALLS: SumsRow = {
+  calls: 0,
+  reported: 0,
+  priced: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  cached_tokens: 0,
+  reasoning_tokens: 0,
+  cost: '0',
+};
+
+interface GroupRow extends SumsRow {
+  key: string;
+}
+
+interface TaskRow extends GroupRow {
+  task_id: string;
+  own: boolean;
+}
+
+function toSums(row: SumsRow): UsageSums {
+  return {
+    calls: row.calls,
+    unreportedCalls: row.calls - row.reported,
+    unpricedCalls: row.calls - row.priced,
+    ...(row.reported > 0 && { inputTokens: row.input_tokens, outputTokens: row.output_tokens }),
+    ...(row.cached_tokens > 0 && { cachedInputTokens: row.cached_tokens }),
+    ...(row.reasoning_tokens > 0 && { reasoningTokens: row.reasoning_tokens }),
+    ...(row.priced > 0 && { cost: row.cost }),
+  };
+}
+
+function toGroup({ key, ...row }: GroupRow): UsageGroup {
+  return { key, ...toSums(row) };
+}
+
+function toTaskSums(rows: readonly TaskRow[]): TaskUsageSums {
+  const models = Map.groupBy(rows, ({ key }) => key);
+  return {
+    own: toSums(addRows(rows.filter(({ own }) => own))),
+    total: toSums(addRows(rows)),
+    models: Array.from(models, ([key, of]) => ({ key, ...toSums(addRows(of)) })),
+  };
+}
+
+function addRows(rows: readonly SumsRow[]): SumsRow {
+  const addColumn = (name: Exclude<keyof SumsRow, 'cost'>): number => rows.reduce((total, row) => total + row[name], 0);
+  return {
+    calls: addColumn('calls'),
+    reported: addColumn('reported'),
+    priced: addColumn('priced'),
+    input_tokens: addColumn('input_tokens'),
+    output_tokens: addColumn('output_tokens'),
+    cached_tokens: addColumn('cached_tokens'),
+    reasoning_tokens: addColumn('reasoning_tokens'),
+    cost: addDecimals(rows.map(({ cost }) => cost)),
+  };
+}
+
+/** Number of decimals of a cost. */
+const DECIMALS = 12;
+
+/** Returns the exact sum of decimal numbers without trailing zeros. */
+function addDecimals(values: readonly string[]): string {
+  const total = values.reduce((sum, value) => {
+    const [whole = '', decimals = ''] = value.split('.');
+    return sum + BigInt(whole + decimals.padEnd(DECIMALS, '0'));
+  }, 0n);
+  const digits = total.toString().padStart(DECIMALS + 1, '0');
+  const decimals = withoutTrailing(digits.slice(-DECIMALS), '0');
+  return `${digits.slice(0, -DECIMALS)}${decimals && `.${decimals}`}`;
+}
+
+const MERGED_AT_ONCE = 1_000;
+const KEY = 'tenant, owner, day, workflow, model';
+const ALL = [...NAMES, 'cost'];
+
+// The statement never waits for a locked row. A writer that is presumed gone and returns creates new rows.
+const MERGE = `
+  WITH picked AS MATERIALIZED (
+    SELECT ${KEY}, writer FROM usage_day
+    WHERE writer <> '' AND NOT EXISTS (SELECT FROM task_writer WHERE task_writer.writer = usage_day.writer)
+    LIMIT $1 FOR UPDATE SKIP LOCKED
+  ),
+  gone AS (
+    DELETE FROM usage_day AS old USING picked
+    WHERE (old.tenant, old.owner, old.day, old.workflow, old.model, old.writer)
+        = (picked.tenant, picked.owner, picked.day, picked.workflow, picked.model, picked.writer)
+    RETURNING old.*
+  ),
+  merged AS (
+    INSERT INTO usage_day AS held (${KEY}, writer, ${ALL.join(', ')})
+    SELECT ${KEY}, '', ${ALL.map((name) => `sum(${name})`).join(', ')} FROM gone
+    GROUP BY ${KEY} ORDER BY ${KEY}
+    ON CONFLICT (${KEY}, writer) DO UPDATE SET ${ALL.map((name) => `${name} = held.${name} + EXCLUDED.${name}`).join(', ')}
+  )
+  SELECT count(*)::int AS merged FROM gone`;
+
+const MERGE_DAYS = { name: 'tasks.merge-usage', match: '23 * * * *' };
+
+/** Job that merges the sums of usage of former writers. */
+@Injectable()
+export class UsageMergeJob {
+  constructor(jobs: Jobs, usage: TaskUsage) {
+    scheduleUpkeep(jobs, MERGE_DAYS, (signal) => usage.mergeDays(signal));
+  }
+}

@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '#libs/postgres';
+import {
+  FoldMemory,
+  type JournalEntry,
+  PostgresTaskStore,
+  TaskPurge,
+  TaskRetention,
+  TaskUsage,
+  type UsageGrouping,
+} from '#libs/tasks';
+import type { TestDatabase } from '../support/postgres.js';
+import { newDraft } from './task-draft.js';
+import { openTaskDatabase } from './task-database.js';
+
+type Draft = ReturnType<typeof newDraft>;
+type Used = NonNullable<JournalEntry['used']>;
+type Call = Used['calls'][number];
+
+let server: TestDatabase;
+let database: Database;
+let store: PostgresTaskStore;
+let retention: TaskRetention;
+let usage: TaskUsage;
+
+beforeAll(async () => {
+  ({ server, database } = await openTaskDatabase());
+  store = new PostgresTaskStore(database);
+  retention = new TaskRetention();
+  usage = new TaskUsage(database, retention);
+});
+
+afterAll(async () => {
+  await database.close();
+  await server.drop();
+});
+
+const NODE = 'workflows/w/nodes/n';
+const NO_TOKENS = { calls: 0, unreportedCalls: 0, unpricedCalls: 0 };
+
+it('counts each call once for its day, and once for each Task above it', async () => {
+  const owner = randomUUID();
+  const run = newDraft({ owner });
+  const node = newDraft({ owner, agent: NODE, parentTaskId: run.taskId });
+  // A child run, which began in the same batch as the call of its node.
+  const child = newDraft({ owner, agent: 'workflows/w/nodes/sub', parentTaskId: run.taskId });
+  const inner = newDraft({ owner, agent: 'workflows/inner/nodes/x', parentTaskId: child.taskId });
+  await store.writeBatch([
+    run.created(),
+    node.created(),
+    child.created(),
+    called(inner, inner.created(), [known('small', 7, 1, { cached: 5 })]),
+  ]);
+  await store.writeBatch([
+    called(node, node.continued(node.token, 1, node.status('TASK_STATE_WORKING')), [
+      known('large', 100, 20, { reasoning: 8, cost: '0.000000000001' }),
+      known('large', 10, 2, { cost: '0.1' }),
+      { model: 'large' },
+    ]),
+  ]);
+  const own = {
+    ...{ calls: 3, unreportedCalls: 1, unpricedCalls: 1 },
+    ...{ inputTokens: 110, outputTokens: 22, reasoningTokens: 8, cost: '0.100000000001' },
+  };
+  const small = {
+    calls: 1,
+    unreportedCalls: 0,
+    unpricedCalls: 1,
+    inputTokens: 7,
+    outputTokens: 1,
+    cachedInputTokens: 5,
+  };
+  const total = {
+    ...{ calls: 4, unreportedCalls: 1, unpricedCalls: 2, inputTokens: 117, outputTokens: 23 },
+    ...{ cachedInputTokens: 5, reasoningTokens: 8, cost: '0.100000000001' },
+  };
+  const asked = [
+    { taskId: run.taskId, workflow: 'w' },
+    { taskId: child.taskId, workflow: 'inner' },
+    { taskId: node.taskId, workflow: 'w' },
+  ];
+  const found = await usage.readTasks({ tenant: '', owner }, asked);
+  const models = [
+    { key: 'large', ...own },
+    { key: 'small', ...small },
+  ];
+  expect(found.get(run.taskId)).toEqual({ own, total, models });
+  expect(found.get(child.taskId)).toEqual({ own: small, total: small, models: models.slice(1) });
+  expect(found.has(node.taskId)).toBe(false);
+  expect(await report('workflow', owner)).toEqual({
+    total,
+    groups: [
+      { key: 'w', ...own },
+      { key: 'inner', ...small },
+    ],
+  });
+  expect(await report('model', owner)).toEqual({ total, groups: models });
+  expect(await report('caller', owner)).toEqual({ total, groups: [{ key: owner, ...total }] });
+  expect(await report('day', owner)).toEqual({
+    total,
+    groups: [{ key: expect.stringMatching(/^\d{4}-\d\d-\d\d$/), ...total }],
+  });
+});
+
+it('counts nothing of an entry that is fenced', async () => {
+  const owner = randomUUID();
+  const run = newDraft({ owner });
+  const node = newDraft({ owner, agent: NODE, parentTaskId: run.taskId });
+  await store.writeBatch([run.created(), node.created()]);
+  const entry = called(node, node.continued(node.token, 1, node.status('TASK_STATE_WORKING')), [known('large', 1, 1)]);
+  expect(await store.writeBatch([{ ...entry, token: 'lost' }])).toEqual(['fenced']);
+  expect(await report('day', owner)).toEqual({ total: NO_TOKENS, groups: [] });
+  expect(await store.writeBatch([entry])).toEqual(['written']);
+  // A second execution of the same turn, whose event is in the log already.
+  expect(await store.writeBatch([entry])).toEqual(['fenced']);
+  expect((await report('day', owner)).total).toMatchObject({ calls: 1, inputTokens: 1 });
+});
+
+it('shows unknown tokens as unknown, and the callers of a tenant separately', async () => {
+  const [ann, bob] = [randomUUID(), randomUUID()];
+  const direct = newDraft({ owner: ann, agent: NODE });
+  await store.writeBatch([called(direct, direct.created(), [{ model: 'mute' }])]);
+  const other = newDraft({ owner: bob, agent: NODE });
+  await store.writeBatch([called(other, other.created(), [known('m', 5, 5)])]);
+  const unknown = { calls: 1, unreportedCalls: 1, unpricedCalls: 1 };
+  expect(await report('workflow', ann)).toEqual({ total: unknown, groups: [{ key: 'w', ...unknown }] });
+  const all = await report('caller', ann, { isWholeTenant: true });
+  expect(all.groups.map(({ key }) => key)).toEqual(expect.arrayContaining([ann, bob]));
+  expect((await report('caller', ann, { isWholeTenant: true, tenant: 'other' })).groups).toEqual([]);
+  expect((await report('caller', ann, { isWholeTenant: true, limit: 1 })).groups).toHaveLength(1);
+});
+
+it('keeps the sums of a day when the Tasks are purged and the writer is gone', async () => {
+  const owner = randomUUID();
+  const run = newDraft({ owner });
+  const node = newDraft({ owner, agent: NODE, parentTaskId: run.taskId });
+  await store.writeBatch([run.created(), called(node, node.created(), [known('m', 3, 4, { cost: '1.5' })])]);
+  for (const draft of [node, run])
+    await store.writeBatch([draft.continued(draft.token, 1, draft.status('TASK_STATE_COMPLETED'))]);
+  const before = await report('day', owner);
+  await new TaskPurge(database, retention, new FoldMemory()).purgeTasks(
+    new Date(Date.now() + 60_000),
+    AbortSignal.timeout(60_000),
+  );
+  const asked = [{ taskId: run.taskId, workflow: 'w' }];
+  expect(await usage.readTasks({ tenant: '', owner }, asked)).toEqual(new Map());
+  await server.query('DELETE FROM task_count_rest');
+  await server.query('DELETE FROM task_writer');
+  await usage.mergeDays(AbortSignal.timeout(60_000));
+  expect(await report('day', owner)).toEqual(before);
+  expect(await server.query('SELECT DISTINCT writer FROM usage_day')).toEqual([{ writer: '' }]);
+  await server.query(`UPDATE usage_day SET day = day - 801 WHERE owner = '${owner}'`);
+  await usage.mergeDays(AbortSignal.timeout(60_000));
+  expect(await server.query('SELECT FROM usage_day WHERE owner = $1', [owner])).toEqual([]);
+});
+
+it('reads a report by index, whatever the number of other callers and days', async () => {
+  await server.query(
+    `INSERT INTO usage_day SELECT 't' || n % 7, 'o' || n % 100, '2020-01-01'::date + n % 700, 'w' || n, 'm', '', 1, 1, 0, 1, 1, 0, 0, 0
+     FROM generate_series(1, 20000) AS n`,
+  );
+  await server.query('ANALYZE usage_day');
+  const plan = async (condition: string) =>
+    JSON.stringify(
+      await server.query(
+        `EXPLAIN SELECT workflow, sum(calls) FROM usage_day
+         WHERE tenant = 't1' AND ${condition} AND day BETWEEN '2020-03-01' AND '2020-03-30' GROUP BY workflow`,
+      ),
+    );
+  expect(await plan(`owner = 'o1'`)).toContain('usage_day_pkey');
+  expect(await plan(`'o1'::text IS NOT NULL`)).toContain('usage_day_tenant');
+});
+
+/** The report of all days. */
+function report(
+  groupBy: UsageGrouping,
+  owner: string,
+  more: { tenant?: string; isWholeTenant?: boolean; limit?: number } = {},
+) {
+  const days = { since: '2000-01-01', until: '2999-12-31' };
+  return usage.sumDays({ tenant: '', owner, isWholeTenant: false, ...days, groupBy, limit: 100, ...more });
+}
+
+function known(model: string, input: number, output: number, more: Partial<Call['tokens']> = {}): Call {
+  return { model, tokens: { input, output, cached: 0, reasoning: 0, ...more } };
+}
+
+/** An entry whose events report calls. */
+function called(draft: Draft, entry: JournalEntry, calls: readonly Call[]): JournalEntry {
+  return { ...entry, used: { header: draft.created().create!.header, calls } };
+}
