@@ -92,6 +92,7 @@ describe('answers of the service', () => {
       problems: [
         { severity: 'error', code: 'UNKNOWN_NODE', path: 'edges[0].to', edge: 0 },
         { severity: 'error', code: 'UNKNOWN_KEY', path: 'budget' },
+        { severity: 'warning', code: 'UNKNOWN_CONFIG_KEY', path: 'nodes[1].config.promt' },
       ],
     });
     expect((await stage.api.call('PUT', `/workflows/${definition.name}`, { ...definition, budget: {} })).status).toBe(
