@@ -6,7 +6,7 @@
  * If `PARLEY_TEST_FAILURES` names a file, the failed tests are appended to it.
  */
 import { spawn } from 'node:child_process';
-import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jest } from './checks.mjs';
@@ -26,6 +26,9 @@ if (mayDriveBrowser(options)) {
 }
 const folder = mkdtempSync(join(tmpdir(), 'parley-test-'));
 const report = join(folder, 'report.json');
+// Where test/support/free-port.mjs notes the ports that this run has used.
+process.env.PARLEY_TEST_PORTS = join(folder, 'ports');
+mkdirSync(process.env.PARLEY_TEST_PORTS);
 const [command, ...args] = jest(['--json', `--outputFile=${report}`, ...projectsLast(options)]);
 // With --json jest keeps standard output for the report, which goes to the file instead; but for the table of coverage.
 const output = process.argv.includes('--coverage') ? 'inherit' : 'ignore';
