@@ -4,6 +4,7 @@ import { type JsonObject, type Message, statusUpdate, userMessage } from '#libs/
 import { FakeAgent } from '../../../test/support/fake-agent.js';
 import type { FakeStep } from '../../../test/support/fake-behaviour.js';
 import { ExternalNode } from './external-node.js';
+import type { NodeEvent } from './node-executor.js';
 import { artifactParts, outline, played, taskWith, turn } from './testing/turn.js';
 
 const FEATURE = 'https://agents.example/ext/priority/v1';
@@ -65,8 +66,15 @@ describe('what an external node passes on beside Parts', () => {
   });
 
   it('are the texts of an agent at work, each once', async () => {
-    agent.always({ steps: [working('first'), { sleep: 300 }, working('first'), working('second'), completed] });
-    const events = await play(turn('x'));
+    agent.always({ steps: [working('first'), { hold: true }, working('first'), working('second'), completed] });
+    const executor = type.createExecutor({ id: 'ext', type: 'external', config: { endpoint_url: agent.url } });
+    const events: NodeEvent[] = [];
+    for await (const event of executor.execute(turn('x'))) {
+      const isFirst = JSON.stringify(event).includes('"first"');
+      events.push(event as NodeEvent);
+      // Longer than the pause between two texts that are reported.
+      if (isFirst) setTimeout(() => agent.release(), 300);
+    }
     const said = events.flatMap((event) => ('statusUpdate' in event ? [event.statusUpdate.status] : []));
     const texts = said.flatMap(({ state, message }) =>
       state === 'TASK_STATE_WORKING' && message ? message.parts.map(({ text }) => text) : [],
