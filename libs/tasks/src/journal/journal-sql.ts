@@ -166,13 +166,13 @@ const OF_A_HOLDER = '(fresh.task_id IN (SELECT task_id FROM disowned)) IS NOT TR
 const positionOf = (array: string): string => `generate_subscripts(${array}, 1) AS position`;
 
 // A save of another revision is answered after its commit, so this statement sees every revision that a caller could
-// know of.
+// know of. OFFSET 0 keeps the planner from a join, which would read all workflows of all tenants.
 const failedPremisesSql = (params: StatementParameters): string => `
 outdated AS MATERIALIZED (
   SELECT position
   FROM ${params.rows('premises', 0, 3, positionOf(params.at('premises', 'tenant')))} AS premise
   WHERE NOT EXISTS (SELECT FROM workflow_newest AS newest
-    WHERE newest.tenant = premise.tenant AND newest.name = premise.name AND newest.version = premise.version)
+    WHERE newest.tenant = premise.tenant AND newest.name = premise.name AND newest.version = premise.version OFFSET 0)
 ),
 failed AS MATERIALIZED (
   SELECT task_id FROM ${params.rows('premises', 3)} AS made
@@ -287,6 +287,11 @@ above (task_id, ancestor) AS (
   ) AS next
   WHERE next.parent_task_id IS NOT NULL
 ),
+stored AS MATERIALIZED (
+  SELECT task_id FROM written
+  UNION ALL
+  SELECT task_id FROM task WHERE task_id = ANY (ARRAY(SELECT DISTINCT ancestor FROM above))
+),
 spent_by_day AS (
   INSERT INTO usage_day AS held (tenant, owner, day, workflow, model, writer, ${USAGE_SUMS})
   SELECT tenant, owner, (now() AT TIME ZONE 'UTC')::date, workflow, model, current_setting('${WRITER_SETTING}'), ${SUMMED}
@@ -297,8 +302,7 @@ spent_by_task AS (
   INSERT INTO task_usage AS held (task_id, workflow, model, ${USAGE_SUMS})
   SELECT above.ancestor, spent.workflow, spent.model, ${SUMMED}
   FROM above JOIN spent ON spent.task_id = above.task_id
-  WHERE EXISTS (SELECT FROM task WHERE task.task_id = above.ancestor)
-     OR above.ancestor = ANY (${params.at('created', 'taskId')}::text[])
+  WHERE (above.ancestor IN (SELECT task_id FROM stored)) IS TRUE
   GROUP BY above.ancestor, spent.workflow, spent.model ORDER BY above.ancestor, spent.workflow, spent.model
   ON CONFLICT (task_id, workflow, model) DO UPDATE SET ${ADDED_USAGE}
 )`;
