@@ -90,6 +90,7 @@ describe('/api/models', () => {
     ['a price of output alone', { price: { output: '2' } }, ['price.input']],
     ['a price in another currency', { price: { input: '1', output: '2', currency: 'EUR' } }, ['price.currency']],
     ['a price that is no object', { price: '1' }, ['price']],
+    ['a price that is a list', { price: [] }, ['price']],
     ['another field', { apiKey: 'sk-x' }, ['apiKey']],
   ])('refuses %s, naming the field and no value', async (_what, fields, paths) => {
     const reply = await api.call<{ errors: { path: string }[] }>('POST', '/models', model(fields));

@@ -9,7 +9,7 @@ import {
   ApiPropertyOptional,
   ApiTags,
 } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, IsIn, IsString, Matches, MaxLength, ValidateNested } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsIn, IsObject, IsString, Matches, MaxLength, ValidateNested } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import { Caller } from '#libs/access';
 import { OutboundHttp } from '#libs/http-client';
@@ -101,6 +101,7 @@ export class ModelBody {
 
   @ApiPropertyOptional({ type: ModelPrice, description: 'Prices of the tokens; absent: the cost is unknown.' })
   @IfGiven()
+  @IsObject({ message: 'must be an object' })
   @ValidateNested({ message: 'must be an object' })
   price?: ModelPrice;
 
