@@ -1,3 +1,4 @@
+import type { JsonObject } from '#libs/protocol';
 import { diffDefinitions } from './definition-diff.js';
 import { ChangeCollector, MOST_CHANGES } from './json-changes.js';
 import type { WorkflowDefinition } from './workflow.js';
@@ -78,6 +79,17 @@ describe('diffDefinitions', () => {
       { path: 'config.body.nodes[draft].config["a key"]', before: '1', after: '2' },
       { path: 'config.body.nodes[first]', after: { id: 'first' } },
     ]);
+  });
+
+  it('shows a list as a whole if its entries with ids are in another order, except nodes of inline workflows', () => {
+    const [x, y, z] = [{ id: 'x' }, { id: 'y' }, { id: 'z' }];
+    const changed = (before: JsonObject, after: JsonObject) =>
+      diffDefinitions(definition({ nodes: [node('in', before)] }), definition({ nodes: [node('in', after)] })).nodes;
+    const whole = { path: 'config.cases', before: [x, y], after: [y, x, z] };
+    expect(changed({ cases: whole.before }, { cases: whole.after })).toMatchObject([{ fields: [whole] }]);
+    const added = [{ path: 'config.cases[z]', after: z }];
+    expect(changed({ cases: [x, y] }, { cases: [z, x, y] })).toMatchObject([{ fields: added }]);
+    expect(changed({ body: { nodes: [x, y] } }, { body: { nodes: [y, x] } })).toEqual([]);
   });
 
   it('reports at most 1,000 differences', () => {

@@ -37,9 +37,12 @@ export interface DefinitionDiff {
   truncated: boolean;
 }
 
+/** Path of the nodes of an inline workflow. */
+const NODES = /\.nodes$/;
+
 /** Compares two definitions. Nodes are matched by id, edges by their ends. */
 export function diffDefinitions(before: WorkflowDefinition, after: WorkflowDefinition): DefinitionDiff {
-  const changes = new ChangeCollector();
+  const changes = new ChangeCollector((path) => NODES.test(path));
   const nodes = diffNodes(before.nodes, after.nodes, changes);
   const edges = diffEdges(before.edges, after.edges, changes);
   const fields = changes.listChanges(otherMembers(before), otherMembers(after));

@@ -27,6 +27,9 @@ export class ChangeCollector {
   /** True if there are more differences than are reported. */
   truncated = false;
 
+  /** @param isUnordered true for the path of a list whose order makes no difference */
+  constructor(private readonly isUnordered: (path: string) => boolean = () => false) {}
+
   /** Counts one difference. Returns false, and sets `truncated`, if it exceeds the limit. */
   admitChange(): boolean {
     if (this.count < MOST_CHANGES) this.count += 1;
@@ -46,7 +49,8 @@ export class ChangeCollector {
     depth: number,
   ): Generator<FieldChange> {
     if (this.truncated || isDeepStrictEqual(before, after)) return;
-    const members = depth < DEEPEST && path.length < LONGEST_PATH ? pairMembers(before, after) : undefined;
+    const isDeep = depth >= DEEPEST || path.length >= LONGEST_PATH;
+    const members = isDeep ? undefined : pairMembers(before, after, this.isUnordered(path));
     if (members === undefined) {
       if (!this.admitChange()) return;
       yield { path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) };
@@ -63,14 +67,27 @@ export class ChangeCollector {
 function pairMembers(
   before: JsonValue | undefined,
   after: JsonValue | undefined,
+  isUnordered: boolean,
 ): { before: MembersByPath; after: MembersByPath } | undefined {
   if (isJsonObject(before) && isJsonObject(after))
     return { before: objectMembers(before), after: objectMembers(after) };
   if (!Array.isArray(before) || !Array.isArray(after)) return undefined;
   const byId = { before: membersById(before), after: membersById(after) };
-  if (byId.before && byId.after) return { before: byId.before, after: byId.after };
+  if (byId.before && byId.after) {
+    const isReordered = !isUnordered && !haveSameOrder(byId.before, byId.after);
+    return isReordered ? undefined : { before: byId.before, after: byId.after };
+  }
   if (before.length !== after.length) return undefined;
   return { before: membersByIndex(before), after: membersByIndex(after) };
+}
+
+/** True if the members that both have are in the same order. */
+function haveSameOrder(before: MembersByPath, after: MembersByPath): boolean {
+  const kept = Array.from(after.keys()).filter((key) => before.has(key));
+  return isDeepStrictEqual(
+    Array.from(before.keys()).filter((key) => after.has(key)),
+    kept,
+  );
 }
 
 function objectMembers(value: JsonObject): MembersByPath {

@@ -47,6 +47,13 @@ describe('compareRuns', () => {
     });
   });
 
+  it('finds inputs that differ only in the order of entries with ids', () => {
+    const nodes = [{ id: 'x' }, { id: 'y' }];
+    const { differs, inputs } = compareRuns(run({ inputs: { nodes } }), run({ inputs: { nodes: nodes.toReversed() } }));
+    const texts = { before: '[{"id":"x"},{"id":"y"}]', after: '[{"id":"y"},{"id":"x"}]' };
+    expect([differs, inputs]).toEqual([['inputs'], [{ path: 'nodes', ...texts }]]);
+  });
+
   it('names everything that differs, with both values', () => {
     const before = run({ inputs: { topic: 'tea', n: 1 }, nodes: { gone: node('g'), a: node('old') } });
     const failed = node('', { status: 'failed', attempts: 2, artifacts: [], error: 'no answer' });
