@@ -58,8 +58,8 @@ export interface McpConfig {
 export interface PromptsConfig {
   /** True if prompts are kept with their Tasks (`PROMPT_LOG`). */
   readonly kept: boolean;
-  /** Pattern of texts that are redacted in what is kept (`PROMPT_REDACT`); absent: only credentials are. */
-  readonly redact?: RegExp;
+  /** Pattern (RE2) of texts that are redacted in what is kept (`PROMPT_REDACT`); absent: only credentials are. */
+  readonly redact?: string;
   /** True if trace spans of model calls have the texts. */
   readonly inSpans: boolean;
 }

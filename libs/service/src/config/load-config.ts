@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { RE2JS } from 're2js';
 import { z } from 'zod';
 import {
   DATABASE_VARIABLES,
@@ -153,8 +154,7 @@ const cardRetention = z
 
 const redactedPattern = z
   .string()
-  .transform((text) => patternOf(text))
-  .refine((pattern) => pattern !== undefined, 'must be a regular expression of JavaScript that matches no empty text');
+  .refine(isPattern, 'must be a regular expression in the syntax of RE2 that does not match the empty text');
 
 const VARIABLES = z.object({
   PORT: port.default(3000),
@@ -301,13 +301,12 @@ function toConfig(values: ConfigVariables, auth: AuthConfig, { apiKey, servers, 
   };
 }
 
-/** Returns a text as a pattern; `undefined` if it is none, or matches the empty text. */
-function patternOf(text: string): RegExp | undefined {
+/** True if RE2 knows a pattern, and the pattern does not match the empty text. */
+function isPattern(text: string): boolean {
   try {
-    const pattern = new RegExp(text, 'gu');
-    return ''.match(pattern) ? undefined : pattern;
+    return !RE2JS.compile(text).test('');
   } catch {
-    return undefined;
+    return false;
   }
 }
 

@@ -102,6 +102,18 @@ describe('PromptLog', () => {
     expect(kept.findCall(kept.calls.length)?.cut).toBe(true);
   });
 
+  it('redacts the content of a call alone, even if the secret or the pattern is a name of a member', () => {
+    const log = newLog({ redaction: new PromptRedaction('step|house|role'), inSpans: true });
+    const notes = [
+      log.describeSent(sent(1, [user('messages of house')], { system: 'be messages', tools }), ['messages', 'model']),
+      log.describeReceived({ step: 1, model: 'house', ms: 1, error: 'no messages', reason: 'stop' }, ['messages']),
+    ];
+    const call = keptBy(notes.map((note) => note?.line)).findCall(1);
+    expect(call).toMatchObject({ model: 'house', step: 1, reason: 'stop', error: 'no [redacted]' });
+    expect(call?.sent).toMatchObject({ system: 'be [redacted]', tools });
+    expect(call?.sent.messages).toEqual([{ '[redacted]': 'user', parts: [{ text: '[redacted] of [redacted]' }] }]);
+  });
+
   it('keeps no texts while the process has no memory for them', () => {
     let hasRoom = false;
     const log = newLog({ hasRoom: () => hasRoom });

@@ -64,19 +64,29 @@ export class PromptLog {
    * @param secrets texts that are redacted
    */
   describeSent(prompt: SentPrompt, secrets: readonly string[]): PromptNote | undefined {
-    const redacted = this.redactContent(prompt, secrets);
-    return redacted && this.toNote(this.sentLine(redacted), () => requestAttributes(redacted));
+    if (!this.isWanted) return undefined;
+    const { system, messages, tools, output, ...parameters } = prompt;
+    const redacted = { ...parameters, ...this.redactMembers({ system, messages, tools, output }, secrets) };
+    return this.toNote(this.sentLine(redacted), () => requestAttributes(redacted));
   }
 
   /** Describes the outcome of a call; returns `undefined` if nothing is kept of it. Await `loadEarlier` first. */
   describeReceived(answer: PromptOutcome, secrets: readonly string[]): PromptNote | undefined {
-    const redacted = this.redactContent(answer, secrets);
-    return redacted && this.toNote(this.receivedLine(redacted), () => answerAttributes(redacted));
+    if (!this.isWanted) return undefined;
+    const { message, note, error, ...measures } = answer;
+    const redacted = { ...measures, ...this.redactMembers({ message, note, error }, secrets) };
+    return this.toNote(this.receivedLine(redacted), () => answerAttributes(redacted));
   }
 
-  private redactContent<T>(content: T, secrets: readonly string[]): T | undefined {
-    const isWanted = !this.isOver || this.options.inSpans;
-    return isWanted ? this.options.redaction.redactValue(content, secrets) : undefined;
+  /** True if anything is kept of further calls, or spans have their content. */
+  private get isWanted(): boolean {
+    return !this.isOver || this.options.inSpans;
+  }
+
+  /** Redacts the values of members, but not their names, by which later code finds the values. */
+  private redactMembers<T extends object>(members: T, secrets: readonly string[]): T {
+    const values = this.options.redaction.redactValue(Object.values(members), secrets);
+    return Object.fromEntries(Object.keys(members).map((name, index) => [name, values[index]])) as T;
   }
 
   private toNote(line: string | undefined, attributes: () => Record<string, string>): PromptNote | undefined {

@@ -1,48 +1,89 @@
+import { RE2JS } from 're2js';
 import { isJsonObject, type JsonValue, textStart } from '#libs/protocol';
 
 const REDACTED = '[redacted]';
+/** Text for what the pattern of the operator could not search in time. */
+const NOT_SEARCHED = '[not searched]';
 /** Minimum length of a secret that is redacted: a shorter text may be part of any word. */
 const SHORTEST_SECRET = 4;
 /** Maximum number of UTF-16 code units of a text that are searched. A longer text does not fit into what is kept. */
 const LONGEST_TEXT = 512 * 1024;
+/** Maximum milliseconds for which the pattern of the operator searches the texts of one value. */
+const SEARCH_MS = 250;
 /** Maximum depth of a value. Deeper values are replaced, since recursive code would overflow. */
 const DEEPEST = 600;
 
-/** Forms of common credentials: private keys, keys of providers, tokens in headers and URLs. */
+/**
+ * Forms of common credentials: private keys, keys of providers, tokens in headers and URLs. The search takes linear
+ * time: no attempt to match a private key or signed token reads beyond the beginning of the next one.
+ */
 const CREDENTIALS =
-  /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\s\S]{0,8192}?-----END [A-Z ]{0,30}PRIVATE KEY-----|\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}|\bAIza[0-9A-Za-z_-]{35}|\bgh[pousr]_[A-Za-z0-9]{30,}|\bgithub_pat_\w{30,}|\bglpat-[\w-]{16,}|\bxox[abeprs]-[\w-]{10,}|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}|\b(?:Bearer|Basic) [A-Za-z0-9._~+/-]{16,}=*|(?<=:\/\/)[^\s/@:]{1,256}:[^\s/@]{1,256}(?=@)/g;
+  /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----(?:(?!-----BEGIN )[\s\S]){0,8192}?-----END [A-Z ]{0,30}PRIVATE KEY-----|\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}|\bAIza[0-9A-Za-z_-]{35}|\bgh[pousr]_[A-Za-z0-9]{30,}|\bgithub_pat_\w{30,}|\bglpat-[\w-]{16,}|\bxox[abeprs]-[\w-]{10,}|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\beyJ(?:\w|-(?!eyJ)){8,}\.eyJ(?:\w|-(?!eyJ)){8,}\.[\w-]{8,}|\b(?:Bearer|Basic) [A-Za-z0-9._~+/-]{16,}=*|(?<=:\/\/)[^\s/@:]{1,256}:[^\s/@]{1,256}(?=@)/g;
 
 /** Replaces secrets in prompts to keep or export by `[redacted]`: known secrets, common credentials, and a pattern. */
 export class PromptRedaction {
-  /** @param pattern pattern of the operator (PROMPT_REDACT); absent: none */
-  constructor(private readonly pattern?: RegExp) {}
+  private readonly pattern: RE2JS | undefined;
+
+  /** @param pattern pattern of the operator (PROMPT_REDACT), in the syntax of RE2; absent: none */
+  constructor(pattern?: string) {
+    this.pattern = pattern === undefined ? undefined : RE2JS.compile(pattern);
+  }
 
   /**
    * Returns a copy of a value with secrets redacted in its texts and in the names of its members.
    * @param secrets texts that are redacted wherever they occur
    */
   redactValue<T>(value: T, secrets: readonly string[]): T {
-    const known = secrets.filter((secret) => secret.length >= SHORTEST_SECRET);
-    return this.redactMember(value as JsonValue, known, 0) as T;
+    // Texts of tools may contain JSON, in which some characters of a secret are escaped.
+    const forms = secrets.flatMap((secret) => [JSON.stringify(secret).slice(1, -1), secret]);
+    const known = [...new Set(forms)].filter((secret) => secret.length >= SHORTEST_SECRET);
+    return new ValueRedaction(known, this.pattern).redactMember(value as JsonValue, 0) as T;
   }
+}
 
-  private redactMember(value: JsonValue | undefined, secrets: readonly string[], depth: number): JsonValue | undefined {
-    if (typeof value === 'string') return this.redactText(value, secrets);
+/** Redaction of one value. */
+class ValueRedaction {
+  /** Milliseconds that the pattern has left. */
+  private left = SEARCH_MS;
+
+  constructor(
+    private readonly secrets: readonly string[],
+    private readonly pattern: RE2JS | undefined,
+  ) {}
+
+  redactMember(value: JsonValue | undefined, depth: number): JsonValue | undefined {
+    if (typeof value === 'string') return this.redactText(value);
     if (typeof value !== 'object' || value === null) return value;
     if (depth > DEEPEST) return '[too deep]';
-    if (Array.isArray(value)) return value.map((item) => this.redactMember(item, secrets, depth + 1) as JsonValue);
+    if (Array.isArray(value)) return value.map((item) => this.redactMember(item, depth + 1) as JsonValue);
     if (!isJsonObject(value)) return value;
     const members = Object.entries(value).map(([name, member]) => [
-      this.redactText(name, secrets),
-      this.redactMember(member, secrets, depth + 1),
+      this.redactText(name),
+      this.redactMember(member, depth + 1),
     ]);
     return Object.fromEntries(members) as JsonValue;
   }
 
-  private redactText(text: string, secrets: readonly string[]): string {
+  private redactText(text: string): string {
     let redacted = textStart(text, LONGEST_TEXT);
-    for (const secret of secrets) redacted = redacted.replaceAll(secret, REDACTED);
+    for (const secret of this.secrets) redacted = redacted.replaceAll(secret, REDACTED);
     redacted = redacted.replaceAll(CREDENTIALS, REDACTED);
-    return this.pattern ? redacted.replaceAll(this.pattern, REDACTED) : redacted;
+    return this.pattern ? this.redactPattern(redacted, this.pattern) : redacted;
+  }
+
+  /** Redacts matches of a pattern. RE2 may read a text to its end for each of many matches, hence the time limit. */
+  private redactPattern(text: string, pattern: RE2JS): string {
+    const until = performance.now() + this.left;
+    const matches = pattern.matcher(text);
+    const pieces: string[] = [];
+    let from = 0;
+    let isInTime = this.left > 0;
+    while (isInTime && matches.find()) {
+      if (matches.end() > matches.start()) pieces.push(text.slice(from, matches.start()), REDACTED);
+      from = matches.end();
+      isInTime = performance.now() < until;
+    }
+    this.left = until - performance.now();
+    return [...pieces, isInTime ? text.slice(from) : NOT_SEARCHED].join('');
   }
 }
