@@ -68,8 +68,27 @@ describe('a sign-in at a provider', () => {
     const secrets = ['state', 'nonce', 'code_challenge'].map((name) => asked.get(name) ?? '');
     for (const secret of secrets) expect(secret).toMatch(/^[\w-]{43}$/);
     const [cookie = ''] = response.headers.getSetCookie();
-    expect(cookie).toMatch(/^parley-sign-in=[\w.-]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/);
+    expect(cookie).toMatch(/^parley-sign-in-[\w-]{16}=[\w.-]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/);
     for (const secret of secrets) expect(cookie).not.toContain(secret);
+  });
+
+  it('is completed in each of several tabs, whichever comes first', async () => {
+    const browser = new OidcBrowser();
+    const first = await browser.untilCallback(url, '/runs');
+    const second = await browser.untilCallback(url, '/inbox');
+    const foreign = new URL(`${url}/auth/callback?state=x&error=access_denied`);
+    expect(await browser.complete(foreign)).toBe(failed('expired', '/'));
+    expect([await browser.complete(first), await browser.complete(second)]).toEqual(['/runs', '/inbox']);
+  });
+
+  it('replaces the oldest of more than four that a browser has begun, and leaves no cookie behind', async () => {
+    const browser = new OidcBrowser();
+    const callbacks: URL[] = [];
+    for (let count = 1; count <= 5; count += 1) callbacks.push(await browser.untilCallback(url, `/runs/${count}`));
+    const pages: string[] = [];
+    for (const callback of callbacks) pages.push(await browser.complete(callback));
+    expect(pages).toEqual([failed('expired', '/'), '/runs/2', '/runs/3', '/runs/4', '/runs/5']);
+    expect(browser.headersFor(url).cookie).toMatch(/^parley-session=[\w-]{43}$/);
   });
 
   it('keeps tenants and persons apart', async () => {
@@ -145,9 +164,9 @@ describe('a sign-in fails with a page that says why, and signs nobody in', () =>
     const stranger = new OidcBrowser();
     await expectFailure(stranger, await stranger.complete(callback), 'expired', '/');
     await stranger.untilCallback(url);
-    await expectFailure(stranger, await stranger.complete(callback), 'invalid');
+    await expectFailure(stranger, await stranger.complete(callback), 'expired', '/');
     callback.searchParams.set('state', 'forged');
-    await expectFailure(browser, await browser.complete(callback), 'invalid');
+    await expectFailure(browser, await browser.complete(callback), 'expired', '/');
   });
 
   it('for a code that was used before', async () => {

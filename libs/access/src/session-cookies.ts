@@ -48,6 +48,15 @@ export class SessionCookies {
     return cookieOf(request.headers, this.nameFor(request, name));
   }
 
+  /** Returns the names of the cookies of the console that begin with a prefix, as `readCookie` takes them. */
+  listCookies(request: IncomingMessage, prefix: string): string[] {
+    const first = this.nameFor(request, '').length;
+    const names = cookiesOf(request.headers).map((it) => it.split('=', 1)[0] ?? '');
+    return [...new Set(names)]
+      .filter((it) => it.startsWith(this.nameFor(request, prefix)))
+      .map((it) => it.slice(first));
+  }
+
   /** Returns the `Set-Cookie` header that gives a browser its session. */
   sessionCookie(request: IncomingMessage, token: string, endsAt: Date): string {
     const maxAge = Math.max(0, Math.floor((endsAt.getTime() - Date.now()) / 1000));
@@ -84,9 +93,12 @@ export class SessionCookies {
 }
 
 /** Returns the value of a cookie (RFC 6265, section 4.2); `undefined` if there is none, or several have the name. */
-function cookieOf({ cookie = '' }: IncomingHttpHeaders, name: string): string | undefined {
+function cookieOf(headers: IncomingHttpHeaders, name: string): string | undefined {
   const prefix = `${name}=`;
-  const values = cookie.split(';').map((it) => it.trim());
-  const [value, ...others] = values.filter((it) => it.startsWith(prefix));
+  const [value, ...others] = cookiesOf(headers).filter((it) => it.startsWith(prefix));
   return others.length > 0 ? undefined : value?.slice(prefix.length);
+}
+
+function cookiesOf({ cookie = '' }: IncomingHttpHeaders): string[] {
+  return cookie.split(';').map((it) => it.trim());
 }

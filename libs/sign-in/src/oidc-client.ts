@@ -10,6 +10,10 @@ import { areComplete, callerOfPerson, type PersonClaims } from './person-claims.
 const TIMEOUT_SECONDS = 10;
 /** Time in milliseconds for which the provider's metadata is used before it is read again. */
 const METADATA_MS = 3_600_000;
+/** Time in milliseconds after which metadata are read again that could not be read. */
+const RETRY_MS = 60_000;
+/** Maximum number of UTF-16 code units of a text in a log. */
+const MAX_LOGGED = 200;
 /** Path of the redirect URI, below PUBLIC_URL. */
 const CALLBACK = '/auth/callback';
 
@@ -64,7 +68,8 @@ type GrantedTokens = Awaited<ReturnType<typeof oidc.authorizationCodeGrant>>;
 
 interface KnownProvider {
   configuration: oidc.Configuration;
-  readAt: number;
+  /** Time of the process's clock, in milliseconds, from which the metadata are read again. */
+  readAgainAt: number;
 }
 
 /**
@@ -157,31 +162,38 @@ export class OidcClient implements OnApplicationBootstrap {
   /** Reads the provider's metadata unless they were read lately. Concurrent calls share one request. */
   private async readProvider(): Promise<oidc.Configuration> {
     const { known } = this;
-    if (known && performance.now() - known.readAt < METADATA_MS) return known.configuration;
-    this.reading ??= this.discoverProvider().finally(() => (this.reading = undefined));
+    if (known && performance.now() < known.readAgainAt) return known.configuration;
+    this.reading ??= this.readMetadata().finally(() => (this.reading = undefined));
+    return this.reading;
+  }
+
+  private async readMetadata(): Promise<oidc.Configuration> {
+    const { known } = this;
     try {
-      return await this.reading;
+      const configuration = await this.discoverProvider();
+      this.known = { configuration, readAgainAt: performance.now() + METADATA_MS };
+      return configuration;
     } catch (error) {
-      // The metadata rarely change, and a provider that was there is probably still the same.
-      if (known) return known.configuration;
+      const text = 'The provider in CONSOLE_OIDC_ISSUER cannot be used';
       this.logger.warn(
         describeFailure(error),
-        'The provider in CONSOLE_OIDC_ISSUER cannot be used: nobody can sign in',
+        known ? `${text}; its earlier metadata are` : `${text}: nobody can sign in`,
       );
-      throw new SignInError('provider-away');
+      if (!known) throw new SignInError('provider-away');
+      // The metadata rarely change, and a provider that was there is probably still the same.
+      this.known = { ...known, readAgainAt: performance.now() + RETRY_MS };
+      return known.configuration;
     }
   }
 
-  private async discoverProvider(): Promise<oidc.Configuration> {
+  private discoverProvider(): Promise<oidc.Configuration> {
     const { issuer, clientId, clientSecret } = this.config!;
     const authentication = clientSecret === undefined ? oidc.None() : undefined;
-    const configuration = await oidc.discovery(new URL(issuer), clientId, clientSecret, authentication, {
+    return oidc.discovery(new URL(issuer), clientId, clientSecret, authentication, {
       [oidc.customFetch]: this.fetch as unknown as oidc.CustomFetch,
       timeout: TIMEOUT_SECONDS,
       execute: [oidc.enableNonRepudiationChecks, ...(issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : [])],
     });
-    this.known = { configuration, readAt: performance.now() };
-    return configuration;
   }
 
   /** Logs why a sign-in failed, without any secret, and returns the error for the person. */
@@ -205,7 +217,10 @@ function reasonOf(error: unknown): SignInFailure {
   return 'provider-away';
 }
 
-/** Returns the parts of an error that contain no secret: names and codes, but no bodies and no parameters. */
+/**
+ * Returns the parts of an error that contain no secret: names and codes, but no bodies and no parameters. The code of a
+ * refusal is a text of the request.
+ */
 function describeFailure(error: unknown): Record<string, string> {
   const {
     name,
@@ -214,5 +229,6 @@ function describeFailure(error: unknown): Record<string, string> {
     message,
   } = error as { name?: string; code?: string; error?: string; message?: string };
   const detail = { name, code, oauth, message: oauth === undefined ? message : undefined };
-  return Object.fromEntries(Object.entries(detail).filter((entry): entry is [string, string] => !!entry[1]));
+  const given = Object.entries(detail).filter((entry): entry is [string, string] => !!entry[1]);
+  return Object.fromEntries(given.map(([key, text]) => [key, text.slice(0, MAX_LOGGED)]));
 }

@@ -20,6 +20,7 @@ describe('readReturnPath', () => {
     ['/auth/sign-in?return=/'],
     ['/auth'],
     [`/${'a'.repeat(1_000)}`],
+    [`/${'語'.repeat(200)}`],
     [''],
     [undefined],
     [['/runs', '/runs']],

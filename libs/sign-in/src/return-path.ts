@@ -1,4 +1,5 @@
 const START = '/';
+/** Maximum length of the path, as it is given and as it is encoded. */
 const MAX_LENGTH = 1_000;
 /** Base URL for resolving a path; no service has it. A path that resolves to another origin names another host. */
 const BASE = 'http://parley.invalid';
@@ -13,5 +14,7 @@ export function readReturnPath(wanted: unknown): string {
   if (!/^\/(?![/\\])[^\\\p{Cc}]*$/u.test(wanted)) return START;
   const url = URL.parse(wanted, BASE);
   if (url?.origin !== BASE || /^\/(\/|auth(\/|$))/.test(url.pathname)) return START;
-  return `${url.pathname}${url.search}${url.hash}`;
+  const path = `${url.pathname}${url.search}${url.hash}`;
+  // Encoded, a text can be nine times as long, and a browser drops a cookie of more than 4 KiB.
+  return path.length > MAX_LENGTH ? START : path;
 }

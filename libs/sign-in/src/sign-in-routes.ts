@@ -1,6 +1,7 @@
 import { Controller, Get, Header, Injectable, NotFoundException, Query, Req, Res } from '@nestjs/common';
 import { ApiExcludeEndpoint, ApiOkResponse, ApiOperation, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import * as oidc from 'openid-client';
 import { ConsoleSessions, oidcMethod, SessionCookies } from '#libs/access';
@@ -10,9 +11,11 @@ import { AppConfig } from '#libs/service';
 import { OidcClient, SignInError, type SignInFailure, type SignInSecrets } from './oidc-client.js';
 import { readReturnPath } from './return-path.js';
 
-/** Name of the cookie of a sign-in that has begun. A browser has one at most: a further sign-in replaces it. */
+/** Start of the name of the cookie of a sign-in that has begun. The rest names its state. */
 const NAME = 'parley-sign-in';
 const PLACE = [NAME];
+/** Maximum number of sign-ins that a browser has begun, such as one for each tab; a further one replaces the oldest. */
+const MAX_BEGUN = 4;
 /** Time for a person to sign in at the provider. */
 const MAX_SECONDS = 600;
 /** Maximum number of answers of the provider that this replica processes at once. */
@@ -38,21 +41,30 @@ export class BegunSignIns {
     return new BegunSignIns(new SecretBox([await serviceSecret(database, NAME)]), cookies);
   }
 
-  /** Returns the `Set-Cookie` header for a sign-in that begins: `Lax`, so that the provider's redirect carries it. */
-  cookieFor(request: IncomingMessage, begun: Omit<BegunSignIn, 'endsAt'>): string {
+  /**
+   * Returns the `Set-Cookie` headers for a sign-in that begins: its own cookie (`Lax`, so that the provider's redirect
+   * carries it), and the removal of the oldest beyond MAX_BEGUN.
+   */
+  cookiesFor(request: IncomingMessage, begun: Omit<BegunSignIn, 'endsAt'>): string[] {
     const endsAt = Date.now() + MAX_SECONDS * 1000;
     const value = this.box.seal(JSON.stringify({ ...begun, endsAt } satisfies BegunSignIn), PLACE);
-    return this.cookies.makeCookie(request, [NAME, value], { maxAge: MAX_SECONDS, sameSite: 'Lax' });
+    const own = [nameFor(begun.state), value] as [string, string];
+    const cookie = this.cookies.makeCookie(request, own, { maxAge: MAX_SECONDS, sameSite: 'Lax' });
+    return [...this.excessNames(request).map((name) => this.removeName(request, name)), cookie];
   }
 
-  /** Returns the `Set-Cookie` header that removes the cookie. */
-  removedCookie(request: IncomingMessage): string {
-    return this.cookies.makeCookie(request, [NAME, ''], { maxAge: 0, sameSite: 'Lax' });
+  /** Returns the `Set-Cookie` header that removes the cookie of a sign-in. Other sign-ins of the browser stay. */
+  removedCookie(request: IncomingMessage, { state }: BegunSignIn): string {
+    return this.removeName(request, nameFor(state));
   }
 
-  /** Returns the sign-in that the browser began; `undefined` without one, or after its time. */
-  readBegun(request: IncomingMessage): BegunSignIn | undefined {
-    const value = this.cookies.readCookie(request, NAME);
+  /** Returns the sign-in with a state that the browser began; `undefined` without one, or after its time. */
+  findBegun(request: IncomingMessage, state: string): BegunSignIn | undefined {
+    return this.readBegun(request, nameFor(state));
+  }
+
+  private readBegun(request: IncomingMessage, name: string): BegunSignIn | undefined {
+    const value = this.cookies.readCookie(request, name);
     if (value === undefined) return undefined;
     try {
       const begun = JSON.parse(this.box.open(value, PLACE)) as BegunSignIn;
@@ -61,6 +73,24 @@ export class BegunSignIns {
       return undefined;
     }
   }
+
+  /** Returns the names of the cookies to remove before a further sign-in begins: the oldest and all invalid ones. */
+  private excessNames(request: IncomingMessage): string[] {
+    const endOf = (name: string): number => this.readBegun(request, name)?.endsAt ?? 0;
+    const byEnd = this.cookies
+      .listCookies(request, NAME)
+      .map((name) => ({ name, endsAt: endOf(name) }))
+      .toSorted((one, other) => other.endsAt - one.endsAt);
+    return byEnd.filter(({ endsAt }, index) => endsAt === 0 || index >= MAX_BEGUN - 1).map(({ name }) => name);
+  }
+
+  private removeName(request: IncomingMessage, name: string): string {
+    return this.cookies.makeCookie(request, [name, ''], { maxAge: 0, sameSite: 'Lax' });
+  }
+}
+
+function nameFor(state: string): string {
+  return `${NAME}-${hash('sha256', state, 'base64url').slice(0, 16)}`;
 }
 
 /** Ways to sign in, as `/auth/options` shows them to everyone. */
@@ -108,7 +138,7 @@ export class SignInController {
     const secrets = { state: oidc.randomState(), nonce: oidc.randomNonce(), verifier: oidc.randomPKCECodeVerifier() };
     try {
       const url = await this.client.beginSignIn(secrets);
-      redirect(reply, url.href, [this.begun.cookieFor(raw, { ...secrets, returnTo })]);
+      redirect(reply, url.href, this.begun.cookiesFor(raw, { ...secrets, returnTo }));
     } catch (error) {
       this.showFailure(reply, error, returnTo);
     }
@@ -118,9 +148,10 @@ export class SignInController {
   @ApiExcludeEndpoint()
   async completeSignIn(@Req() { raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     this.assertConfigured();
-    const begun = this.begun.readBegun(raw);
-    const used = this.begun.removedCookie(raw);
-    if (!begun) return this.showFailure(reply, new SignInError('expired'), '/', [used]);
+    const state = new URLSearchParams(queryOf(raw.url)).get('state') ?? '';
+    const begun = this.begun.findBegun(raw, state);
+    if (!begun) return this.showFailure(reply, new SignInError('expired'), '/');
+    const used = this.begun.removedCookie(raw, begun);
     try {
       const cookie = await this.createSession(raw, begun);
       redirect(reply, begun.returnTo, [used, cookie]);
