@@ -1,7 +1,7 @@
 import { PromptRedaction } from './prompt-redaction.js';
 
 const redact = (text: string, secrets: string[] = [], pattern?: string): string =>
-  new PromptRedaction(pattern).redactValue(text, secrets);
+  new PromptRedaction(pattern, Infinity).redactValue(text, secrets);
 
 describe('PromptRedaction', () => {
   it.each([
@@ -62,7 +62,7 @@ describe('PromptRedaction', () => {
 
   it('leaves out what the pattern of the operator cannot search in time', () => {
     const value = ['a'.repeat(250_000), 'later'];
-    const [first = '', second] = new PromptRedaction('a(.*b)?').redactValue(value, []);
+    const [first = '', second] = new PromptRedaction('a(.*b)?', 1).redactValue(value, []);
     expect([first.replaceAll('[redacted]', ''), second]).toEqual(['[not searched]', '[not searched]']);
   });
 

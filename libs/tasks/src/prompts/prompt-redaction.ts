@@ -8,8 +8,8 @@ const NOT_SEARCHED = '[not searched]';
 const SHORTEST_SECRET = 4;
 /** Maximum number of UTF-16 code units of a text that are searched. A longer text does not fit into what is kept. */
 const LONGEST_TEXT = 512 * 1024;
-/** Maximum milliseconds for which the pattern of the operator searches the texts of one value. */
-const SEARCH_MS = 250;
+/** Default of the maximum milliseconds for which the pattern of the operator searches the texts of one value. */
+const SEARCH_MS = 1_000;
 /** Maximum depth of a value. Deeper values are replaced, since recursive code would overflow. */
 const DEEPEST = 600;
 
@@ -24,8 +24,14 @@ const CREDENTIALS =
 export class PromptRedaction {
   private readonly pattern: RE2JS | undefined;
 
-  /** @param pattern pattern of the operator (PROMPT_REDACT), in the syntax of RE2; absent: none */
-  constructor(pattern?: string) {
+  /**
+   * @param pattern pattern of the operator (PROMPT_REDACT), in the syntax of RE2; absent: none
+   * @param searchMs maximum milliseconds for which the pattern searches one value
+   */
+  constructor(
+    pattern?: string,
+    private readonly searchMs = SEARCH_MS,
+  ) {
     this.pattern = pattern === undefined ? undefined : RE2JS.compile(pattern);
   }
 
@@ -37,18 +43,17 @@ export class PromptRedaction {
     // Texts of tools may contain JSON, in which some characters of a secret are escaped.
     const forms = secrets.flatMap((secret) => [JSON.stringify(secret).slice(1, -1), secret]);
     const known = [...new Set(forms)].filter((secret) => secret.length >= SHORTEST_SECRET);
-    return new ValueRedaction(known, this.pattern).redactMember(value as JsonValue, 0) as T;
+    return new ValueRedaction(known, this.pattern, this.searchMs).redactMember(value as JsonValue, 0) as T;
   }
 }
 
 /** Redaction of one value. */
 class ValueRedaction {
-  /** Milliseconds that the pattern has left. */
-  private left = SEARCH_MS;
-
+  /** @param left milliseconds that the pattern has left */
   constructor(
     private readonly secrets: readonly string[],
     private readonly pattern: RE2JS | undefined,
+    private left: number,
   ) {}
 
   redactMember(value: JsonValue | undefined, depth: number): JsonValue | undefined {
