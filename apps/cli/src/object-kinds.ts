@@ -125,8 +125,8 @@ export function objectKey(kind: string, name: string): string {
 }
 
 /**
- * Lists the objects of a kind, over all pages. @returns `undefined` if the caller may not list them, or if the service
- * does not have this kind
+ * Lists the objects of a kind, over all pages.
+ * @returns `undefined` if the caller may not list them, or if the service does not have this kind
  */
 export async function savedObjects(
   { client, signal }: Pick<Session, 'client' | 'signal'>,

@@ -295,8 +295,9 @@ export class CalledTask {
   }
 
   /**
-   * Applies a response to the current answer. @returns the note about a step of the agent's own work (a run event),
-   * if the response is a status update that contains one
+   * Applies a response to the current answer.
+   * @returns the note about a step of the agent's own work (a run event), if the response is a status update that
+   *   contains one
    */
   applyResponse(response: StreamResponse): RunEventNote | undefined {
     if ('message' in response) {

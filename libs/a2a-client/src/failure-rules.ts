@@ -62,8 +62,8 @@ export function isWithoutStream(error: unknown): boolean {
 }
 
 /**
- * Ignores an error by which the agent rejects GetTask, since it does not store the Task or has no GetTask. @throws
- * any other error
+ * Ignores an error by which the agent rejects GetTask, since it does not store the Task or has no GetTask.
+ * @throws any other error
  */
 export function unlessUnkept(error: unknown): undefined {
   if (isWithoutStream(error)) return undefined;

@@ -30,7 +30,8 @@ export class ArrivingBody {
   }
 
   /**
-   * Starts to count a body. @returns the refusal of the body if too many bytes of bodies are in memory already
+   * Starts to count a body.
+   * @returns the refusal of the body if too many bytes of bodies are in memory already
    * @param whose caller and tenant toward whose limits the body counts
    * @param largest maximum bytes of a body
    */

@@ -63,7 +63,8 @@ export interface Serving {
 export type Serve = (agent: DefinedAgent, options?: ServeOptions) => Promise<Serving>;
 
 /**
- * Checks the name and the function of an agent, and marks it as defined. @throws TypeError naming the invalid member
+ * Checks the name and the function of an agent, and marks it as defined.
+ * @throws TypeError naming the invalid member
  */
 export function defineAgent(definition: AgentDefinition): DefinedAgent {
   if (typeof definition.name !== 'string' || !NAME.test(definition.name)) {

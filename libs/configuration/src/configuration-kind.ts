@@ -52,7 +52,8 @@ export abstract class ConfigurationKind {
   /** Finds the objects that were last applied under a mark. */
   abstract findMarked(session: ConfigurationSession, tenant: string, mark: string): Promise<StoredObject[]>;
   /**
-   * Stores a new object. @returns its revision; `undefined` if the id is taken meanwhile
+   * Stores a new object.
+   * @returns its revision; `undefined` if the id is taken meanwhile
    * @throws ProblemError 422 if the tenant has too many
    */
   abstract createObject(

@@ -29,8 +29,8 @@ export function encodeCursor({ position, partly, at }: CursorPlace): string {
 }
 
 /**
- * Decodes a cursor. Accepts exactly the texts that `encodeCursor` writes. @throws A2AError INVALID_PARAMS naming
- * `since`
+ * Decodes a cursor. Accepts exactly the texts that `encodeCursor` writes.
+ * @throws A2AError INVALID_PARAMS naming `since`
  */
 export function decodeCursor(text: string): CursorPlace {
   if (text.length > MAX_LENGTH || !FORMAT.test(text)) throw notACursor();

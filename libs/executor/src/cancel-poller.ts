@@ -128,8 +128,8 @@ export class ChildEndings {
   }
 
   /**
-   * Cancels a child Task. @returns false if it still works when `patience` aborts; the next attempt of the job checks
-   * it again
+   * Cancels a child Task.
+   * @returns false if it still works when `patience` aborts; the next attempt of the job checks it again
    */
   private async endChild({ taskId, tenant, owner, agent: path }: TaskHeader, patience: AbortSignal): Promise<boolean> {
     const revision = await acceptedRevision(this.store, taskId);

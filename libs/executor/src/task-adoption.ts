@@ -276,7 +276,7 @@ export type TakeUpClaim = (claim: PendingClaim, read: TaskLog | undefined) => Pr
  */
 export class TakeUpQueue {
   private readonly short: PendingClaim[] = [];
-  /** Claims with long logs, the longest first. */
+  /** Claims with long logs, from the longest to the shortest; the next one is taken from the end. */
   private readonly long: { claim: PendingClaim; read: TaskLog; bytes: number }[] = [];
   private shortUnderWay = 0;
   private longUnderWay = 0;

@@ -236,7 +236,10 @@ export class TaskRecovery {
     void this.queue.whenIdle().then(() => this.cancelRequested());
   }
 
-  /** Cancels the recovered Tasks that have a cancel request right away, since their callers have waited. */
+  /**
+   * Cancels at once the Tasks of this replica that have a cancel request, without waiting for the next poll: callers of
+   * recovered Tasks have waited already.
+   */
   private async cancelRequested(): Promise<void> {
     try {
       if (!this.stopped) await this.registry.cancelRequested();

@@ -79,8 +79,8 @@ export function newStorageKey(place: string, { tenant, owner }: FileOwner): stri
 }
 
 /**
- * Returns the place (folder or installation) that a key names. @throws RangeError for a text that `newStorageKey`
- * cannot have created
+ * Returns the place (folder or installation) that a key names.
+ * @throws RangeError for a text that `newStorageKey` cannot have created
  */
 export function placeOfKey(key: string): string {
   if (!STORAGE_KEY.test(key)) throw new RangeError('This is no key of a content');

@@ -142,7 +142,8 @@ export class FileUrlView {
 }
 
 /**
- * Returns a file as its owner sees it. @param baseUrl base URL of this service for the caller, without a trailing slash
+ * Returns a file as its owner sees it.
+ * @param baseUrl base URL of this service for the caller, without a trailing slash
  */
 export function fileView(file: StoredFile, baseUrl: string): FileView {
   const { id, name, mediaType, size, sha256, createdAt, expiresAt } = file;

@@ -101,8 +101,8 @@ class FormReader {
   }
 
   /**
-   * Yields the content of a file, and throws the error that makes the whole form invalid, if there is one. @param path
-   * the field at fault if the file is empty
+   * Yields the content of a file, and throws the error that makes the whole form invalid, if there is one.
+   * @param path the field at fault if the file is empty
    */
   async *guardContent(content: Readable, path: string): AsyncGenerator<Uint8Array> {
     let memory: ArrayBufferLike | undefined;

@@ -141,7 +141,8 @@ interface DraftCall {
 }
 
 /**
- * Calls the model once, and yields its text as `generate.progress`. @returns the whole text @throws ProblemError 502
+ * Calls the model once, and yields its text as `generate.progress`. @returns the whole text
+ * @throws ProblemError 502
  */
 async function* draftAnswer(
   call: DraftCall,

@@ -165,7 +165,8 @@ export interface OpenedStream {
  *
  * - The guard checks the very IP addresses that a connection uses, so DNS rebinding has no effect. No proxy is used.
  * - A connection is ready when the server has sent its HTTP/2 settings: before that, no part of a call has left.
- * - Connections from before a standstill of this process get no further calls.
+ * - Connections that were open while this process was suspended or its event loop was blocked for long
+ *   (`StandstillWatch`) get no further calls.
  * - Another connection is made if all have as many calls as their server permits.
  */
 export class SharedConnections {

@@ -149,8 +149,8 @@ export class McpExchange {
   }
 
   /**
-   * Sends the Message that answers questions. @returns false if the Task no longer waits, as another answer or a
-   * timeout was first
+   * Sends the Message that answers questions.
+   * @returns false if the Task no longer waits, as another answer or a timeout was first
    */
   private async isTaken(message: Message, owner: string): Promise<boolean> {
     const { backend, agent } = this;

@@ -200,7 +200,8 @@ function replyValue(
 }
 
 /**
- * Parses the answer as JSON. A text that is not valid JSON stays a text. @throws McpError if it has too many members
+ * Parses the answer as JSON. A text that is not valid JSON stays a text.
+ * @throws McpError if it has too many members
  */
 function jsonOr(text: string, mostMembers: number): JsonValue {
   if (hasMoreMembers(text, mostMembers))

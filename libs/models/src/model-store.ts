@@ -36,7 +36,8 @@ export class ModelStore {
   }
 
   /**
-   * Stores a new model. @returns `undefined` if the name is taken
+   * Stores a new model.
+   * @returns `undefined` if the name is taken
    * @throws ProblemError 422 if the tenant has MOST_MODELS models
    */
   async createModel({ tenant, name }: ModelId, definition: ModelDefinition): Promise<StoredModel | undefined> {

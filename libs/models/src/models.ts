@@ -471,7 +471,7 @@ export class StructuredAnswer {
     return answers.map((answer) => this.readValue(answer)).flatMap((read) => ('fault' in read ? [read.fault] : []));
   }
 
-  /** Returns the text that names the first faults of an answer to the model and asks for a corrected answer. */
+  /** Returns the text for the model that names the first faults of its answer and asks for a corrected one. */
   complaintAbout(answer: readonly Part[]): string {
     const [fault = ''] = this.faultsOf([answer]);
     return `That is not what was asked for: ${fault}. Answer again, with the whole JSON document and nothing else.`;

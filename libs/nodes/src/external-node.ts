@@ -300,8 +300,8 @@ async function* followCall(
 }
 
 /**
- * Returns the output of a completed call, or yields the question of a waiting one. @throws NodeFailure if the call
- * failed
+ * Returns the output of a completed call, or yields the question of a waiting one.
+ * @throws NodeFailure if the call failed
  */
 async function* reportOutcome(context: RequestContext, agent: string, outcome: CallOutcome): NodeWork {
   const { answer } = outcome;

@@ -103,7 +103,8 @@ export class OidcClient implements OnApplicationBootstrap {
   }
 
   /**
-   * Begins a sign-in. @returns the provider's address to open
+   * Begins a sign-in.
+   * @returns the provider's address to open
    * @throws SignInError
    */
   async beginSignIn({ state, nonce, verifier }: SignInSecrets): Promise<URL> {

@@ -198,8 +198,8 @@ export class AgentTransports {
   }
 
   /**
-   * Creates the transport for the preferred interface of a card. @throws AgentCallError `invalid-response` if Parley
-   * supports none of the card's interfaces
+   * Creates the transport for the preferred interface of a card.
+   * @throws AgentCallError `invalid-response` if Parley supports none of the card's interfaces
    */
   async ofCard(card: SdkAgentCard, agent: AddressedAgent): Promise<AgentTransport> {
     const streaming = card.capabilities?.streaming === true;
@@ -235,7 +235,8 @@ export class AgentTransports {
 
   /**
    * Returns the preferred interface of a card that Parley supports: 1.0, else the first of 1.x, else JSON-RPC of 0.3,
-   * else the first of 0.3, else the first without a version. @throws AgentCallError `invalid-response`
+   * else the first of 0.3, else the first without a version.
+   * @throws AgentCallError `invalid-response`
    */
   #chooseInterface(card: SdkAgentCard): SdkAgentInterface {
     const spoken = this.#spokenInterfaces(card.supportedInterfaces.filter(isCallable));

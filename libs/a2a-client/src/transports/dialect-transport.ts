@@ -82,8 +82,8 @@ function pre10Dialect(isBare: boolean): JsonRpcDialect {
 }
 
 /**
- * Reads the answer to a Message. @throws AgentCallError `invalid-response` for a Task that is still active: the pre-1.0
- * dialect cannot follow a Task
+ * Reads the answer to a Message.
+ * @throws AgentCallError `invalid-response` for a Task that is still active: the pre-1.0 dialect cannot follow a Task
  */
 function readSendResult(result: JsonObject): JsonObject {
   const answer = readPre10SendResult(result);

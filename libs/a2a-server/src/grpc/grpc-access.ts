@@ -29,7 +29,8 @@ class PublicCalls {
   constructor(private readonly most = MOST_OF_ADDRESS) {}
 
   /**
-   * Counts a call as open. @returns the function to call once, when the call has ended
+   * Counts a call as open.
+   * @returns the function to call once, when the call has ended
    * @throws A2AError RATE_LIMITED if the address has as many open calls of the method as allowed
    */
   enterCall(address: string, method: string): () => void {
@@ -82,8 +83,8 @@ export class GrpcAccess {
   ) {}
 
   /**
-   * Authenticates the caller. @throws A2AError if the caller is unknown, or may not call agents, which is all that gRPC
-   * offers
+   * Authenticates the caller.
+   * @throws A2AError if the caller is unknown, or may not call agents, which is all that gRPC offers
    */
   async authenticateCaller(headers: IncomingHttpHeaders): Promise<Caller> {
     const caller = await this.authentication.identifyCaller(presentedCredentials(headers));
@@ -97,8 +98,8 @@ export class GrpcAccess {
   }
 
   /**
-   * Counts a call without credentials against the limit of its address. @returns the function to call once, when the
-   * call has ended
+   * Counts a call without credentials against the limit of its address.
+   * @returns the function to call once, when the call has ended
    * @throws A2AError RATE_LIMITED if the address has as many open calls of the method as allowed
    */
   enterPublic(address: string, method: string): () => void {
@@ -116,8 +117,8 @@ export class GrpcAccess {
   }
 
   /**
-   * Starts counting the bytes of an arriving message. @throws A2AError if the bytes of all messages that are arriving
-   * exceed the limit
+   * Starts counting the bytes of an arriving message.
+   * @throws A2AError if the bytes of all messages that are arriving exceed the limit
    */
   admitMessage(caller: Caller): ArrivingBody {
     const body = ArrivingBody.admitBody(this.inFlight, caller, this.config.bodyLimit);
@@ -131,7 +132,8 @@ export class GrpcAccess {
   }
 
   /**
-   * Watches the credentials of a stream's caller. @param end called when the credentials expire or are revoked
+   * Watches the credentials of a stream's caller.
+   * @param end called when the credentials expire or are revoked
    * @returns the function that ends the watch, to call when the stream has ended
    */
   watchCredentials(caller: Caller, end: () => void): () => void {

@@ -53,8 +53,8 @@ class GrpcAnswer implements PacedReader {
   }
 
   /**
-   * Registers a callback that is called once, when the stream has closed. @returns false if the stream has already
-   * closed
+   * Registers a callback that is called once, when the stream has closed.
+   * @returns false if the stream has already closed
    */
   whenClosed(done: () => void): boolean {
     const { stream } = this;

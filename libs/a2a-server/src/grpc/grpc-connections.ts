@@ -61,7 +61,8 @@ export class GrpcConnections {
   }
 
   /**
-   * Watches the connections of a listening server. @param refuse called for each call, before grpc-js handles the call
+   * Watches the connections of a listening server.
+   * @param refuse called for each call, before grpc-js handles the call
    */
   watchServer(server: Server, refuse: EarlyRefusal): void {
     for (const http2 of listenersOf(server)) {

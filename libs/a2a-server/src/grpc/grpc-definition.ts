@@ -22,8 +22,8 @@ import { tooManyMembersError } from '../validation/request-parsers.js';
 /** Received request. The handler decodes its bytes, and rejects an invalid request as other bindings do. */
 export interface GrpcRequest {
   /**
-   * Decodes the request to its parameters as ProtoJSON. @throws A2AError PARSE_ERROR; INVALID_REQUEST if their JSON has
-   * more than `mostMembers` members
+   * Decodes the request to its parameters as ProtoJSON.
+   * @throws A2AError PARSE_ERROR; INVALID_REQUEST if their JSON has more than `mostMembers` members
    */
   readParams(mostMembers: number): JsonObject;
 }

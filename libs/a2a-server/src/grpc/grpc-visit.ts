@@ -48,8 +48,8 @@ export interface CallAdmission {
   caller: Caller;
   headers: IncomingHttpHeaders;
   /**
-   * Registers a callback that is called once, when the stream of the call has closed. @returns false if the stream has
-   * already closed
+   * Registers a callback that is called once, when the stream of the call has closed.
+   * @returns false if the stream has already closed
    */
   whenClosed: (done: () => void) => boolean;
 }
@@ -93,8 +93,8 @@ export abstract class GrpcVisit {
   }
 
   /**
-   * Limits the time until the message is complete. @param late called if the message is not complete within
-   * REQUEST_TIMEOUT
+   * Limits the time until the message is complete.
+   * @param late called if the message is not complete within REQUEST_TIMEOUT
    */
   expectMessage(late: () => void): void {
     if (this.over) return;
@@ -121,8 +121,8 @@ export abstract class GrpcVisit {
   }
 
   /**
-   * Admits the call. @returns the function to call once, when the call has ended; `undefined` if the call has already
-   * ended
+   * Admits the call.
+   * @returns the function to call once, when the call has ended; `undefined` if the call has already ended
    */
   protected abstract admitCall(metadata: Metadata): Promise<(() => void) | undefined>;
 }

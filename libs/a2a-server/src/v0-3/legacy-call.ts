@@ -10,7 +10,8 @@ import { publicError } from '../public-error.js';
 const EXTENSIONS_HEADER = 'x-a2a-extensions';
 
 /**
- * Reads the context of a call as `callContext` does. Extensions may also be in the header of 0.3. @throws UnknownAgent
+ * Reads the context of a call as `callContext` does. Extensions may also be in the header of 0.3.
+ * @throws UnknownAgent
  */
 export function legacyCall(
   base: AgentBase,

@@ -83,7 +83,8 @@ function readMessage(json: JsonObject): Message {
 }
 
 /**
- * Returns a Message if its identifiers are valid. An agent of this service receives the Message unchanged.
+ * Returns a Message if its identifiers are valid. The check is needed because an agent of this service receives the
+ * Message unchanged.
  * @throws ProblemError 400
  */
 function withIds(message: Message): Message {

@@ -42,7 +42,8 @@ import {
 } from '#libs/tasks';
 
 /**
- * Parameter decorator: the `Idempotency-Key` of a request, if any. @throws A2AError INVALID_PARAMS if it is malformed
+ * Parameter decorator: the `Idempotency-Key` of a request, if any.
+ * @throws A2AError INVALID_PARAMS if it is malformed
  */
 export const IdempotencyKey = createParamDecorator((_: unknown, context: ExecutionContext): string | undefined => {
   const key = context.switchToHttp().getRequest<FastifyRequest>().headers['idempotency-key'];
@@ -300,8 +301,8 @@ export class Processes {
   }
 
   /**
-   * Returns the events of a process that its header counts (up to `lastSequence`). @param room memory for reading the
-   * log
+   * Returns the events of a process that its header counts (up to `lastSequence`).
+   * @param room memory for reading the log
    */
   async readLog(header: TaskHeader, room: LogAdmission): Promise<TaskEvent[]> {
     return (await wholeLog(this.tasks, header, room)).map(({ event }) => event);

@@ -46,8 +46,8 @@ export class FrameRoom {
   }
 
   /**
-   * Resolves when there is room for a frame and it is its caller's turn on the event loop. @returns the function that
-   * frees the room; call it once the reader has taken the frame
+   * Resolves when there is room for a frame and it is its caller's turn on the event loop.
+   * @returns the function that frees the room; call it once the reader has taken the frame
    * @throws ResponseBudgetExceeded after 45 seconds
    */
   async enterFrame(characters: number, whose: InFlightOwner): Promise<() => void> {

@@ -223,8 +223,8 @@ export class ResponseAdmission implements Disposable {
   ) {}
 
   /**
-   * Takes room for bytes; waits until there is room. @throws an error with status 503 if there is no room in time, or
-   * the caller has left
+   * Takes room for bytes; waits until there is room.
+   * @throws an error with status 503 if there is no room in time, or the caller has left
    */
   async admitBytes(bytes: number): Promise<void> {
     const { scope, whenAnswered } = this.call;

@@ -88,8 +88,8 @@ export class McpServerBody {
   approve?: string[];
 
   /**
-   * Reads a body. Members that start a program are rejected, as only the operator may start programs. @throws
-   * ProblemError 422
+   * Reads a body. Members that start a program are rejected, as only the operator may start programs.
+   * @throws ProblemError 422
    */
   static from(sent: object): McpServerBody {
     return Object.assign(new this(), withoutProgram(sent));

@@ -86,7 +86,8 @@ export class ReceivedBytes {
 
   /**
    * Adds `change` (negative for released bytes) to the held bytes of the tenant and of all tenants, even beyond a
-   * limit. @returns true if the held bytes are within both limits
+   * limit.
+   * @returns true if the held bytes are within both limits
    */
   private countChange(tenant: string, change: number): boolean {
     const held = addCount(this.tenants, tenant, change);
@@ -102,8 +103,8 @@ export class AnswerAccount {
   constructor(private readonly change: (bytes: number) => boolean) {}
 
   /**
-   * Adds bytes to those held. @throws AgentCallError if a limit is exceeded and this answer holds more than ALWAYS
-   * bytes
+   * Adds bytes to those held.
+   * @throws AgentCallError if a limit is exceeded and this answer holds more than ALWAYS bytes
    */
   holdBytes(bytes: number): void {
     this.held += bytes;

@@ -41,8 +41,8 @@ export class ToolPins {
   }
 
   /**
-   * Records a list that differs from the pinned one and waits to be accepted. @returns false if the pin no longer has
-   * the hash `pinned`
+   * Records a list that differs from the pinned one and waits to be accepted.
+   * @returns false if the pin no longer has the hash `pinned`
    */
   async noteSeen(tenant: string, server: string, pinned: string, { hash, tools }: ToolList): Promise<boolean> {
     const values = [tenant, server, pinned, hash, JSON.stringify(tools)];
@@ -64,8 +64,8 @@ export class ToolPins {
   }
 
   /**
-   * Accepts the list that waits to be accepted: it becomes the pinned list. @returns false if no list with this hash
-   * waits
+   * Accepts the list that waits to be accepted: it becomes the pinned list.
+   * @returns false if no list with this hash waits
    */
   async acceptSeen(tenant: string, server: string, hash: string, by: string): Promise<boolean> {
     return (await this.database.pool.query(ACCEPT, [tenant, server, hash, by])).rowCount === 1;

@@ -77,7 +77,8 @@ export class McpServers {
   }
 
   /**
-   * Stores a new server of the tenant. @returns `undefined` if the name is taken
+   * Stores a new server of the tenant.
+   * @returns `undefined` if the name is taken
    * @throws ProblemError 422 if the tenant has MOST_MCP_SERVERS servers
    */
   async createServer(tenant: string, name: string, server: OwnServer): Promise<McpServer | undefined> {

@@ -150,8 +150,8 @@ export function toolCall(task: TaskReference, { tool, id, args }: AskedCall, ste
 }
 
 /**
- * Returns the event `tool.result`. @param called final record about the Task of the called agent, if the tool is an
- * agent
+ * Returns the event `tool.result`.
+ * @param called final record about the Task of the called agent, if the tool is an agent
  */
 export function toolResult(
   task: TaskReference,

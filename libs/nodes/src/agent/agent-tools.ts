@@ -96,8 +96,8 @@ export interface AgentTool extends ToolDescription {
   /** True if a repeated call does no harm, so that an interrupted call is repeated without a question. */
   readonly repeatable: boolean;
   /**
-   * Calls the tool. A failure of the tool is returned as `error`. @throws the reason of the signal, or an internal
-   * error
+   * Calls the tool. A failure of the tool is returned as `error`.
+   * @throws the reason of the signal, or an internal error
    */
   invokeTool(args: JsonObject, caller: ToolCaller): Promise<ToolOutcome>;
 }

@@ -296,7 +296,7 @@ function approvalQuestion(
 
 /**
  * Returns the question whether an interrupted call shall be repeated; `undefined` if it is repeated without a question.
- * @throws NodeFailure if `onUncertain` is `fail`
+ * @throws NodeFailure if the call may be repeated only after a question, and `onUncertain` is `fail`
  */
 function repetitionQuestion(
   { settings }: AgentNodeTurn,

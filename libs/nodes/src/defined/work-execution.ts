@@ -125,8 +125,8 @@ export class WorkExecution {
   }
 
   /**
-   * Awaits the work, and reports its output. @returns the value of the work, unless it is a text or an Artifact, which
-   * is output
+   * Awaits the work, and reports its output.
+   * @returns the value of the work, unless it is a text or an Artifact, which is output
    */
   private async awaitResult(work: Work): Promise<Json | undefined> {
     const returned = isIterable(work) ? await this.consumeOutput(work) : await work;
@@ -213,7 +213,8 @@ function isArtifact(value: unknown): value is ArtifactOutput {
 }
 
 /**
- * Returns the Parts of an Artifact. @throws RunFault for values of a wrong type, which authors in JavaScript may give
+ * Returns the Parts of an Artifact.
+ * @throws RunFault for values of a wrong type, which authors in JavaScript may give
  */
 function artifactParts(name: string, content: ArtifactContent): Part[] {
   const parts = contentParts(content);

@@ -69,7 +69,8 @@ export class WorkPoints {
   }
 
   /**
-   * Runs a step, or returns its recorded outcome. @throws StepError, Failure, RunFault, and the reason of the signal
+   * Runs a step, or returns its recorded outcome.
+   * @throws StepError, Failure, RunFault, and the reason of the signal
    */
   async runStep<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T> {
     const { at, known } = this.reachPoint(key);
@@ -83,7 +84,8 @@ export class WorkPoints {
 
   /**
    * Asks a question, or returns its recorded answer. Without a recorded answer the promise never resolves: the
-   * execution ends with the question. @throws RunFault
+   * execution ends with the question.
+   * @throws RunFault
    */
   async askQuestion(text: string, form?: JsonMembers): Promise<Json> {
     if (typeof text !== 'string') throw this.recordFault('the question must be a text');
@@ -107,8 +109,8 @@ export class WorkPoints {
   }
 
   /**
-   * Checks, at the end of the work, that the work reached all recorded steps and questions. @throws RunFault, also for
-   * an earlier fault that the work caught
+   * Checks, at the end of the work, that the work reached all recorded steps and questions.
+   * @throws RunFault, also for an earlier fault that the work caught
    */
   assertAllReached(): void {
     if (this.fault) throw this.fault;

@@ -46,8 +46,8 @@ export class ToolRegistry {
   }
 
   /**
-   * Validates the arguments and runs a tool. @throws NodeFailure for an unknown tool or invalid arguments, or as the
-   * tool does
+   * Validates the arguments and runs a tool.
+   * @throws NodeFailure for an unknown tool or invalid arguments, or as the tool does
    */
   async runToolByName(name: string, args: JsonObject, context: ToolContext): Promise<JsonValue> {
     const tool = this.#tools.get(name);

@@ -227,8 +227,8 @@ export async function newAddress(
 }
 
 /**
- * Recreates the socket folder of an address that clients still use. @throws PostgresRefusal if another user has taken
- * the folder
+ * Recreates the socket folder of an address that clients still use.
+ * @throws PostgresRefusal if another user has taken the folder
  */
 export function reclaimAddress(address: ServerAddress, account: ServerAccount | undefined): ServerAddress {
   if (isSocket(address)) ensureSocketFolder(address.host, account);

@@ -83,7 +83,8 @@ export class RegisteredAgents {
   }
 
   /**
-   * Stores a new agent of the tenant. @returns `undefined` if the name is taken
+   * Stores a new agent of the tenant.
+   * @returns `undefined` if the name is taken
    * @throws ProblemError 422 if the tenant has MOST_REGISTERED_AGENTS agents
    */
   async createAgent(

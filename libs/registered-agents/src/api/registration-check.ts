@@ -29,7 +29,8 @@ export class RegistrationCheck {
   }
 
   /**
-   * Reads the card of an agent, which pins it. @throws ProblemError 422 that says why there is none
+   * Reads the card of an agent, which pins it.
+   * @throws ProblemError 422 that says why there is none
    * @param signal aborts the read; absent: only the time limit does
    */
   async readCard(

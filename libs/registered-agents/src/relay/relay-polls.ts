@@ -10,7 +10,7 @@ import { ACTIVE_STATES, RelayWebhooks } from './relay-webhooks.js';
 
 /** Milliseconds between two sweeps. */
 const SWEEP_MS = 1_000;
-/** Milliseconds of one poll of an agent. */
+/** Maximum milliseconds of one poll of an agent. */
 const POLL_MS = 10_000;
 /** Maximum number of parked Tasks that a replica polls at the same time, and of those of one agent. */
 const [MOST_POLLS, MOST_OF_AGENT] = [64, 8];

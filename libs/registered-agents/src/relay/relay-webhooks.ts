@@ -73,8 +73,8 @@ export class RelayWebhooks {
   }
 
   /**
-   * Gives a Task a new webhook. Notifications to its earlier webhook are stale from now on. @returns `undefined` if the
-   * claim is lost
+   * Gives a Task a new webhook. Notifications to its earlier webhook are stale from now on.
+   * @returns `undefined` if the claim is lost
    */
   async createWebhook(claim: TaskClaim): Promise<RelayWebhook | undefined> {
     const key = randomBytes(KEY_BYTES).toString('hex');

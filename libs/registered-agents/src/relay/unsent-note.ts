@@ -11,8 +11,9 @@ const QUICK_MS = 500;
  * Stored note that the Message of a turn has certainly not been sent (`StoredTurn.isUnsent`).
  * - A turn is stored as unsent while it waits: for room at the agent, before another attempt, and for a card or a
  *   connection that takes longer than QUICK_MS.
- * - The note is deleted before the Message is sent. An attempt whose connection comes after the note was stored sends
- *   nothing, and the next attempt uses that connection.
+ * - The note is deleted before an attempt waits for its connection. If the connection takes longer than QUICK_MS, the
+ *   note is stored again, so this attempt must not send any more: it ends unsent (`isMissed`). The next attempt deletes
+ *   the note and uses the connection that came late.
  * - Statements of one turn never overlap.
  */
 export class UnsentNote {

@@ -37,8 +37,8 @@ export class WorkTurns {
   constructor(private readonly shares: LoopShares) {}
 
   /**
-   * Returns the turns of a caller. @param who account of the caller (`InFlight.accountOf`); `undefined` for an
-   * anonymous caller
+   * Returns the turns of a caller.
+   * @param who account of the caller (`InFlight.accountOf`); `undefined` for an anonymous caller
    */
   createTurn(who: string | undefined): WorkTurn {
     if (who === undefined) return FREE;

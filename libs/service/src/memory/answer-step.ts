@@ -168,8 +168,8 @@ export class AnswerStep {
   }
 
   /**
-   * Grants the next request that has room, or makes its answer the privileged one. @returns false if neither is
-   * possible
+   * Grants the next request that has room, or makes its answer the privileged one.
+   * @returns false if neither is possible
    */
   private serveNext(): boolean {
     for (const [key, queue] of this.wishes) {

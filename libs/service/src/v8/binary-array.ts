@@ -110,7 +110,8 @@ export class BinaryArray {
 
   /**
    * Adds the previous text once more, as a copy of its bytes: rows of a batch often repeat a text, and copying avoids a
-   * call into the runtime. @param start offset in the buffer at which the copy is written
+   * call into the runtime.
+   * @param start offset in the buffer at which the copy is written
    * @returns the number of bytes
    */
   private repeatText(start: number): number {

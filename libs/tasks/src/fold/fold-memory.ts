@@ -193,8 +193,8 @@ export class KeptFolds<State> {
   }
 
   /**
-   * Stores the fold of a Task, replacing the previous one, if there is room. @param weight bytes of the heap that the
-   * fold uses
+   * Drops the stored fold of a Task, then stores this one if there is room.
+   * @param weight bytes of the heap that the fold uses
    */
   keepFold(of: Pick<TaskHeader, 'taskId' | 'tenant' | 'owner'>, weight: number, fold: KeptFold<State>): void {
     this.takeFold(of.taskId);

@@ -41,7 +41,8 @@ export class TaskFold {
   }
 
   /**
-   * Begins a fold with the first event of a Task. @throws TaskEventRefused if the event cannot be the first of a Task
+   * Begins a fold with the first event of a Task.
+   * @throws TaskEventRefused if the event cannot be the first of a Task
    */
   static beginTask(event: TaskEvent): TaskFold {
     if (!('task' in event)) throw new TaskEventRefused('The first event of a task is the task itself');

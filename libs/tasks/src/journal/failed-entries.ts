@@ -313,7 +313,8 @@ export class SetAsideRetry {
   ) {}
 
   /**
-   * Schedules the next retry. Call it after an entry was set aside. @param least minimum milliseconds until the retry
+   * Schedules the next retry. Call it after an entry was set aside.
+   * @param least minimum milliseconds until the retry
    */
   scheduleRetry(least = 0): void {
     const { pause } = this.aside;

@@ -235,8 +235,8 @@ export class TaskRecording implements JournalSource {
   }
 
   /**
-   * Creates the snapshot of an ended Task whose log is worth it. @returns its bytes, which are written with the last
-   * event
+   * Creates the snapshot of an ended Task whose log is worth it.
+   * @returns its bytes, which are written with the last event
    */
   private takeSnapshot(fold: TaskFold): number {
     if (!isTerminalState(fold.state) || !isWorthSnapshot(this.sequence, this.size.total)) return 0;

@@ -90,7 +90,8 @@ export class CallTimes {
 
   /**
    * Ends the suspension: the timeout counts as `NodeClock` derives it from the log, unless the call was sent late
-   * (LATE_MS). @param after delay of the call in milliseconds
+   * (LATE_MS).
+   * @param after delay of the call in milliseconds
    */
   releaseTimeout(node: NodeInstance, after = 0): void {
     if (after < LATE_MS) this.countsFrom.delete(node);

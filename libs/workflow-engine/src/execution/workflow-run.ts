@@ -126,8 +126,8 @@ function reportedFailure(context: RequestContext, state: RunState, fault?: strin
 }
 
 /**
- * Ends a run that has exceeded a limit: cancels all of its children and returns the last event. @param limit the limit
- * as a sentence
+ * Ends a run that has exceeded a limit: cancels all of its children and returns the last event.
+ * @param limit the limit as a sentence
  */
 async function endOverLimit(
   context: RequestContext,
@@ -378,7 +378,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
     yield* this.givenUp(node, this.calls.findRefusal(node) ?? { kind: 'timeout', error });
   }
 
-  /** Gives up an attempt whose timeout, or the deadline of whose question, has passed. */
+  /** Gives up an attempt because its timeout, or the deadline of its question, has passed. */
   private async *givenUp(node: NodeInstance, attempt: AttemptFailure): AsyncGenerator<TaskEvent> {
     yield* withFirstJob(
       this.recordForNode(node, this.outcomes.failAttempt(node, attempt)),
@@ -445,7 +445,8 @@ export class WorkflowRun extends DurableExecution<RunState> {
   }
 
   /**
-   * Ends the turn because nodes ask questions, unless a Task has resumed meanwhile without an answer.
+   * Ends the turn, because nodes wait for answers. If the child Task of such a node has resumed meanwhile without an
+   * answer, resumes the node instead, and the turn continues.
    * @param wakeAt time at which the run continues without an answer, in milliseconds of the epoch
    */
   private async *endTurnWaiting(wakeAt: number | undefined): AsyncGenerator<TaskEvent> {

@@ -127,8 +127,8 @@ export class RunState implements RunFacts {
   }
 
   /**
-   * Returns the instance of this name, or the newest instance of the node with this id. @throws RangeError if there is
-   * none
+   * Returns the instance of this name, or the newest instance of the node with this id.
+   * @throws RangeError if there is none
    */
   getInstance(name: string): NodeInstance {
     const node = this.findInstance(name);

@@ -250,7 +250,10 @@ export class ScopeTree {
     return hasEndStatus(node) || this.isLeftOut(node);
   }
 
-  /** Returns the path of a node's first instance within a unit of an iteration. */
+  /**
+   * Returns the iteration numbers (`path`) of a node's first instance: those of the given iteration, then a 1 for each
+   * loop between the iteration and the node.
+   */
   private pathIn({ inner }: GraphUnit, { path }: IterationScope, id: string): number[] {
     return inner ? [...path, ...firstPath(this.graph.regions.findUnit(id)).slice(path.length)] : [...path];
   }

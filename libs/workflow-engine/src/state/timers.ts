@@ -253,8 +253,8 @@ export interface RunClock {
   /** Returns the current time in milliseconds of the epoch. */
   now(): number;
   /**
-   * Calls `callback` at a time in milliseconds of the epoch, or soon if the time has passed. @returns a function that
-   * cancels the call
+   * Calls `callback` at a time in milliseconds of the epoch, or soon if the time has passed.
+   * @returns a function that cancels the call
    */
   scheduleAt(time: number, callback: () => void): () => void;
 }

@@ -177,7 +177,8 @@ export class NodeRoom {
   }
 
   /**
-   * Adds a run and returns its share. @param onRoom called when room is granted that was not available when requested
+   * Adds a run and returns its share.
+   * @param onRoom called when room is granted that was not available when requested
    */
   joinRun(place: WorkPlace, onRoom: () => void): NodeShare {
     const caller = this.callers.get(place.account) ?? newCaller(place.account);

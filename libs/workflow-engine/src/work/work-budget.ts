@@ -374,8 +374,8 @@ export class WorkBudget {
   }
 
   /**
-   * Adds the execution of a run and returns its share. @param onRoom called when room is granted that was not available
-   * when requested
+   * Adds the execution of a run and returns its share.
+   * @param onRoom called when room is granted that was not available when requested
    */
   joinRun(place: WorkPlace, onRoom: () => void): RunWork {
     const nodes = this.nodes.joinRun(place, onRoom);

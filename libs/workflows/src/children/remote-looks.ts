@@ -28,7 +28,8 @@ export abstract class RemoteLookStore {
   abstract readPlace(look: RemoteLook): Promise<LookPlace>;
 
   /**
-   * Enqueues the next poll of a question, unless another job has replaced the running one. @returns false if one has
+   * Enqueues the next poll of a question, unless another job has replaced the running one.
+   * @returns false if one has
    */
   abstract continueWith(next: NextLook): Promise<boolean>;
 

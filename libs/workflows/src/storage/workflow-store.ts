@@ -162,8 +162,8 @@ export abstract class WorkflowStore {
   abstract markWorkflow(name: string, mark: string): Promise<void>;
   /**
    * Keeps a revision as long as a run that begins with it, although newer revisions may exist. Call it before the run
-   * is created; if the run is not created within an hour, the revision is no longer kept. @returns false if the
-   * revision does not exist
+   * is created; if the run is not created within an hour, the revision is no longer kept.
+   * @returns false if the revision does not exist
    */
   abstract keepFor(runId: string, name: string, revision: string): Promise<boolean>;
   /**

@@ -16,8 +16,8 @@ const BRANCHES = {
 } as const;
 
 /**
- * Shows the outgoing edges of a node, which of them are taken, and inputs that add edges without drawing them on the
- * canvas.
+ * Shows the outgoing edges of a node and which of them are taken. Its fields add an edge to a chosen node, so that the
+ * user need not draw the edge on the canvas.
  */
 export function FollowSection(control: NodeControl) {
   const { draft, node, change, onSelectEdge } = control;

@@ -185,8 +185,8 @@ function configIn(name: JsonValue | undefined): JsonObject {
 }
 
 /**
- * Decodes a request to ProtoJSON. @throws A2AError PARSE_ERROR; INVALID_REQUEST if it has more than `mostMembers`
- * members
+ * Decodes a request to ProtoJSON.
+ * @throws A2AError PARSE_ERROR; INVALID_REQUEST if it has more than `mostMembers` members
  */
 export function readLegacyRequest(
   { request, members = {} }: LegacyGrpcMethod,
