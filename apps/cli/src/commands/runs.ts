@@ -322,14 +322,14 @@ async function listRuns(session: Session, { workflow, status, query, limit }: Re
     runs.length === 0
       ? `There are no ${filter.length > 0 ? 'such ' : ''}runs.`
       : terminal.formatTable(
-          ['RUN', 'WORKFLOW', 'REVISION', 'STATUS', 'STARTED', 'LAST CHANGE'],
+          ['RUN', 'WORKFLOW', 'STATUS', 'STARTED', 'LAST CHANGE', 'REVISION'],
           runs.map((run) => [
             run.runId,
             run.workflow,
-            run.revision ?? '-',
             paintStatus(session, run.status),
             shortTime(run.createdAt),
             shortTime(run.updatedAt),
+            run.revision ?? '-',
           ]),
         ),
   );
