@@ -70,7 +70,9 @@ describe('the agents of the documentation', () => {
   it('are talked with in a terminal, which says what a form wants and takes a word for its one field', async () => {
     const client = ChatProcess.spawn(await served('order.ts'));
     ends.push(() => client.kill());
-    expect(await client.say('tea')).toBe('Which size?');
+    // The text that the agent has begun comes before its question.
+    expect(await client.say('tea')).toBe('Orders tea');
+    await until(() => /^Which size\?$/m.test(client.output), { what: 'the question' });
     await until(() => client.output.includes('size: small | large'), { what: 'the field of the form' });
     expect(await client.say('huge')).toBe('Which size?');
     await until(() => /answer\.size .+small/.test(client.output), { what: 'what was wrong' });
