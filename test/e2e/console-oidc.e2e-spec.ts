@@ -137,7 +137,7 @@ describe('a sign-in at a provider', () => {
   });
 });
 
-describe('a sign-in fails with a page that says why, and signs nobody in', () => {
+describe('a sign-in fails with a page that says why, and creates no session', () => {
   async function expectFailure(browser: OidcBrowser, page: string, reason: string, returnTo?: string): Promise<void> {
     expect(page).toBe(failed(reason, returnTo));
     expect(await statusFor(url, browser.headersFor(url))).toBe(401);
@@ -193,7 +193,7 @@ describe('a sign-in fails with a page that says why, and signs nobody in', () =>
     await expectFailure(browser, await browser.complete(callback), 'invalid');
   });
 
-  it('for a code of nobody', async () => {
+  it('for an unknown code', async () => {
     const browser = new OidcBrowser();
     const callback = await browser.untilCallback(url);
     callback.searchParams.set('code', 'x');

@@ -54,7 +54,7 @@ function openAiMessages({ role, parts = [], toolCalls, results }: OwnMessage): J
   return [{ role, content: text, ...(calls && { tool_calls: calls }) }];
 }
 
-/** What a provider received, without members that say how to answer. */
+/** Request that a provider received, without the members about the form of its answer. */
 function received(body: JsonObject): JsonObject {
   const { model, messages, tools, temperature, max_tokens: maxTokens } = body;
   const whole = (messages as JsonObject[]).map((message) => ({ ...message, content: message.content ?? '' }));

@@ -1,9 +1,9 @@
 import { Api } from './workflow.js';
 
-/** What the console sends with every request. */
+/** Header that the console sends with every request. */
 export const OF_CONSOLE = { 'x-requested-with': 'parley-console' };
 
-/** What a browser sends after a sign-in: the cookie that it got, and the header of the console. */
+/** Headers of a browser after a sign-in: the cookie that it got, and the header of the console. */
 export interface SignedIn {
   headers: Record<string, string>;
   /** The whole `Set-Cookie`. */

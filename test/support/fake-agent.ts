@@ -52,7 +52,7 @@ export interface FakeAgentOptions {
   storedFirst?: boolean;
   /** Whether GetTask and SubscribeToTask know of no Task; false unless told otherwise. */
   forgetful?: boolean;
-  /** Whether SubscribeToTask knows of no Task that has ended, as in a2a-go; false unless told otherwise. */
+  /** True if SubscribeToTask knows no Task that has ended, as in a2a-go; default: false. */
   forgetsEnded?: boolean;
   /** Whether it lets a call in; else it answers 401. Its card is for everybody. */
   admits?: (call: FakeCall) => boolean;

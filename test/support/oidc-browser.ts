@@ -66,7 +66,7 @@ export class OidcBrowser {
     return response.headers.get('location') ?? `status ${response.status}`;
   }
 
-  /** What the console sends in this browser. */
+  /** Headers that the console sends in this browser. */
   headersFor(service: string): Record<string, string> {
     const jar = this.jars.get(new URL(service).origin) ?? new Map<string, string>();
     return { ...OF_CONSOLE, cookie: [...jar].map((pair) => pair.join('=')).join('; ') };

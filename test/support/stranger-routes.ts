@@ -20,7 +20,7 @@ export const RUN_ROUTES: readonly ApiRoute[] = [
   ['GET', '/tasks/{id}/prompts'],
 ];
 
-/** Of the id of a Task that has called a model. */
+/** Paths with the id of a Task that has called a model. */
 export const PROMPT_ROUTES: readonly ApiRoute[] = [['GET', '/tasks/{id}/prompts/1']];
 
 export const CONVERSATION_ROUTES: readonly ApiRoute[] = [
