@@ -5,6 +5,7 @@ import { GatewayClient, refusedUpgrade } from '../support/gateway-client.js';
 import { type Parley, startParley } from '../support/parley.js';
 import { SseReader } from '../support/sse.js';
 import { useStage } from '../support/stage.js';
+import { useTenants } from '../support/tenant-stage.js';
 import { until } from '../support/until.js';
 import { Api, input, linear, unique } from '../support/workflow.js';
 
@@ -199,5 +200,22 @@ describe('the end of a session', () => {
     const { status, body } = await mine.call('POST', '/session');
     expect([status, body['detail']]).toEqual([409, 'This service requires no sign-in']);
     await open.stop();
+  });
+});
+
+describe('sessions of tenants', () => {
+  const tenants = useTenants();
+
+  it('are a thousand at most for one tenant, and leave room for others', async () => {
+    const { stage: shared } = tenants;
+    const crowded = await tenants.caller('ann', 'crowded');
+    const other = await tenants.caller('bob', 'other');
+    await shared.database.query(`
+      INSERT INTO console_session (digest, tenant, owner, permissions, method, ends_at)
+      SELECT 'd' || n, 'crowded', 'o' || n, '{}', 'jwt', now() + interval '1 hour' FROM generate_series(1, 999) AS n`);
+    const statuses = await Promise.all(
+      [crowded, crowded, other].map(async (api) => (await api.call('POST', '/session')).status),
+    );
+    expect([statuses.slice(0, 2).toSorted(), statuses[2]]).toEqual([[201, 503], 201]);
   });
 });

@@ -14,6 +14,8 @@ const SESSION_HOURS = 12;
 const MAX_OF_CALLER = 20;
 /** Maximum number of sessions in the database; a further one is refused. */
 const MAX_SESSIONS = 10_000;
+/** Maximum number of sessions of one tenant, where callers have tenants, so that no tenant takes all of them. */
+const MAX_OF_TENANT = 1_000;
 /** Key of the advisory lock under which sessions are counted and created. */
 const CREATION_LOCK = 0x70_73_65_73;
 
@@ -44,6 +46,8 @@ export class ConsoleSessions {
   private readonly cache = new CredentialCache((digest) => this.active.get(digest));
   /** Accepted methods of sign-in: the value of AUTH_MODE, and `oidcMethod` of the provider. */
   private readonly methods: readonly string[];
+  /** Resolves when this replica creates no session. Each creation awaits the one before, outside of the pool. */
+  private creation: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly database: Database,
@@ -70,7 +74,7 @@ export class ConsoleSessions {
    * @param caller person who signed in; the session ends with the person's key or token, if any
    * @param method `api-key`, `jwt`, or a value of `oidcMethod`
    * @param idToken ID token of the provider, which the sign-out needs to end the provider's own session
-   * @throws ProblemError (503) if there are MAX_SESSIONS sessions
+   * @throws ProblemError (503) if there are MAX_SESSIONS sessions, or MAX_OF_TENANT of the caller's tenant
    */
   async createSession(caller: Caller, method: string, idToken?: string): Promise<CreatedSession> {
     const token = randomBytes(TOKEN_BYTES).toString('base64url');
@@ -78,13 +82,9 @@ export class ConsoleSessions {
     const tokenEndsAt = proof?.endsAt === undefined ? null : new Date(proof.endsAt);
     const sealed = idToken === undefined ? null : boxOf(token).seal(idToken, PLACE);
     const values = [digestOf(token), tenant, owner, [...permissions], method, proof?.key ?? null, tokenEndsAt, sealed];
-    const row = await inTransaction(this.database, async (client) => {
-      await client.query('SELECT pg_advisory_xact_lock($1)', [CREATION_LOCK]);
-      await client.query(DELETE_ENDED);
-      await client.query(DELETE_OLDEST, [tenant, owner]);
-      const { rows } = await client.query<{ ends_at: Date }>(INSERT, values);
-      return rows[0];
-    });
+    const creation = this.creation.then(() => this.insertSession(tenant, owner, values));
+    this.creation = creation.catch(() => undefined);
+    const row = await creation;
     if (!row) throw new ProblemError(503, 'There are too many sessions of the console; try again later');
     return { token, endsAt: row.ends_at };
   }
@@ -104,6 +104,17 @@ export class ConsoleSessions {
   /** Deletes all sessions that have ended. @returns their number */
   async deleteEnded(): Promise<number> {
     return (await this.database.pool.query(DELETE_ENDED)).rowCount ?? 0;
+  }
+
+  /** Stores a session, and returns its row; `undefined` if there are too many sessions. */
+  private insertSession(tenant: string, owner: string, values: unknown[]): Promise<{ ends_at: Date } | undefined> {
+    return inTransaction(this.database, async (client) => {
+      await client.query('SELECT pg_advisory_xact_lock($1)', [CREATION_LOCK]);
+      await client.query(DELETE_ENDED);
+      await client.query(DELETE_OLDEST, [tenant, owner]);
+      const { rows } = await client.query<{ ends_at: Date }>(INSERT, values);
+      return rows[0];
+    });
   }
 
   private async readActive(digests: readonly string[]): Promise<Map<string, Caller>> {
@@ -164,4 +175,5 @@ const INSERT = `
   INSERT INTO console_session (digest, tenant, owner, permissions, method, key_digest, ends_at, id_token)
   SELECT $1, $2, $3, $4, $5, $6, least($7::timestamptz, now() + interval '${SESSION_HOURS} hours'), $8
   WHERE (SELECT count(*) FROM console_session) < ${MAX_SESSIONS}
+    AND ($2::text = '' OR (SELECT count(*) FROM console_session WHERE tenant = $2) < ${MAX_OF_TENANT})
   RETURNING ends_at`;

@@ -176,10 +176,7 @@ export class OidcClient implements OnApplicationBootstrap {
       return configuration;
     } catch (error) {
       const text = 'The provider in CONSOLE_OIDC_ISSUER cannot be used';
-      this.logger.warn(
-        describeFailure(error),
-        known ? `${text}; its earlier metadata are` : `${text}: nobody can sign in`,
-      );
+      this.logger.warn(describeFailure(error), known ? `${text}; its earlier metadata are` : `${text}: sign-ins fail`);
       if (!known) throw new SignInError('provider-away');
       // The metadata rarely change, and a provider that was there is probably still the same.
       this.known = { ...known, readAgainAt: performance.now() + RETRY_MS };
