@@ -1,5 +1,5 @@
 import { apiKeyEnv, testCaller } from '../support/callers.js';
-import { statusFor } from '../support/console-session.js';
+import { OF_CONSOLE, statusFor } from '../support/console-session.js';
 import { databaseText } from '../support/database-text.js';
 import { freePort } from '../support/free-port.mjs';
 import { OidcBrowser, oidcEnv } from '../support/oidc-browser.js';
@@ -54,6 +54,23 @@ describe('a sign-in at a provider', () => {
     expect((await fetch(`${url}/auth/options`).then((it) => it.json())) as unknown).toEqual({
       signInUrl: `${url}/auth/sign-in`,
     });
+  });
+
+  it('begins at one replica and ends at another one, whose session both accept', async () => {
+    const other = await startParley({ databaseUrl: stage.database.url, env: { ...env, PORT: '0' } });
+    try {
+      const browser = new OidcBrowser();
+      const callback = await browser.untilCallback(url);
+      const { cookie = '' } = browser.headersFor(url);
+      const elsewhere = `${other.url}${callback.pathname}${callback.search}`;
+      const { headers } = await fetch(elsewhere, { redirect: 'manual', headers: { cookie } });
+      expect(headers.get('location')).toBe('/runs');
+      const session = headers.getSetCookie().find((line) => line.includes('session')) ?? '';
+      const signedIn = { ...OF_CONSOLE, cookie: session.split(';', 1)[0] ?? '' };
+      expect([await statusFor(url, signedIn), await statusFor(other.url, signedIn)]).toEqual([200, 200]);
+    } finally {
+      await other.stop();
+    }
   });
 
   it('asks with PKCE, state and nonce, and keeps its secrets in a cookie that is used once', async () => {

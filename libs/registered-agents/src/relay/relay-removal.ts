@@ -64,7 +64,13 @@ export class RelayRemoval {
     const until = performance.now() + LONGEST_MS;
     let canceled = 0;
     for (let after = ''; performance.now() < until && !this.stopping.signal.aborted;) {
-      const { rows } = await this.database.pool.query<ParkedTask>(PARKED, [key, after, AT_ONCE]);
+      const { rows } = await this.database.pool.query<ParkedTask>(PARKED, [
+        key,
+        after,
+        AT_ONCE,
+        agent.tenant,
+        agent.name,
+      ]);
       const last = rows.at(-1);
       if (last === undefined) break;
       await Promise.all(rows.map((task) => this.cancelAndWake(agent, task)));
@@ -100,11 +106,13 @@ interface ParkedTask {
   options: TurnOptions;
 }
 
+/** Query of Tasks to cancel. Once the name is registered again, there are none: they may be Tasks of the new agent. */
 const PARKED = `
   SELECT turn.task_id, task.tenant, task.owner, turn.remote_task_id, turn.options
   FROM registered_agent_task turn JOIN task ON task.task_id = turn.task_id
   WHERE turn.agent_key = $1 AND turn.task_id > $2 AND turn.poll_at IS NOT NULL AND turn.remote_task_id IS NOT NULL
     AND task.claim_token IS NULL AND task.state IN (${ACTIVE_STATES})
+    AND NOT EXISTS (SELECT FROM registered_agent AS known WHERE known.tenant = $4 AND known.name = $5)
   ORDER BY turn.task_id LIMIT $3`;
 /** Statement after which RelayPolls wakes the remaining parked Tasks; they fail, because their agent is gone. */
 const POLL_NOW = `
