@@ -72,6 +72,25 @@ it('is polled in turn, however many Tasks of an agent that does not answer are d
   await stage.database.query("DELETE FROM registered_agent_task WHERE task_id LIKE '%-%-%-%-%-%'");
 });
 
+it('is not canceled at a deleted agent once the name is registered again', async () => {
+  const { agent, base, id } = await parkTask(stage.parley);
+  const successor = await DoorAgent.start({ push: true });
+  stage.defer(() => successor.end());
+  const name = new URL(base).pathname.split('/').at(-1);
+  await stage.database.query(`
+    CREATE FUNCTION register_again() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      INSERT INTO registered_agent (tenant, name, url, auth, policy, card)
+      VALUES (OLD.tenant, OLD.name, '${successor.url}', OLD.auth, OLD.policy, OLD.card);
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER register_again AFTER DELETE ON registered_agent FOR EACH ROW
+      WHEN (OLD.name = '${name}') EXECUTE FUNCTION register_again()`);
+  const deleted = await fetch(`${stage.parley.url}/api/agents/${name}`, { method: 'DELETE' });
+  expect(deleted.status).toBe(204);
+  await endOf(base, id);
+  expect(agent.holding).toHaveLength(1);
+});
+
 describe('a signed notification while the database is away', () => {
   let link: DatabaseLink;
   let service: Parley;

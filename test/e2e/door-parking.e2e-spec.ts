@@ -336,24 +336,6 @@ describe('a parked task', () => {
     expect([task.status.state, textOf(task)]).toEqual(['TASK_STATE_FAILED', expect.stringContaining('is gone')]);
   });
 
-  it('is not canceled at the deleted agent once the name is registered again', async () => {
-    const [agent, successor] = [await startAgent(), await startAgent()];
-    const { base, name } = await openDoor(parley.url, agent.url, { policy: QUICK });
-    const id = await begin(base, 'hold');
-    await parked(id);
-    await database.query(`
-      CREATE FUNCTION register_again() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        INSERT INTO registered_agent (tenant, name, url, auth, policy, card)
-        VALUES (OLD.tenant, OLD.name, '${successor.url}', OLD.auth, OLD.policy, OLD.card);
-        RETURN NULL;
-      END $$;
-      CREATE TRIGGER register_again AFTER DELETE ON registered_agent FOR EACH ROW
-        WHEN (OLD.name = '${name}') EXECUTE FUNCTION register_again()`);
-    expect((await rest(`${parley.url}/api`, 'DELETE', `/agents/${name}`)).status).toBe(204);
-    await endOf(base, id);
-    expect(agent.holding).toHaveLength(1);
-  });
-
   it('fails if its agent has restarted and knows it no more', async () => {
     const { agent, base, id } = await park(parley);
     await agent.end();
