@@ -1,5 +1,5 @@
 # Parley in one image, without the embedded PostgreSQL: give it a DATABASE_URL.
-# An exact version, which moves by itself no more. To pin the very bytes, give a digest: docs/OPERATIONS.md, "Images".
+# An exact version, which moves by itself no more. To pin the very bytes, give a digest: docs/operations/RUN.md, "Images".
 ARG NODE_IMAGE=node:24.21.0-slim
 FROM ${NODE_IMAGE} AS build
 WORKDIR /parley

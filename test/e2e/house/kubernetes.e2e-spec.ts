@@ -99,7 +99,7 @@ describeWithKustomize('the manifests for Kubernetes', () => {
     expect(text.match(/postgres(ql)?:\/\/|"kind":"Secret"|password/gi)).toBeNull();
     const plain = container.env?.filter(({ valueFrom }) => valueFrom === undefined).map(({ name }) => name);
     expect(plain).toEqual(['NODE_OPTIONS']);
-    const variables = readFileSync('docs/OPERATIONS.md', 'utf8');
+    const variables = readFileSync('docs/operations/RUN.md', 'utf8');
     for (const key of Object.keys(SECRETS)) expect(variables).toContain(key);
   });
 

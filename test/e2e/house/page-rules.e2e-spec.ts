@@ -37,8 +37,8 @@ describe('The documentation', () => {
     expect(headings('docs/VARIABLES.md')[0]).toMatch(/first deploy/i);
   });
 
-  it('lists every part of the page for operators at its top', () => {
-    const [top = '', ...parts] = page('docs/OPERATIONS.md').split(/^## /m);
+  it.each(['OPERATIONS', 'operations/RUN', 'operations/REPAIR'])('lists every part of %s at its top', (name) => {
+    const [top = '', ...parts] = page(`docs/${name}.md`).split(/^## /m);
     const anchors = parts.map((part) => part.split('\n')[0]!.toLowerCase().replaceAll(' ', '-'));
     expect(anchors.filter((anchor) => !top.includes(`(#${anchor})`))).toEqual([]);
   });

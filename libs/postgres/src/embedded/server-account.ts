@@ -55,7 +55,7 @@ export function accountWarning(account: ServerAccount | undefined): string | und
   if (account?.name !== SHARED_ACCOUNT) return undefined;
   return (
     `PostgreSQL runs as ${SHARED_ACCOUNT}, an account that other programs use too: they cannot reach the data, but they ` +
-    'could end the server. Give it one of its own: docs/OPERATIONS.md, "The account of the embedded PostgreSQL"'
+    'could end the server. Give it one of its own: docs/operations/RUN.md, "The account of the embedded PostgreSQL"'
   );
 }
 

@@ -171,7 +171,7 @@ export interface RecognitionOptions {
  *   adopts the database and reports it (`onMoved`).
  * - `ADOPT_DATABASE` with the value named in the refusal adopts this one database, and no other.
  * - A failover, another address and a renamed database are no difference. A physical copy is not detected (see
- *   OPERATIONS).
+ *   docs/operations/REPAIR.md, "Backups").
  *
  * @throws ConfigError with one sentence
  */
