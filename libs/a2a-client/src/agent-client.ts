@@ -91,7 +91,7 @@ export interface CallTimeouts {
 /** Protocol that a caller may request: the pre-1.0 dialect, by its name in workflows. */
 type CalledProtocol = 'founding';
 
-/** Function of `AgentCallOptions.fence`. */
+/** Function that is awaited before a Message is sent, and may prevent this (see `AgentCallOptions.fence`). */
 export type SendFence = () => Promise<SendGate | void>;
 
 export interface AgentCallOptions {
@@ -105,8 +105,8 @@ export interface AgentCallOptions {
   /** Maximum number of retries of a Message after HTTP 5xx and time-outs; default 3. */
   resends?: number;
   /**
-   * Calling Task, for in-process calls. It is recorded on the child Task, which is created only while the caller still
-   * has the claim `token`.
+   * Calling Task, for in-process calls. It is recorded on the child Task, which is created only while the calling Task
+   * is still claimed with the claim token `token`.
    */
   parent?: { taskId: string; reference: string; token?: string };
   /** Tenant and owner for whom the call is made. Agents of this service require it. */
@@ -274,9 +274,9 @@ export class CalledTask {
   }
 
   /**
-   * Last Message of the agent; `undefined` without any. Some agents answer by nothing but a Message while they work,
-   * so it is the first of these that exists: the direct Message, the Message of the Task's status, the newest Message
-   * before the end of the Task, the last Message of its history unless the caller sent that.
+   * Last Message of the agent; `undefined` without any. Some agents send nothing but a Message while they work. The
+   * first of these that exists is returned: the direct Message, the Message of the Task's status, the newest Message
+   * before the end of the Task, the last Message of the history unless the caller sent it.
    */
   get lastMessage(): Message | undefined {
     const final = this.status?.message;

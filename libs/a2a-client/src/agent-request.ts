@@ -141,7 +141,7 @@ async function readErrorText(answer: OutboundAnswer, mostMembers: number): Promi
   }
 }
 
-/** Words about the limit of an answer (`ContentLimits.answer`) in the error of a longer answer. */
+/** Name of the limit of an answer (`ContentLimits.answer`), as it appears in the error for a longer answer. */
 export const ANSWER_LIMIT_NAME = 'twice BODY_LIMIT, at least 16 MiB';
 
 /** Creates the failure for an answer that is longer than its limit. */
@@ -234,7 +234,7 @@ function throwNetworkFailure(error: unknown): never {
 /** Limit of an answer that is no stream. */
 interface AnswerLimit {
   bytes: number;
-  /** Words about the limit in the error of a longer answer. */
+  /** Name of the limit, as it appears in the error for a longer answer. */
   name?: string;
 }
 

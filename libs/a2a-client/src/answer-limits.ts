@@ -12,7 +12,7 @@ import { type AnswerPlace, Backoff, type ContentLimits } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
 
 /**
- * Number of characters by which each Artifact counts in addition to its id and content: many empty Artifacts also
+ * Number of characters that each Artifact counts in addition to its id and content, since many empty Artifacts also
  * take memory.
  */
 const NAME_LENGTH = 256;

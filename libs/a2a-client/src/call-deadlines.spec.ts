@@ -6,7 +6,7 @@ beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
 describe('The limits of a call that waits for room for its answer', () => {
-  /** Waits for an event that never comes. */
+  /** Waits in an attempt for an event that never comes. @returns the error with which the wait ends */
   const failureOf = (attempt: CallAttempt): Promise<unknown> =>
     attempt.awaitArrival(new Promise<never>(() => undefined)).catch((error: unknown) => error);
 

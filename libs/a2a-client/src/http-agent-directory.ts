@@ -50,7 +50,10 @@ class LocalAgentClient extends AgentClient {
     super();
   }
 
-  /** Client with the time limits and the resuming of remote calls, for everything but a call without `timeouts`. */
+  /**
+   * Client that adds the time limits and the resumption of remote calls. Only `sendMessage` without `timeouts` bypasses
+   * it.
+   */
   get #limited(): TransportAgentClient {
     return (this.#transportClient ??= new TransportAgentClient(
       this.agentUrl,

@@ -21,7 +21,7 @@ describe('the card of an agent that was called', () => {
   afterEach(() => agent.stop());
   afterAll(() => http.close());
 
-  /** Calls an agent of the same host, whose card is this. */
+  /** Resolves a client for the agent at `path`, which serves this card. */
   async function called(card: JsonObject, path = '/one'): Promise<unknown> {
     const text = JSON.stringify(agent.plainCard(card));
     agent.places.set(`${path}/.well-known/agent-card.json`, (_request, response) => void response.end(text));
@@ -134,7 +134,7 @@ describe('the card of an agent that was called', () => {
 
 const MANY_SKILLS: JsonObject = { skills: Array<JsonObject>(10_000).fill({}) };
 
-/** Schemes and requirements that take much memory each. */
+/** Returns members of a card with 2,000 security schemes and requirements, which take much memory. */
 function manySchemes(): JsonObject {
   const names = Array.from({ length: 2_000 }, (_, nth) => `scheme-${nth}`);
   const scheme = { type: 'http', scheme: 'bearer' };
@@ -144,7 +144,7 @@ function manySchemes(): JsonObject {
   };
 }
 
-/** Returns the bytes of the heap without what can be collected. */
+/** Collects garbage, and returns the used bytes of the heap. */
 function usedHeap(): number {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;

@@ -21,7 +21,7 @@ const agents: WireAgent[] = [];
 afterEach(() => Promise.all(agents.splice(0).map((it) => it.stop())));
 afterAll(() => http.close());
 
-/** A Task with a text, at each state as one binding writes it. */
+/** Writer of a Task, of its parts and of answers in the format of one binding and version. */
 class Wire {
   constructor(private readonly binding: Binding) {}
 
@@ -35,7 +35,7 @@ class Wire {
     return { ...(this.isOld && { kind: 'task' }), id: 't', contextId: 'c', status: { state }, artifacts, history: [] };
   }
 
-  /** One event of a stream. */
+  /** Returns one event of a stream. */
   event(
     { body }: WireRequest,
     kind: 'task' | 'statusUpdate' | 'artifactUpdate',
@@ -66,7 +66,7 @@ class Wire {
     return { ...kind, taskId: 't', contextId: 'c', artifact: { artifactId: 'a', parts } };
   }
 
-  /** A plain answer. */
+  /** Returns a plain answer. */
   answer({ body }: WireRequest, result: object): string {
     const { binding } = this.binding;
     return JSON.stringify(binding === 'HTTP+JSON' ? result : { jsonrpc: '2.0', id: body?.id, result });

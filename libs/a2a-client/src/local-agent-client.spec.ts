@@ -9,7 +9,7 @@ class StubHandler implements LocalRequestHandler {
   seen: CallContext | undefined;
   failure: Error | undefined;
   forever = false;
-  /** Ends the wait of a cancel. */
+  /** Signal that was passed to the cancel; it ends the wait for the cancel. */
   signal: AbortSignal | undefined;
 
   async resolveAgent(call: CallContext): Promise<ServedAgent> {

@@ -10,11 +10,14 @@ const message = userMessage('hello');
 
 describe('an agent that is asked too often', () => {
   let agent: FakeAgent;
-  /** What it refuses the next times: methods of JSON-RPC, or `card`. */
+  /**
+   * Methods whose next calls are refused with 429, in this order: methods of JSON-RPC, or `card` for a request of the
+   * card.
+   */
   const refusals: string[] = [];
   const refused: string[] = [];
 
-  /** The network, with something before the agent that limits how often it is called. */
+  /** Wraps a `fetch` like a rate-limiting proxy in front of the agent: the calls in `refusals` get 429. */
   const limited = (send: typeof fetch): typeof fetch =>
     (async (input, init) => {
       const method = init?.body ? (JSON.parse(init.body as string) as { method: string }).method : 'card';
@@ -90,7 +93,7 @@ describe('an agent that is asked too often', () => {
   });
 });
 
-/** Answers every call with a Task, each time in the next of these states. */
+/** Creates a `fetch` that answers every call with a Task, whose state is the next one of `states`. */
 function works(...states: TaskState[]): typeof fetch {
   return async (_input, init) => {
     const { id, method } = JSON.parse(init?.body as string) as { id: number; method: string };

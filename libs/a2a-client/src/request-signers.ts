@@ -178,7 +178,7 @@ export interface SigningRequest {
  */
 export const UNUSABLE_CREDENTIAL = 'is not a credential that this agent can use';
 
-/** Creates the proofs of calls with a named credential. */
+/** Creates RequestAuth values, which authenticate calls with a named credential. */
 export abstract class RequestSigners {
   /**
    * Creates the proof of a call.

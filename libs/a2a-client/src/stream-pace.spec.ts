@@ -6,7 +6,7 @@ import { WireAgent, type WireRequest } from '../../../test/support/wire-agent.js
 import { StreamPace } from './answer-limits.js';
 import { HttpAgentDirectory } from './http-agent-directory.js';
 
-/** Milliseconds at which streams are opened that last so long each. */
+/** Returns the times in milliseconds at which streams are opened, if each lasts `lasting` milliseconds. */
 function openings(lasting: number, until: number): number[] {
   let now = 0;
   const pace = new StreamPace(() => now);

@@ -3,7 +3,10 @@ import { Metrics } from '#libs/service';
 import { AnswerAdmission } from './public-error.js';
 import { TaskItems } from './task-stream.js';
 
-/** Returns the admission of a call, the bytes that it holds, and the end of its answer. */
+/**
+ * Creates the admission of one call. @returns the admission, a reader of the held bytes, and the function that ends the
+ * call
+ */
 function oneCall() {
   const metrics = new Metrics();
   const room = new ResponseBudget({ memory: { answerBytes: 100 } } as never, metrics);

@@ -61,7 +61,10 @@ describe('a call in the process', () => {
   });
 
   describe('that follows a task which this process executes', () => {
-    /** A Task of the echo agent that is at work, as its execution knows it; what it reads from then on is counted. */
+    /**
+     * Creates a Task of an agent that never answers, and registers the Task as executed by this process. Reads of its
+     * log are counted from then on.
+     */
     async function underWay(scope = ANONYMOUS_SCOPE): Promise<StoredTask> {
       const stream = sent('workflows/hang');
       const { value: first } = await stream.next();

@@ -9,10 +9,13 @@ const AGENT = servedAgent('workflows/echo', new FakeExecutor(echo));
 const CALL = callTo('workflows/echo');
 const URL = 'http://hook.test/';
 
-/** Writes down what it is asked for; refuses `bad`, and has no room at `full`. */
+/**
+ * Records the registrations that it is asked for. Rejects a config with the URL `bad`, and reports the Task `full` as
+ * having the maximum number of configs.
+ */
 class FakeConfigs extends PushConfigs {
   readonly registered: PushRegistration[] = [];
-  /** What it is asked to register where it is not known. */
+  /** Task and config of each `registerOnce` call, as `task/config`. */
   readonly once: string[] = [];
 
   checkConfig(config: TaskPushNotificationConfig): CheckedPushConfig {

@@ -12,10 +12,10 @@ const refusing = (): void => {
 };
 
 let service: FakeService;
-/** The versions of the agents that something was done at, in order. */
+/** Versions of the agent with which each operation ran, in order. */
 let at: string[];
 
-/** A service that answers at `PATH` with version 2, and that saw this agent last. */
+/** Creates a service whose agent at `PATH` has version 2, but which has cached this agent as version 1. */
 function serviceThatSaw(recent: Partial<ServedAgent>): void {
   service = fakeService([servedAgent(PATH, new FakeExecutor(echo), { version: '2' })]);
   const agent = servedAgent(PATH, new FakeExecutor(echo), { version: '1', premise, ...recent });
@@ -106,7 +106,7 @@ describe('a Message at an agent that is known of before', () => {
 describe('a Task that is read at an agent that is known of before', () => {
   const { GetTask } = OPERATIONS;
   let taskId: string;
-  /** The premises that it was read on, in order. */
+  /** Preconditions (`premise`) with which the Task was read, in order. */
   let premises: unknown[];
 
   beforeEach(async () => {
@@ -116,7 +116,7 @@ describe('a Task that is read at an agent that is known of before', () => {
     [at, premises] = [[], []];
   });
 
-  /** @param holds whether the agent that was seen last is the newest revision */
+  /** Reads the Task with the cached agent. @param holds true if the cached agent is still the newest revision */
   async function read(holds: boolean): Promise<unknown> {
     service.store.isNewest = (given) => {
       premises.push(given);

@@ -1,6 +1,9 @@
 import { CredentialCache, LONGEST_MS } from './api-keys.js';
 
-/** Somebody who is asked, and a clock. */
+/**
+ * Creates a CredentialCache whose verifier returns these answers by digest and records the verified digests. The test
+ * sets the clock.
+ */
 function setUp(answers: Record<string, string | undefined>) {
   const asked: string[] = [];
   const clock = { now: 0 };

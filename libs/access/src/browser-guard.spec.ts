@@ -24,7 +24,7 @@ function request(headers: Record<string, string>, method = 'GET', url = '/api/ru
   });
 }
 
-/** The status that a request for a route is refused with; `undefined` where it passes. */
+/** Returns the status with which a request for a route is refused; `undefined` if the request passes. */
 function status(it: IncomingMessage, route: string | undefined = '/api/runs', by = guard()): number | undefined {
   const refused = by.findRefusal(it, route)?.status;
   // What is let through without a closer look would pass one.

@@ -20,7 +20,7 @@ beforeEach(() => {
   });
 });
 
-/** Enters for as many callers, each with one request. @returns what gives each slot back */
+/** Takes one slot for each of `count` different callers. @returns the functions that free the slots */
 function fill(count: number, tenantOf: (index: number) => string): (() => void)[] {
   return Array.from({ length: count }, (_, index) =>
     slots.takeSlot({ caller: `caller-${index}`, tenant: tenantOf(index) }),

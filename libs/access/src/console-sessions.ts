@@ -46,7 +46,10 @@ export class ConsoleSessions {
   private readonly cache = new CredentialCache((digest) => this.active.get(digest));
   /** Accepted methods of sign-in: the value of AUTH_MODE, and `oidcMethod` of the provider. */
   private readonly methods: readonly string[];
-  /** Resolves when this replica creates no session. Each creation awaits the one before, outside of the pool. */
+  /**
+   * Settles when the last requested creation of a session has ended. Creations of this replica run one after the other,
+   * so that at most one of them occupies a database session.
+   */
   private creation: Promise<unknown> = Promise.resolve();
 
   constructor(

@@ -29,7 +29,7 @@ function caller(key: string): Caller {
   return { tenant: '', owner: key, permissions: new Set(), proof: { key } };
 }
 
-/** A stream that writes down that it was ended. */
+/** Watches a stream of the caller with this key. Its end is recorded in `ended`. */
 function stream(key: string, ended: string[], begun = () => true): () => void {
   return calls.watchStream(caller(key), () => begun() && ended.push(key) > 0);
 }

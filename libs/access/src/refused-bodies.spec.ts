@@ -7,7 +7,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 const LARGE = 'x'.repeat(1024 * 1024);
 let server: Server;
 let listeners: number[];
-/** Whether the answer comes before the body is read. */
+/** True if the server responds before it has read the request's body. */
 let early: boolean;
 let ended = 0;
 let dropped = 0;
@@ -54,7 +54,7 @@ it('leave nothing behind on a connection that goes on', async () => {
   expect(listeners).toEqual(listeners.map(() => listeners[0]));
 });
 
-/** Begins a request over a connection of its own, which goes on sending when the answer has ended. */
+/** Sends a request on a separate connection, which may continue to send after the response has ended. */
 async function begin(head: string, body: string): Promise<{ socket: Socket; answered: Promise<void> }> {
   const { port } = server.address() as AddressInfo;
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).setEncoding('utf8');
@@ -68,7 +68,7 @@ async function begin(head: string, body: string): Promise<{ socket: Socket; answ
   return { socket, answered };
 }
 
-/** Whether it could be sent; a connection that was reset takes nothing. */
+/** True if the text could be sent; false if the connection was reset. */
 function isTaken(socket: Socket, text: string): Promise<boolean> {
   return new Promise((resolve) => socket.write(text, (error) => resolve(!error && !socket.errored)));
 }

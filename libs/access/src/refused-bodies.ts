@@ -64,7 +64,7 @@ export class RefusedBodies {
   }
 }
 
-/** Body of a refused request, from the refusal to the end of the body or of its connection. */
+/** Body of a request that was refused, while it is read and dropped. */
 class RefusedBody {
   private readonly socket: Socket;
   private turn: NodeJS.Timeout | undefined;

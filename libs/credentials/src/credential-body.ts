@@ -205,7 +205,7 @@ class BasicBody extends CredentialBody {
   @ApiProperty({ enum: ['basic'] })
   override kind = 'basic' as const;
 
-  /** A colon would end the user name (RFC 7617, section 2). */
+  /** User name of Basic authentication. It has no colon, since a colon would end the name (RFC 7617, section 2). */
   @ApiProperty({ example: 'ann' })
   @ShortText([(text) => !text.includes(':'), 'must not have a colon'])
   username!: string;

@@ -39,7 +39,7 @@ function replica(keys: readonly Buffer[]) {
     enqueued,
     sealed: () => sealed,
     starts: () => job.onApplicationBootstrap(),
-    /** Runs the job with the payload as the database returns it. */
+    /** Runs a job with its payload as the database would return it. */
     does: async (wanted: Job | undefined) => {
       const payload: unknown = JSON.parse(JSON.stringify(wanted?.payload));
       await handler?.run(handler.read(payload), context);

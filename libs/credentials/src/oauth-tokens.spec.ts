@@ -14,7 +14,7 @@ beforeEach(() => {
   token = new CachedToken(fetch, () => now);
 });
 
-/** Answers the newest request for a token. */
+/** Resolves the newest request for a token with this token. */
 function issue(value: string, lifetimeMs: number): void {
   fetches.at(-1)?.resolve({ value, lifetimeMs });
 }

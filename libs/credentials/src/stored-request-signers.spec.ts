@@ -43,7 +43,7 @@ const store = new CredentialStore(
   {} as Repository<CredentialRow>,
   box as unknown as SecretBox,
 );
-/** Tokens of a token endpoint that is unreachable. */
+/** Source of tokens whose token endpoint is unreachable. */
 const away = {
   getToken: async () => {
     throw new OutboundConnectError('no connection');

@@ -45,7 +45,7 @@ class MemoryStorage extends FileStorage {
   }
 }
 
-/** The part of a `FileStore` that contents need, without a database. */
+/** Implements, in memory, the part of FileStore that FileContents uses. */
 class MemoryStore {
   readonly leftovers = new Set<string>();
   readonly committed: FileDraft[] = [];

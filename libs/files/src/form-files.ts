@@ -15,7 +15,7 @@ const FIELD_BYTES = 64;
 const HEADER_BYTES = 8 * 1024;
 const HEADERS = 20;
 const SHOWN_NAME = 64;
-/** Maximum bytes of the body that belong to no file, or to a part of a file that its reader has not taken yet. */
+/** Maximum bytes of a form's body besides the content of files that the reader has already taken. */
 const MOST_BESIDE = 1024 ** 2;
 /** Quotation mark in a name, as browsers and curl send it (HTML, "multipart/form-data encoding algorithm"). */
 const SENT_QUOTE = '%22';
@@ -156,7 +156,7 @@ class FormReader {
     this.wakeReader();
   }
 
-  /** Frees the memory that a chunk was in, if the chunk spans all of it. */
+  /** Frees the memory of a chunk that is no longer used, if the chunk spans all of that memory. */
   private freeSpent(memory: ArrayBufferLike): void {
     const chunk = this.chunks.get(memory);
     if (chunk) freeChunk(chunk);

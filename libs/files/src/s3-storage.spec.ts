@@ -80,7 +80,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Resolves once this process has no file of a folder open; at once where the system does not show that. */
+/** Resolves once this process has no open file in a folder; at once on systems that do not report open files. */
 async function closed(path: string): Promise<void> {
   const shown = '/proc/self/fd';
   const isOpen = (fd: string): boolean => {

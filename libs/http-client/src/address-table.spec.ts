@@ -8,7 +8,9 @@ function permits(address: string, guard = strict): boolean {
   return guard.permitsAddress('agent.example', 443, address);
 }
 
-/** Each row: a range that is refused from its first to its last address, and its neighbours that are not refused. */
+/**
+ * Refused ranges of addresses, each with its first and last address, and the adjacent addresses that are not refused.
+ */
 const IPV4_RANGES: readonly (readonly [range: string, first: string, last: string, neighbours: readonly string[]])[] = [
   ['this network', '0.0.0.0', '0.255.255.255', ['1.0.0.0']],
   ['private, class A', '10.0.0.0', '10.255.255.255', ['9.255.255.255', '11.0.0.0']],
@@ -27,7 +29,7 @@ const IPV4_RANGES: readonly (readonly [range: string, first: string, last: strin
   ['reserved and broadcast', '240.0.0.0', '255.255.255.255', []],
 ];
 
-/** Given out for special services, and reached from anywhere all the same. */
+/** Addresses of IPv4 ranges for special services that are nevertheless publicly reachable (anycast). */
 const ANYCAST = ['192.31.196.1', '192.52.193.1', '192.175.48.1'];
 
 const REFUSED_IPV6 = [
@@ -103,7 +105,7 @@ const PERMITTED_IPV6 = [
   '3fff:1000::1',
 ];
 
-/** What no resolver answers, and what some programs take for an address: whoever reads it may mean another one. */
+/** Texts that no resolver returns as an address, and that programs parse differently. */
 const NO_ADDRESSES = [
   '',
   ' ',
@@ -207,7 +209,10 @@ function numberOf(address: string): number {
   return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
 }
 
-/** IPv4-mapped, NAT64, 6to4 and IPv4-compatible addresses; of the last, `::` and `::1` are addresses of their own. */
+/**
+ * Returns the IPv6 addresses that embed an IPv4 address: IPv4-mapped, NAT64, 6to4 and IPv4-compatible. `::` and `::1`
+ * are excluded from the last kind, since they have other meanings.
+ */
 function carriersOf(address: string): string[] {
   const value = numberOf(address);
   const [high, low] = [Math.floor(value / 65_536).toString(16), (value % 65_536).toString(16)];

@@ -101,7 +101,10 @@ export async function* callGrpc(connections: SharedConnections, call: GrpcCall):
   }
 }
 
-/** Calls the gate of a call, before its message is sent. @throws the error of the gate, after the stream is closed */
+/**
+ * Calls the `gate` function of a call before its message is sent. @throws the error of `gate`, after the stream is
+ * closed
+ */
 function passGate({ stream }: OpenedStream, { gate }: GrpcCall): void {
   try {
     gate?.();

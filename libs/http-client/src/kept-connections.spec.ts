@@ -5,17 +5,20 @@ import { loadConfig } from '#libs/service';
 import { until } from '../../../test/support/until.js';
 import { OutboundHttp } from './outbound-http.js';
 
-/** How long a peer keeps a silent connection; it says so to nobody. */
+/** Milliseconds after which the peer closes a silent connection; no header announces this time. */
 const PEER_IDLE_MS = 1_600;
-/** How long a byte is on its way. */
+/** Milliseconds that each byte takes from one side to the other. */
 const DISTANCE_MS = 300;
-/** After this silence a Message is sent that arrives when the peer has closed. */
+/** Milliseconds of silence before a Message is sent, so that it arrives after the peer has closed the connection. */
 const SILENCE_MS = 1_450;
 const CALLS = 24;
-/** Longer than any pause of a process that is busy. */
+/** Milliseconds of a simulated standstill: longer than any pause of a busy process. */
 const STANDSTILL_MS = 1_500;
 
-/** An HTTP server far away that closes silent connections. What comes in after that is lost. */
+/**
+ * HTTP server with a slow network, which may close silent connections. Bytes that arrive on a closed connection are
+ * lost.
+ */
 class DistantPeer {
   readonly received: string[] = [];
   connections = 0;
@@ -27,7 +30,7 @@ class DistantPeer {
     private readonly idleMs: number | undefined,
   ) {}
 
-  /** @param idleMs milliseconds after which it closes a silent connection; it never does by default */
+  /** @param idleMs milliseconds after which the peer closes a silent connection; absent: never */
   static async start({ headers = '', idleMs }: { headers?: string; idleMs?: number }): Promise<DistantPeer> {
     const server = createServer();
     const peer = new DistantPeer(server, headers, idleMs);
@@ -121,7 +124,7 @@ describe('a connection that is kept', () => {
   });
 });
 
-/** Does what a frozen process does: nothing runs, no timer and no answer. */
+/** Blocks the event loop, so that this process seems frozen: no timer runs, and no answer is read. */
 function standStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

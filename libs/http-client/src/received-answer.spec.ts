@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { loadConfig } from '#libs/service';
 import { OutboundHttp } from './outbound-http.js';
 
-/** Longer than what is taken in before somebody reads. */
+/** Body that is longer than what the client buffers before the body is read. */
 const LONG = Buffer.alloc(4 * 1024 * 1024);
 
 describe('the body of a Response', () => {
@@ -18,7 +18,7 @@ describe('the body of a Response', () => {
   });
   afterAll(() => http.close());
 
-  /** Calls a server that answers so, and resolves with the Response and the end of its connection. */
+  /** Calls a server that responds with `answer`. @returns the Response, and a promise of the end of its connection */
   async function responseOf(
     answer: (response: ServerResponse) => void,
   ): Promise<{ response: Response; closed: Promise<unknown> }> {

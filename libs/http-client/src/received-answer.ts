@@ -44,7 +44,7 @@ export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandle
   private reading: 'not yet' | 'all' | 'in pieces' | 'drained' = 'not yet';
   private ended = false;
   private failure: Error | undefined;
-  /** Error of the gate, which prevented the request. */
+  /** Error of the `gate` function, which prevented the request. */
   private refusal: Error | undefined;
   private wake: (() => void) | undefined;
 

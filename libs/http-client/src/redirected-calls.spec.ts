@@ -7,7 +7,7 @@ import { OutboundHttp } from './outbound-http.js';
 
 const REQUEST_MS = 100;
 
-/** A server whose `/3` leads to `/2`, that to `/1`, and that to `/0`, each after a while. */
+/** Server that redirects `/3` to `/2`, `/2` to `/1` and `/1` to `/0`, each after REQUEST_MS. */
 const server = createServer((request, response) => {
   const left = Number(request.url?.slice(1));
   void delay(REQUEST_MS).then(() => {

@@ -34,7 +34,7 @@ afterAll(async () => {
   server.close();
 });
 
-/** The two forms of a call, each with a gate. */
+/** The functions `request` and `fetch`, each as a call with a gate. */
 const CALLS: [string, (body: string, gate: () => void, at?: string) => Promise<unknown>][] = [
   [
     'request',

@@ -2,9 +2,9 @@ import { EventEmitter } from 'node:events';
 import { Pool, type PoolClient } from 'pg';
 import { ignoreSecondRelease } from './jobs.js';
 
-/** Stands for a session, without a server. */
+/** Fake of a database session, without a server. */
 class Session extends EventEmitter {
-  /** Read by the pool: a session that takes no statements is not kept. */
+  /** Member of a session that the pool checks: a session that takes no statements would be discarded. */
   readonly _queryable = true;
 
   connect(callback: (error?: Error) => void): void {

@@ -9,7 +9,7 @@ const SERVER: McpServerEntry = { name: 'notes', at: { url: 'https://mcp.test/', 
 const OPTIONS = { tenant: 't', owner: 'o', signal: new AbortController().signal };
 const TOOL = { name: 'read', description: '', inputSchema: {}, annotations: {} };
 
-/** Tools of a server whose list, or else whose calls, fail. */
+/** Creates the tools of a server whose tool list (`list`) or tool calls (`call`) fail with this error. */
 function toolsOf(failure: unknown, fails: 'list' | 'call'): McpServerTools {
   const given = async (failing: boolean): Promise<object> => {
     if (failing) throw failure;

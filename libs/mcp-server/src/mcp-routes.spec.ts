@@ -38,7 +38,7 @@ function ask(method: string, params: JsonObject = {}, capabilities: JsonObject =
   });
 }
 
-/** Reads a stream until it says something; gives the rest to be read. */
+/** Reads a response until it contains a text. @returns the function that reads the rest */
 async function saying(response: Response, text: string): Promise<() => Promise<string>> {
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   const read = async (until: string | undefined): Promise<string> => {

@@ -3,7 +3,7 @@ import type { JsonObject } from '#libs/protocol';
 import { agentArgumentFault, RegisteredTools } from './agent-tools.js';
 import { callMessage, toolPath, toolsOf } from './workflow-tools.js';
 
-/** A service with workflows of these inputs, by name. */
+/** Creates a service whose workflows have these inputs, by the name of the workflow. */
 function service(inputs: Record<string, JsonObject>, name = 'parley', path = ''): ServedAgent {
   const skill = (id: string) => ({ id, name: id, description: `Does ${id}`, tags: [] });
   const schemas = Object.entries(inputs).map(([id, properties]) => {
@@ -13,7 +13,7 @@ function service(inputs: Record<string, JsonObject>, name = 'parley', path = '')
   return { path, name, details: async () => details } as unknown as ServedAgent;
 }
 
-/** Registered agents of these names as tools. */
+/** Creates RegisteredTools for registered agents with these names. */
 function agentTools(names: readonly string[]): RegisteredTools {
   const listAgents: AgentSource['listAgents'] = async (_tenant, limit, after) =>
     names

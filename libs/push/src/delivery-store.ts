@@ -51,7 +51,7 @@ export class DeliveryStore {
     await this.database.pool.query(DISABLED, values);
   }
 
-  /** Returns a config to its queue: due now, behind the waiting configs, or due at `until`. */
+  /** Returns a config to its queue: due now, behind the waiting configs, or due at the time `until`. */
   async putBack({ pushId, turn }: DueConfig, until?: Date): Promise<void> {
     await this.database.pool.query(PUT_BACK, [pushId, turn, until ? this.database.timeThere(until) : null]);
   }

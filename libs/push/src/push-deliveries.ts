@@ -10,7 +10,7 @@ import { type AttemptOutcome, finalReason, isUnanswered, pauseAfter } from './re
 
 /** Maximum number of events of one config that are sent before the next config of the queue. */
 const PAGE = 10;
-/** Milliseconds after which a lane ends, so that queues of other callers get a place. */
+/** Maximum milliseconds for which a lane (a worker on one queue) sends, so that other queues get its place. */
 const TURN_MS = 1_000;
 /**
  * Maximum milliseconds of a prompt answer. A slower receiver counts as unproven (PushPlaces), since it occupies a place
@@ -22,7 +22,7 @@ const FAULT_PAUSE_MS = 30_000;
 /** Milliseconds until a retry after the loss of a database session. */
 const LOSS_PAUSE_MS = 1_000;
 
-/** Turn of a lane: its end, and the maximum duration of an attempt. */
+/** Limits of a lane's work: the time at which it must end, the maximum duration of an attempt, and an abort signal. */
 interface LaneTurn {
   lane: PushLane;
   until: number;

@@ -6,8 +6,8 @@ import { PushPlaces } from './push-places.js';
 import { type DueQueue, type PushCaller, type PushLane, PushQueues } from './push-queues.js';
 
 /**
- * Milliseconds between two searches for due queues, including queues that another process made due but has no place
- * for.
+ * Milliseconds between two searches for due queues. A search also finds queues that another process made due and has no
+ * place for.
  */
 const LOOK_MS = 1_000;
 /**
@@ -34,7 +34,7 @@ const CROWDED_ATTEMPT_MS = 3_000;
 export class PushDispatcher implements OnApplicationBootstrap {
   private readonly logger = new Logger(PushDispatcher.name);
   private readonly places = new PushPlaces();
-  /** Running work of this process's lanes, by `PushLane.holder`. */
+  /** Running work of this process's lanes; the key is the lane's unique id (`PushLane.holder`). */
   private readonly lanes = new Map<string, Promise<void>>();
   private readonly cut = new AbortController();
   private timer: NodeJS.Timeout | undefined;
@@ -79,7 +79,7 @@ export class PushDispatcher implements OnApplicationBootstrap {
     }
   }
 
-  /** Begins lanes, caller after caller in rounds, until a whole round began no lane or no place is left. */
+  /** Starts lanes, one per caller in each round, until a round starts no lane or no place is left. */
   private async beginLanes(): Promise<void> {
     let [after, begun]: [PushCaller | undefined, number] = [undefined, 0];
     while (!this.places.isFull && !this.stopped) {
@@ -92,8 +92,8 @@ export class PushDispatcher implements OnApplicationBootstrap {
   }
 
   /**
-   * Begins a lane for each queue that gets a place of this process and a lane of its receiver.
-   * @returns the number of lanes that began
+   * Starts a lane for each queue that gets a place of this process and a lane of its receiver.
+   * @returns the number of started lanes
    */
   private async enterQueues(queues: readonly DueQueue[]): Promise<number> {
     const admitted = queues.filter((queue) => {

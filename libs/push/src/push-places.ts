@@ -1,6 +1,6 @@
 import { callerKey } from '#libs/service';
 
-/** Maximum number of concurrent lanes of one process. */
+/** Maximum number of concurrent lanes of one process. A lane sends the notifications of one queue. */
 export const PLACES = 48;
 /** Maximum number of concurrent lanes of one process for one caller. */
 export const PLACES_OF_A_CALLER = 24;

@@ -209,7 +209,7 @@ export class PushQueues {
     });
   }
 
-  /** Frees the lanes of this replica at its end, and makes their queues due. */
+  /** Frees all lanes of this replica when it shuts down, and makes their queues due. */
   async freeOwnLanes(): Promise<void> {
     await this.database.pool.query(freeLanes('replica_id = $1'), [this.replica.replicaId]);
   }

@@ -160,7 +160,7 @@ const CARD = {
   defaultOutputModes: ['text/plain'],
   skills: skills(),
 };
-/** Written by hand: REQUIRED members are kept although they are empty. */
+/** Canonical form of a card, written by hand: it keeps REQUIRED members even if they are empty. */
 const CANONICAL =
   '{"capabilities":{"streaming":false},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],' +
   '"description":"","name":"agent","skills":[{"description":"s","id":"s","name":"s","tags":["t"]}],' +

@@ -37,7 +37,10 @@ function watch(options: Partial<RemoteAgentWatchOptions>): RemoteAgentWatch {
 }
 
 describe('CARD_CHANGE_POLICY=block', () => {
-  /** Pins of a database that is away for the first statement, or for good. */
+  /**
+   * Creates pins of a database that is unreachable for the first `times` reads. @returns the pins, which count the
+   * reads
+   */
   function pins(times: number): CardPins & { asked: number } {
     let kept: CardPin | undefined;
     const fake = {
@@ -90,7 +93,7 @@ describe('CARD_SIGNATURES=require', () => {
 });
 
 describe('A card that was let pass', () => {
-  /** Pins that keep what was seen first, and count what is compared. */
+  /** Creates pins that store the first card of an agent, and count the comparisons. */
   function pins(): CardPins & { asked: number } {
     let kept: CardPin | undefined;
     const fake = {

@@ -2,7 +2,10 @@ import { Injectable, Logger, Optional } from '@nestjs/common';
 import { EventEmitter2, OnEvent } from '@nestjs/event-emitter';
 import type { Fact, FactHandler, FactName, FactPayloads } from '#libs/agent-sdk';
 
-/** Maximum number of unfinished calls of one handler; facts that arrive meanwhile are skipped for it. */
+/**
+ * Maximum number of unfinished calls of one handler. Facts (see Facts) that are emitted while a handler has this many
+ * are not passed to it.
+ */
 export const MOST_UNFINISHED_CALLS = 1_000;
 
 /**
@@ -48,7 +51,10 @@ class FactSubscriber {
 
 /** Maximum number of facts that wait for their listeners; further facts are dropped. */
 export const MOST_WAITING_FACTS = 10_000;
-/** Milliseconds of one cycle of the event loop after which the remaining listeners are called in the next cycle. */
+/**
+ * Maximum milliseconds for which listeners are called in one cycle of the event loop; the remaining listeners are
+ * called in the next cycle.
+ */
 const TURN_MS = 5;
 
 /**

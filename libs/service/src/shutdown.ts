@@ -33,7 +33,7 @@ export type ShutdownStep = (context: ShutdownContext) => unknown;
 const LETTING_GO_MS = 3_000;
 /** Minimum milliseconds of a phase after the grace time, if earlier phases have used LETTING_GO_MS up. */
 const LEAST_MS = 400;
-/** Shutdown of each service in this OS process, by the service's configuration. */
+/** Shutdown of each service that runs in this OS process; the key is the service's configuration. */
 const SHUTDOWNS = new WeakMap<AppConfig, Shutdown>();
 const FIRST_AFTER_LISTENING = SHUTDOWN_PHASES.indexOf('sessions');
 

@@ -13,7 +13,7 @@ export interface TransportOptions extends AgentCallOptions {
   onSkipped?: () => void;
   /** Records how much of the memory for answers (ReceivedAnswers) the answer takes; absent: that is not limited. */
   place?: AnswerPlace;
-  /** Proof that is sent with the call; absent if the call names no credential. */
+  /** Headers and query parameters that authenticate the call; absent if the call names no credential. */
   auth?: RequestAuth;
 }
 

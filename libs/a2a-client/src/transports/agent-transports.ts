@@ -158,7 +158,7 @@ export interface AddressedAgent {
   credentials?: CallCredentials;
 }
 
-/** Settings of transports beside the agent. */
+/** Settings of the transports to all agents. */
 export interface AgentTransportsOptions {
   /** Signers for calls that name a credential; absent: such calls go out unsigned. */
   signers?: RequestSigners;

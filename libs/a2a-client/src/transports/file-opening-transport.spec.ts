@@ -14,7 +14,7 @@ class SignedFiles extends OutgoingFiles {
   }
 }
 
-/** Notes the Parts of what is sent. */
+/** Creates a transport that records the Parts of each sent Message. */
 function noting(sent: Part[][], hasPost = true): AgentTransport {
   const answer = { message: { messageId: 'm', role: 'ROLE_AGENT', parts: [] } } as unknown as StreamResponse;
   const note = ({ message }: SendMessageRequest): void => void sent.push(message.parts);

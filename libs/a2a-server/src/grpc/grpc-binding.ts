@@ -28,7 +28,7 @@ type StreamCall = ServerWritableStream<unknown, unknown>;
 interface GrpcBindingOptions {
   handler: RequestHandler;
   access: GrpcAccess;
-  /** Room for large items of streams; absent: no item waits. */
+  /** Memory of this process for large items of streams (FrameRoom); absent: no item waits for memory. */
   frames: FrameRoom | undefined;
   baseUrl: () => string;
   /** Target of gRPC that cards name (GRPC_PUBLIC_URL); absent: the address of the server. */

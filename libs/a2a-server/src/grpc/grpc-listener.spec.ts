@@ -26,7 +26,9 @@ import { GrpcListener } from './grpc-listener.js';
 const ANN: Caller = { tenant: '', owner: 'ann', permissions: new Set(['agents']) };
 const MEBIBYTE = 1024 ** 2;
 const BODY_LIMIT = 4 * MEBIBYTE;
-/** More than a stream's window takes; and more than the buffers of the kernel take, too. */
+/**
+ * Bytes of an answer that exceeds the flow-control window of a stream. LARGER also exceeds the buffers of the kernel.
+ */
 const LARGE = MEBIBYTE;
 const LARGER = 32 * MEBIBYTE;
 const A2A = '/lf.a2a.v1.A2AService';
@@ -76,13 +78,16 @@ async function close(): Promise<void> {
   pace.onModuleDestroy();
 }
 
-/** Begins anew with other limits. */
+/** Restarts the listener with other limits of connections. */
 async function limitConnections(connections: ConnectionLimits): Promise<void> {
   await close();
   await listen(connections);
 }
 
-/** Answers everything with a large Task, for which it takes room, and notes which operations were called. */
+/**
+ * Answers every operation with a large Task, for which it takes memory from the ResponseBudget, and records the called
+ * operations.
+ */
 class LargeAnswers {
   resolveAgent = async () => servedAgent('', new FakeExecutor(echo));
   agentOfTasks = this.resolveAgent;
@@ -114,7 +119,7 @@ function session(settings: Settings = {}, at = target): ClientHttp2Session {
   return made;
 }
 
-/** A call with a message of these bytes. */
+/** Begins a call of a gRPC method, and sends these bytes as its message. */
 function begin(
   client: ClientHttp2Session,
   path: string,
@@ -137,7 +142,7 @@ function begin(
   return stream;
 }
 
-/** The headers with which a call ends, or its trailers. */
+/** Returns the headers or trailers that contain the status of a call. */
 async function ending(stream: ClientHttp2Stream): Promise<IncomingHttpHeaders> {
   const trailers = new Promise<IncomingHttpHeaders>((resolve) => stream.once('trailers', resolve));
   const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders];
@@ -153,7 +158,7 @@ async function answerBytes(): Promise<number> {
   return Number(/^parley_answer_bytes (\d+)$/m.exec(await metrics.readExposition())?.[1]);
 }
 
-/** `id: "t"` as the requests of A2A have it. */
+/** Field `id` with the value `t`, as encoded in the requests of A2A. */
 const NAMED_T = Buffer.from([0x12, 0x01, 0x74]);
 const ZEROS = Buffer.alloc(BODY_LIMIT - 100);
 
@@ -335,7 +340,7 @@ describe('a gRPC connection without credentials', () => {
   });
 });
 
-/** Asks again until it is so; each question takes a turn of the event loop at least. */
+/** Repeats a question until the answer is true. Each attempt takes at least one cycle of the event loop. */
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise((resolve) => setImmediate(resolve));
 }

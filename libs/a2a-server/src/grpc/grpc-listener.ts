@@ -53,7 +53,7 @@ export interface GrpcListenerOptions {
   handler: RequestHandler;
   access: GrpcAccess;
   pace: ReaderPace;
-  /** Room for large items of streams; absent: no item waits. */
+  /** Memory of this process for large items of streams (FrameRoom); absent: no item waits for memory. */
   frames?: FrameRoom;
   /** Base URL of the service, without a trailing slash. */
   baseUrl: () => string;

@@ -48,7 +48,7 @@ const request = fc.record({ tenant: id, message, configuration, metadata: struct
 
 type Request = { message: Record<string, unknown> & { parts: Record<string, unknown>[] } };
 
-/** What makes a valid request invalid, and the field that must be named. */
+/** Field that the error must name, and the change that makes a valid request invalid. */
 const mutations: [string, (request: Request) => void][] = [
   ['message.messageId', ({ message: it }) => delete it.messageId],
   ['message.messageId', ({ message: it }) => (it.messageId = '')],

@@ -8,7 +8,7 @@ const WINDOW_MS = 30_000;
 const LOOK_MS = WINDOW_MS / 6;
 const RATE = 1_000;
 
-/** A reader that takes as much as it is told to. */
+/** Reader whose pending and taken bytes the test sets. */
 class Reader implements PacedReader {
   pending = true;
   taken = 0;
@@ -34,7 +34,7 @@ describe('ReaderPace', () => {
     jest.useRealTimers();
   });
 
-  /** Lets time pass, in which the reader takes so much of what waits. */
+  /** Advances the clock while the reader takes `bytesPerSecond`. */
   function pass(ms: number, bytesPerSecond: number): void {
     for (let passed = 0; passed < ms; passed += 1_000) {
       reader.taken += bytesPerSecond;

@@ -9,14 +9,14 @@ function roomOf(answerBytes: number, longestWaitMs?: number): ResponseBudget {
   return new ResponseBudget({ memory: { answerBytes } } as never, new Metrics(), longestWaitMs);
 }
 
-/** Asks for room, which the test need not get. */
+/** Requests room for an answer; a later rejection of the result does not fail the test. */
 function ask(room: ResponseBudget, bytes: number, whose: typeof ANN): Promise<() => void> {
   const entering = room.enterAnswer(bytes, whose);
   entering.catch(() => undefined);
   return entering;
 }
 
-/** Whether it has entered when everything that can happen has happened. */
+/** True if room was granted by the end of this cycle of the event loop. */
 async function isIn(entering: Promise<unknown>): Promise<boolean> {
   const later = new Promise<false>((resolve) => setImmediate(resolve, false));
   return Promise.race([entering.then(() => true), later]);

@@ -3,14 +3,14 @@ import fastify from 'fastify';
 import { ProblemError } from '../problem.js';
 import { hasMoreMembers, jsonBodyParser, refuseUnfitJson } from './request-bodies.js';
 
-/** What the scan counts, of the parsed value. */
+/** Returns the number of members and elements in a parsed value, which the scan of its text must find. */
 function membersOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const values = Object.values(value);
   return values.reduce((sum: number, it) => sum + membersOf(it), values.length);
 }
 
-/** As if the text were long. */
+/** Adds leading spaces to a JSON text, so that it is scanned like a long one. */
 const long = (text: string): string => `${' '.repeat(10_000)}${text}`;
 
 describe('members of a JSON text', () => {

@@ -2,7 +2,7 @@ import fastify from 'fastify';
 import { ProblemError } from '../problem.js';
 import { jsonBodyParser } from './request-bodies.js';
 
-/** What the parser of bodies makes of a text. */
+/** Parses a text with the parser of request bodies. */
 function read(text: string): Promise<unknown> {
   const parse = jsonBodyParser(fastify(), 1_000);
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { HeartbeatTimer } from './sse-stream.js';
 
-/** Of this file alone: what has the same interval has the same timer, also a stream of another file. */
+/** Interval that no other test uses, since all timers with the same interval share one TimerWheel. */
 const INTERVAL = 30_015;
 let beats: string[];
 

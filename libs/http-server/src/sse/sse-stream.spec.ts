@@ -141,7 +141,7 @@ describe('SseStream', () => {
   });
 });
 
-/** Gives the server's streams a room of so many bytes. */
+/** Gives the server's streams a FrameRoom of so many bytes. @returns functions that read and take its room */
 function roomOf(
   answerBytes: number,
   waitMs?: number,
@@ -177,7 +177,7 @@ async function open(options: SseStreamOptions = {}): Promise<Opened> {
   return another();
 }
 
-/** Opens another stream of the same server. */
+/** Opens one more stream of the same server, with its reader. */
 async function another(): Promise<Opened> {
   const answered = once(get({ port: (server.address() as AddressInfo).port, agent: false }), 'response');
   const [stream, response] = (await once(opened, 'stream')) as [SseStream, ServerResponse];

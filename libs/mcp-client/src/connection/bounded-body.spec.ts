@@ -4,10 +4,10 @@ import { AnswerAccount, boundedBody } from './bounded-body.js';
 
 const BOUNDS = { bytes: 16 * 1024 * 1024, members: 1_000 };
 const LINE = `data: ${'x'.repeat(60_000)}\n`;
-/** Just before and after what an event may take. */
+/** Milliseconds just below the time limit of an event, and the milliseconds that then exceed the limit. */
 const [SOON, LATE] = [59_000, 1_001];
 
-/** A body that is read as it comes. */
+/** Bounded body whose output is read at once. The test writes its input. */
 class ReadBody {
   held = 0;
   failure: AgentCallError | undefined;

@@ -9,7 +9,8 @@ import type { McpSession, SessionCall } from './mcp-session.js';
 /** Milliseconds for which a list of tools is used again after it was read. Until then the list is "fresh". */
 const FRESH_MS = 30_000;
 /**
- * Approximate maximum of bytes of memory for the cached lists of all servers. A list that does not fit is not cached.
+ * Approximate maximum of bytes of memory for the cached tool lists of all servers. A list that does not fit is not
+ * cached.
  */
 const MOST_BYTES = 32 * 1024 * 1024;
 const BYTES_OF_A_CHARACTER = 2;

@@ -33,7 +33,7 @@ let files = 0;
 const newFile = (): string => join(folder, `file-${(files += 1)}`);
 const linesOf = (file: string): string[] => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []);
 
-/** @param times goes on being what counts: a test may change it */
+/** Creates the connections under test. @param times time limits, which a test may still change in this object later */
 function connections(times: Partial<typeof SESSION_TIMES> = {}, signers = noSigners): McpConnections {
   const config = loadConfig({});
   const http = new OutboundHttp(config);

@@ -1,6 +1,6 @@
 import { ReconnectPace } from './http-transport.js';
 
-/** Milliseconds after which each stream is opened that ends as soon as it is. */
+/** Returns the milliseconds at which streams are opened, if each stream ends immediately. */
 function openings({ asked, requests, until }: { asked: number; requests: number; until: number }): number[] {
   let now = 0;
   const pace = new ReconnectPace(() => now);

@@ -20,14 +20,14 @@ export const RUN_SCOPE = { tenant: '', owner: 'ann' };
 /** Time when the question was asked. */
 export const ASKED_AT = new Date('2026-11-01T10:00:00Z');
 
-/** Task whose states follow each other as the test says. */
+/** Run whose Task goes through the states that the test sets. */
 export class FakeRun {
   state: TaskState = 'TASK_STATE_SUBMITTED';
   sequence = 1;
   readonly sent: Message[] = [];
-  /** Errors that refuse the next Messages, one each. */
+  /** Errors with which the next Messages are refused, one error for each Message. */
   readonly refusals: Error[] = [];
-  /** True if the Task continues, after another answer, right before its questions are listed. */
+  /** True if another answer makes the Task continue right before its questions are listed. */
   goesOn = false;
   private readonly states: TaskState[] = [];
   private wake = Promise.withResolvers<void>();

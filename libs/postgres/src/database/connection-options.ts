@@ -4,7 +4,7 @@ import { SESSIONS_OF_PROCESS, watchedClient } from './watched-client.js';
 
 /**
  * Events of pg's connection, mostly messages of the server, that are accepted before the server has proved that it
- * knows the password.
+ * knows the password. All other events end the connection.
  */
 const BEFORE_PROOF: ReadonlySet<string | symbol> = new Set([
   'newListener',

@@ -287,7 +287,8 @@ export class Database {
   }
 
   /**
-   * Calls the listener when all sessions of the pools are replaced: owners of separate sessions replace theirs as well.
+   * Calls the listener when all sessions of the pools are replaced, so that owners of separate sessions replace them
+   * too.
    */
   onSessionsRenewed(listener: () => void): void {
     this.sessions.onRenewal(listener);

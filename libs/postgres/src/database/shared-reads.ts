@@ -63,7 +63,9 @@ export function goneSignal(whenGone: WhenGone): AbortSignal {
   return gone.signal;
 }
 
-/** Number of sessions for lists and searches, separate from those for Messages, cancels and claims. */
+/**
+ * Number of sessions for lists and searches, separate from the sessions for Messages, cancellations and Task claims.
+ */
 export const SHARED_READS = 4;
 /** Maximum duration of a list or search in the database, in milliseconds (`statement_timeout`). */
 export const STATEMENT_MS = 60_000;

@@ -2,9 +2,12 @@ import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import pg from 'pg';
 
-/** Milliseconds without a byte after which the server is asked about a session that waits for an answer. */
+/**
+ * Milliseconds without received data after which a new connection asks the server about a session that waits for an
+ * answer.
+ */
 const SILENCE_MS = 4_000;
-/** Milliseconds between the two answers that confirm the loss of a session. */
+/** Minimum milliseconds between the two answers that confirm the loss of a session. */
 const CONFIRM_MS = 1_500;
 /** Maximum milliseconds between two questions about an executing statement. The pause grows with its silence. */
 const LONGEST_PAUSE_MS = 10_000;

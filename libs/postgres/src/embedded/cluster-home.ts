@@ -29,7 +29,7 @@ export function ensurePrivate(path: string): void {
   }
 }
 
-/** Removes all rights of group and others from an existing file. */
+/** Removes all rights of the group and of other users from an existing file. */
 function closeToOthers(path: string): void {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode;
   if (mode !== undefined && (mode & 0o077) !== 0) chmodSync(path, mode & 0o7700);

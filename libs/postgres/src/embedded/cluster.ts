@@ -84,8 +84,8 @@ async function createCluster(
 }
 
 /**
- * Removes drafts: directories and files that a killed process did not complete. The caller holds the lock, so no
- * process uses them.
+ * Removes drafts: directories and files that a killed process did not complete. The caller holds the lock of the data
+ * directory (`withHomeLock`), so no process uses them.
  */
 function removeDrafts(home: ClusterHome): void {
   for (const name of readdirSync(home.directory)) {

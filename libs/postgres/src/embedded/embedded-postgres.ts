@@ -115,7 +115,10 @@ export class EmbeddedPostgres {
     this.guard.dismiss();
   }
 
-  /** Connects to the server of the data directory, and starts it if necessary. The caller holds the lock. */
+  /**
+   * Connects to the server of the data directory, and starts it if necessary. The caller holds the directory's lock
+   * (`withHomeLock`).
+   */
   private async joinServer(): Promise<void> {
     let server = await runningServer(this.setup, () => this.wantedAddress());
     if (await this.isOutdated(server)) {
@@ -175,7 +178,10 @@ export class EmbeddedPostgres {
     }
   }
 
-  /** Ends the session, and the server after its last session. The caller holds the lock. */
+  /**
+   * Ends the session, and also the server if no other session uses it. The caller holds the data directory's lock
+   * (`withHomeLock`).
+   */
   private async leaveServer(): Promise<void> {
     const last = await isOnlySession(this.session);
     await this.session.end().catch(() => undefined);

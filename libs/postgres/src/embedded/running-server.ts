@@ -120,7 +120,7 @@ export interface RunningServer {
 
 /**
  * Returns the running server of the data directory, wherever it listens, or starts one at the given address. The caller
- * holds the home's lock.
+ * holds the data directory's lock (`withHomeLock`).
  * @throws Error with the end of the server's log if it does not start
  */
 export async function runningServer(
@@ -149,7 +149,10 @@ export async function findRunningServer(setup: ServerSetup): Promise<RunningServ
   return runningPostmaster(setup.home.cluster) && whenReady(setup, undefined);
 }
 
-/** Stops the server in order, and waits a limited time for its end. The caller holds the home's lock. */
+/**
+ * Stops the server in order, and waits a limited time for its end. The caller holds the data directory's lock
+ * (`withHomeLock`).
+ */
 export async function stopServer({ home, programs }: ServerSetup): Promise<void> {
   const postmaster = readPostmasterFile(home.cluster);
   if (!postmaster) return;

@@ -8,7 +8,7 @@ import { removeShortFolder } from './server-address.js';
 
 /** Process that waits for the end of this one. If this process is killed, the guard stops the server. */
 export interface ServerGuard {
-  /** Ends the guard, since this process has left the server in order. Idempotent. */
+  /** Ends the guard without stopping the server. Call it when this process no longer uses the server. Idempotent. */
   dismiss(): void;
 }
 

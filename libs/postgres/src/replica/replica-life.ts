@@ -78,7 +78,7 @@ export class ReplicaLife {
     return rows[0]!.peers;
   }
 
-  /** Joins the replicas; resolves once this replica counts as alive. */
+  /** Registers this process as a replica; resolves once it counts as alive. */
   async beginLife(): Promise<void> {
     await this.openReplicaSession();
     this.timer = setInterval(() => void this.heartbeatOrCheck(), LOOK_MS);
@@ -86,8 +86,8 @@ export class ReplicaLife {
   }
 
   /**
-   * Leaves the replicas: from now on this replica counts as gone. Idempotent. Its row stays for the adopters of its
-   * work.
+   * Ends the life of this replica: from now on other replicas count it as gone. Idempotent. Its row in the database
+   * stays for the replicas that adopt its work.
    */
   async endLife(): Promise<void> {
     this.ended = true;
@@ -121,14 +121,15 @@ export class ReplicaLife {
   }
 
   /**
-   * Registers a successor that takes over from every dead replica before its Tasks are adopted. The statement of a
-   * successor must check the death again. If a successor fails, the replica is not forgotten yet.
+   * Registers a function (successor) that takes over from every dead replica before the replica's Tasks are adopted.
+   * Its SQL statement must check again that the replica is dead (`livenessCheckBy`). If it fails, the row of the dead
+   * replica is not removed yet.
    */
   onDeath(takeOver: (replicaId: string) => Promise<void>): void {
     this.successors.push(takeOver);
   }
 
-  /** Runs all successors for a dead replica. May be repeated. */
+  /** Runs all successors (`onDeath`) for a dead replica. May be repeated. */
   async runSuccessors(replicaId: string): Promise<void> {
     for (const takeOver of this.successors) await takeOver(replicaId);
   }

@@ -54,7 +54,7 @@ export function livenessCheckBy(judge: string): LivenessCheck {
   return { withs, isDead, selectGone: gone };
 }
 
-/** Parts of a statement that judges replicas (see `livenessCheckBy`). */
+/** Parts of an SQL statement that decides which replicas are dead (see `livenessCheckBy`). */
 export interface LivenessCheck {
   withs: string;
   /** Returns the condition that a row of `replica`, by its alias, is dead. The statement must join `judge`. */

@@ -15,7 +15,7 @@ import type { SignalWire, WireEvents, WireSession } from './signal-wire.js';
 /** Maximum bytes of a payload: PostgreSQL accepts fewer than 8,000. */
 const MAX_BYTES = 7_900;
 
-/** Returns the channel of a key: the same one of the topic's channels at every replica. */
+/** Returns the channel on which the signals of a key are sent; the result is the same at every replica. */
 export function channelOf(topic: SignalTopic, key: string): string {
   return topic.shards === 1 ? `parley_${topic.name}` : `parley_${topic.name}_${hashKey(key) % topic.shards}`;
 }
@@ -41,7 +41,7 @@ export function payloadsOf(sender: string, keys: Iterable<string>): string[] {
   return payloads;
 }
 
-/** Parses a payload; returns `undefined` if it has another form. */
+/** Parses a payload; returns `undefined` if it is not one that `payloadsOf` made. */
 export function readPayload(payload: string | undefined): { sender: string; keys: string[] } | undefined {
   let parsed: unknown;
   try {

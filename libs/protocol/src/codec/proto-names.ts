@@ -73,7 +73,10 @@ function renameEach(values: readonly unknown[], names: ProtoNames): Twice | unde
   return undefined;
 }
 
-/** True if both values are set and differ; ProtoJSON writes an absent member as `null`. */
+/**
+ * True if both values are set and differ. An absent member counts as not set, and so does `null`, since ProtoJSON
+ * writes absent members as `null`.
+ */
 function hasOtherValue(one: JsonValue, other: JsonValue | undefined): boolean {
   return one !== null && other !== undefined && other !== null && !isSame(one, other, DEEPEST);
 }

@@ -149,7 +149,7 @@ describe('the codec of the SDK', () => {
   });
 });
 
-/** ProtoJSON leaves empty lists out. */
+/** Returns a Message without its `parts` if they are empty, as ProtoJSON omits empty lists. */
 function leftOut({ parts, ...rest }: Message): unknown {
   return parts.length === 0 ? rest : { ...rest, parts };
 }

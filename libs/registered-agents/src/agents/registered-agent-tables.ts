@@ -109,7 +109,8 @@ class BeginRegisteredAgentTurn1700000001072 implements MigrationInterface {
 }
 
 /**
- * Adds which Message has certainly not been sent, because its turn waits. NULL, as in old rows: it may have been sent.
+ * Adds a column for a Message that has certainly not been sent yet, because its turn waits. NULL, as in rows of earlier
+ * versions: the Message may have been sent.
  */
 class NoteUnsentMessage1700000001073 implements MigrationInterface {
   readonly name = 'NoteUnsentMessage1700000001073';

@@ -9,7 +9,7 @@ import type { RelayWebhooks } from './relay-webhooks.js';
 
 const CARD = { name: 'Echo', description: '', version: '1', skills: [], capabilities: {} } as unknown as AgentCard;
 
-/** A source of one agent, whose definition was saved at the times in `saves`, one after the other. */
+/** Creates the source of one agent. Successive reads find that its definition was saved at the times in `saves`. */
 function sourceOf(saves: (string | undefined)[], reads: string[] = []): RegisteredAgentSource {
   const agent = { tenant: 'acme', name: 'echo', url: 'http://127.0.0.1:1', policy: {}, card: CARD } as RegisteredAgent;
   const get = async (): Promise<RegisteredAgent> => {

@@ -34,7 +34,7 @@ export class RelayPolls implements OnApplicationBootstrap {
   private readonly logger = new Logger(RelayPolls.name);
   private readonly stopping = new AbortController();
   private timer: NodeJS.Timeout | undefined;
-  /** Polls under way, by the key of their agent. */
+  /** Running polls, by the key of the agent that they call. */
   private readonly underWay = new Map<string, Promise<void>>();
 
   constructor(
@@ -99,7 +99,7 @@ export class RelayPolls implements OnApplicationBootstrap {
     return { started: ofAgent.size, next: rows[0]?.last_agent ?? '' };
   }
 
-  /** Polls Tasks of one agent. Never rejects. */
+  /** Polls the parked Tasks of one agent. Never rejects. */
   private async pollAgent(tasks: readonly DueTask[]): Promise<void> {
     const [{ tenant, agent }] = tasks as [DueTask];
     const found = this.agents.get(tenant, agent.slice(ROOT.length));
@@ -133,7 +133,10 @@ export class RelayPolls implements OnApplicationBootstrap {
   }
 }
 
-/** Due Task; all members but `last_agent` are null in the one row of a sweep that found none. */
+/**
+ * Parked Task whose agent is due to be polled. All members but `last_agent` are null in the single row of a sweep
+ * without such a Task.
+ */
 interface DueTask {
   /** Key of the last agent that the sweep looked at if there may be further ones, else ''. */
   last_agent: string;

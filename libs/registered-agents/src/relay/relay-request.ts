@@ -8,7 +8,7 @@ import type { RelayLimits } from './relay-limits.js';
 import type { RelayTalk, RelayTasks, StoredTurn, TurnOptions } from './relay-tasks.js';
 import type { RelayWebhooks } from './relay-webhooks.js';
 
-/** Services that a relay uses. */
+/** Services that a RelayTurn and its helpers use. */
 export interface RelayServices {
   directory: AgentDirectory;
   tasks: RelayTasks;

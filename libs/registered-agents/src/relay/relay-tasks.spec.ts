@@ -2,7 +2,7 @@ import { Database } from '#libs/postgres';
 import { ANONYMOUS_SCOPE, TaskRetention } from '#libs/tasks';
 import { RelayTasks } from './relay-tasks.js';
 
-/** Values of the statements that RelayTasks sends; each is answered with no rows. */
+/** Creates RelayTasks whose statements find no rows. @returns it, and the values of its statements */
 function recordStatements(): { tasks: RelayTasks; values: unknown[][] } {
   const values: unknown[][] = [];
   const query = async (statement: { values: unknown[] }): Promise<{ rows: object[] }> => {

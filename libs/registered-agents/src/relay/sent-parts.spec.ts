@@ -4,7 +4,7 @@ import { SentParts } from './sent-parts.js';
 
 const [STORED, BYTES] = [{ url: 'https://files.example.com/1' }, { raw: 'AAAA' }];
 
-/** Parts under test, and what was held and released. */
+/** Creates SentParts of one stored Part. @returns it, and a log of the holds and releases of its bytes */
 function startParts() {
   const log: string[] = [];
   const holdParts = async (parts: readonly Part[]): Promise<HeldParts> => {

@@ -23,7 +23,7 @@ function snapshot(fields: Partial<Task>): StreamResponse {
   return { task: { id, contextId, status: { state: 'TASK_STATE_WORKING' }, ...fields } };
 }
 
-/** A short form of events: the state and the text of a status, the Parts of an Artifact. */
+/** Returns a short form of events: the state and the text of a status, the Parts of an Artifact. */
 function outline(events: readonly TaskEvent[]): unknown[] {
   return events.map((event) => {
     if ('artifactUpdate' in event) {

@@ -12,7 +12,7 @@ afterEach(() => {
 
 const LATE_MS = 600;
 
-/** A note under test, and the statements that it made. */
+/** Creates an UnsentNote. @returns it, its turn, and the values that it has stored */
 function startNote({ mayBeSent = false, isHeld = true } = {}) {
   const stored: boolean[] = [];
   const noteUnsent = async (_id: string, _token: string, isUnsent: boolean): Promise<boolean> => {

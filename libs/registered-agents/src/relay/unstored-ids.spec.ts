@@ -7,7 +7,7 @@ const IDS: RemoteIds = { taskId: 'task-1', contextId: 'context-1' };
 const NEWER: RemoteIds = { taskId: 'task-2', contextId: 'context-2' };
 const event = statusUpdate({ taskId: 't', contextId: 'c' }, 'TASK_STATE_WORKING');
 
-/** Returns an object under test, and the ids that were stored without an event. */
+/** Creates UnstoredIds. @returns it, and the ids that were stored without an event */
 function startIds(store: (ids: RemoteIds) => Promise<void> = async () => undefined) {
   const stored: RemoteIds[] = [];
   const ids = new UnstoredIds(async (it) => {

@@ -54,13 +54,15 @@ export interface McpConfig {
   readonly changes: CardChangePolicy;
 }
 
-/** Settings for the texts that models are sent and answer: whether they are kept, redacted and exported. */
+/**
+ * Settings for prompt logs: whether the texts exchanged with models are kept, redacted, and exported in trace spans.
+ */
 export interface PromptsConfig {
   /** True if prompts are kept with their Tasks (`PROMPT_LOG`). */
   readonly kept: boolean;
   /** Pattern (RE2) of texts that are redacted in what is kept (`PROMPT_REDACT`); absent: only credentials are. */
   readonly redact?: string;
-  /** True if trace spans of model calls have the texts. */
+  /** True if the trace spans of model calls contain the texts sent to the model and its answers. */
   readonly inSpans: boolean;
 }
 

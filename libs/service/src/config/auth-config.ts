@@ -57,7 +57,9 @@ export interface AuthConfig {
   readonly keys: readonly SeededKey[];
   /** Set if the mode is `jwt`. */
   readonly jwt?: JwtConfig;
-  /** Provider by which people sign in to the console, beside keys or tokens; absent without one. */
+  /**
+   * Provider by which people sign in to the console, in addition to API keys or bearer tokens. Absent: no such sign-in.
+   */
   readonly oidc?: OidcConfig;
 }
 

@@ -34,7 +34,7 @@ const GIBIBYTE = 1024 ** 3;
 /** Maximum of FILE_LIMIT: the largest object that an S3 server accepts in one request. */
 const MOST_FILE_BYTES = 5 * GIBIBYTE;
 const MOST_OWNER_BYTES = 1024 ** 5;
-/** Minimum of FILES_OFFLOAD: for a smaller Part the row of a file costs more than it saves. */
+/** Minimum of FILES_OFFLOAD: below this size, the additional row for a file costs more than it saves in the log. */
 const LEAST_OFFLOAD_BYTES = 16 * 1024;
 const LEAST_RETENTION_MS = 60_000;
 const DAY_MS = 86_400_000;

@@ -22,11 +22,13 @@ export interface TurnLimits {
   places: number;
   placesOfACaller: number;
   placesOfATenant: number;
-  /** Maximum wait for a turn, in milliseconds. */
+  /** Maximum time that a unit of work waits before it starts, in milliseconds. */
   waitMs: number;
 }
 
-/** Reports that work got no turn in time: too much work of the same or of other callers was ahead of it. */
+/**
+ * Reports that a unit of work did not start within the maximum wait, since too much other work was queued before it.
+ */
 export class NoTurnInTime extends Error {
   override readonly name = 'NoTurnInTime';
 }
@@ -37,14 +39,15 @@ interface WaitingTurn {
 }
 
 /**
- * Executes asynchronous work of callers in turns, such as queries, with a maximum number of concurrent units.
+ * Limits how much asynchronous work of callers, such as queries, executes at the same time; other work waits in a
+ * queue.
  * - Each caller has its own queue; the queues are served round-robin.
- * - A caller, and a tenant, has a limited share of the places. A busy caller therefore waits behind its own work.
+ * - A caller, and a tenant, may occupy only some of the places. A busy caller therefore waits behind its own work.
  *
- * Not to be confused with shares of the event loop: LoopShares for requests, WorkTurns for work after a response.
+ * This class does not measure time on the event loop: see LoopShares for requests, WorkTurns for work after a response.
  */
 export class CallerTurns {
-  /** Queues by caller, in the order of their turns. */
+  /** Waiting work by caller. The caller whose work starts next comes first. */
   private readonly queues = new Map<string, WaitingTurn[]>();
   private readonly ofCallers = new Map<string, number>();
   private readonly ofTenants = new Map<string, number>();
@@ -53,8 +56,8 @@ export class CallerTurns {
   constructor(private readonly limits: TurnLimits) {}
 
   /**
-   * Executes the work in the caller's turn.
-   * @param gone signal that cancels the work while it waits for its turn
+   * Queues the work of a caller, and executes it when it is the caller's turn.
+   * @param gone signal that cancels the work while it waits
    * @throws NoTurnInTime; the signal's reason; the error of the work
    */
   async runInTurn<T>(caller: CallerIdentity, work: () => Promise<T>, gone?: AbortSignal): Promise<T> {

@@ -3,7 +3,9 @@ import { AsyncResource } from 'node:async_hooks';
 import { performance } from 'node:perf_hooks';
 import { Metrics } from '../metrics.js';
 
-/** Utilization from which on the event loop is busy: waiting requests would notice more work. */
+/**
+ * Utilization of the event loop, from 0 to 1, above which it counts as busy: more work would noticeably delay requests.
+ */
 const BUSY = 0.75;
 /** Minimum milliseconds over which the utilization is measured. */
 const WINDOW_MS = 100;
@@ -49,7 +51,7 @@ const MOST_WAITING = 256;
  * share.
  */
 const CHEAP_SHARES = 4;
-/** Milliseconds between two searches for callers that owe nothing. */
+/** Milliseconds between two removals of the accounts of callers that owe nothing. */
 const SWEEP_MS = 100;
 
 interface LoopAccount {
@@ -78,9 +80,9 @@ interface LoopAccount {
 @Injectable()
 export class LoopShares {
   private readonly accounts = new Map<string, LoopAccount>();
-  /** Caller of the newest request of all, and its time. */
+  /** Caller that sent the most recent request, and the time of that request. */
   private readonly newest = { who: '', at: -Infinity };
-  /** The last different caller before `newest`, and the time of its newest request. */
+  /** Most recent caller that differs from `newest.who`, and the time of that caller's last request. */
   private readonly other = { who: '', at: -Infinity };
   private sweptAt = -Infinity;
   /** Number of callers whose accounts are costly (`isCostly`). */

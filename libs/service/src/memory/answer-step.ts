@@ -10,8 +10,8 @@ export interface RoomWaitEnds {
 }
 
 /**
- * Waits until `promise` resolves, which means that the room is granted. If `ms` pass or the signal aborts first,
- * rejects `promise` and throws.
+ * Waits until `promise` resolves, which means that the requested memory (room) is granted. If `ms` pass or the signal
+ * aborts first, rejects `promise` and throws.
  * @throws the error of `tooLong`; the signal's reason
  */
 export async function untilGranted(
@@ -30,23 +30,25 @@ export async function untilGranted(
   }
 }
 
-/** Fraction of a step's room that one caller may hold. */
+/** Fraction of the memory of an AnswerStep that one caller may hold. */
 const OF_A_CALLER = 1 / 2;
-/** Fraction of a step's room that the callers of one tenant may hold together. */
+/** Fraction of the memory of an AnswerStep that the callers of one tenant may hold together. */
 const OF_A_TENANT = 3 / 4;
-/** Milliseconds between two checks of a step's answers while an answer waits for room. */
+/** Milliseconds between two checks of the answers in an AnswerStep while an answer waits for memory. */
 const LOOK_MS = 250;
 
-/** Answer (or content, see ContentRoom) that holds room in a step, or waits for room. */
+/**
+ * Answer of a remote agent or model (or content, see ContentRoom) that holds memory in an AnswerStep, or waits for it.
+ */
 export interface StepMember {
   readonly whose: CallerIdentity;
-  /** Order of arrival: lower for answers that began earlier. */
+  /** Position in the order of arrival: lower for answers that began earlier. */
   readonly order: number;
   /** True while this service has paused reading the answer, so that silence is not the fault of the agent. */
   readonly isWaiting: boolean;
   /** Time of the last progress of the answer, as of `performance.now()`. */
   readonly movedAt: number;
-  /** Ends the answer and gives up its room. */
+  /** Aborts the answer and releases its memory. */
   evict(): void;
 }
 

@@ -7,12 +7,14 @@ import { InFlight, SMALL_REQUEST } from './in-flight.js';
 
 /** Unit in which room is granted, in bytes. */
 const UNIT = 64 * 1024;
-/** Fraction of IN_FLIGHT_LIMIT that the contents of one room may take. */
+/** Fraction of IN_FLIGHT_LIMIT that the contents of one ContentRoom may take. */
 const PART_OF_LIMIT = 1 / 2;
 /** Maximum total wait of one model call for room, in milliseconds. */
 export const CONTENT_WAIT_MS = 60_000;
 
-/** Reports that a call found no room for the files it has to read. The message may be shown to callers. */
+/**
+ * Reports that there was not enough memory for the files that a call has to read. The message may be shown to callers.
+ */
 export class TooManyContents extends PublicFault {
   override readonly name = 'TooManyContents';
 
@@ -54,7 +56,7 @@ export class ContentRoom {
     this.step = new AnswerStep({ bytes, silentMs: Infinity, isFull });
   }
 
-  /** Opens the place of one unit of work. */
+  /** Creates the place of one unit of work, which holds no bytes yet. */
   openPlace(whose: CallerIdentity): ContentPlace {
     this.places += 1;
     const { step, inFlight, places: order } = this;

@@ -15,7 +15,7 @@ export type InFlightRefusal = 'caller' | 'tenant' | 'service';
 export const SMALL_REQUEST = 64 * 1024;
 /**
  * Fraction of a limit that bytes on their way (`moving`) may take. The rest is for executing Tasks, which use many
- * times the bytes of their requests.
+ * times the bytes of the requests that started them.
  */
 const ON_ITS_WAY = 1 / 8;
 

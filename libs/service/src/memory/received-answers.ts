@@ -14,8 +14,8 @@ const UNIT = 64 * KILOBYTE;
 /** Maximum bytes of the answers of each step. The last step is unbounded: the limits of a single answer apply there. */
 const SIZES = [MEGABYTE, 8 * MEGABYTE, Infinity];
 /**
- * Total bytes of the privileged answers, one of each step. That of the last step may have the default TASK_LIMIT, plus
- * 16 MiB for one event.
+ * Total bytes of the privileged answers, one in each step (see AnswerStep). The privileged answer of the last step may
+ * have the default TASK_LIMIT, plus 16 MiB for one event.
  */
 const PRIVILEGED = MEGABYTE + 8 * MEGABYTE + 80 * MEGABYTE;
 /** Fraction of the heap for large answers. */
@@ -30,7 +30,10 @@ const SILENT_MS = 20_000;
 const LITTLE = 16 * KILOBYTE;
 const NEVER = new AbortController().signal;
 
-/** Reports that a call found no room for its answer, or lost it to others. The message may be shown to callers. */
+/**
+ * Reports that there was no memory for the answer of a call, or that it lost its memory to other answers. The message
+ * may be shown to callers.
+ */
 export class TooManyAnswers extends PublicFault {
   override readonly name = 'TooManyAnswers';
 
@@ -43,13 +46,13 @@ export class TooManyAnswers extends PublicFault {
   }
 }
 
-/** Listener to changes of the room for one call's answer. */
+/** Listener to changes of the memory for one call's answer. */
 export interface AnswerListener {
-  /** Reports that reading pauses, however much the agent sends. */
+  /** Called when this service pauses reading the answer, which is not the fault of the agent. */
   onPaused?(): void;
-  /** Reports that reading resumes. */
+  /** Called when reading resumes. */
   onResumed?(): void;
-  /** Reports that the answer lost its room, so the call fails. */
+  /** Called when the answer has lost its memory, so the call fails. */
   onEvicted(error: TooManyAnswers): void;
 }
 
@@ -98,7 +101,7 @@ export class ReceivedAnswers {
     });
   }
 
-  /** Opens the place of one call's answer. */
+  /** Creates the place of one call's answer, which holds no bytes yet. */
   openPlace(whose: CallerIdentity, listener?: AnswerListener): AnswerPlace {
     this.calls += 1;
     const { steps, waitMs, calls: order } = this;
