@@ -15,7 +15,7 @@ function read(name: string) {
   return { definition: head as unknown as WorkflowDefinition, log };
 }
 
-/** An event as it was before failures had kinds: the one thing that has come to steps that were there. */
+/** Returns the event in the form of older logs, in which failures had no kinds: without the member `failure`. */
 function withoutFailure(event: TaskEvent): TaskEvent {
   const copy = structuredClone(event);
   const note = 'statusUpdate' in copy ? runEventNote(copy.statusUpdate.metadata) : undefined;

@@ -8,7 +8,7 @@ const REFERENCE = { taskId: 't', contextId: 'c' };
 const FORM = { type: 'object' };
 const asked = (text: string): Message => agentMessage(REFERENCE, [textPart(text)]);
 
-/** A node whose Task asked `Well?` as far as its run knows. */
+/** Returns a node that waits for an answer. The run knows the question `Well?` of its Task. */
 function waiting(fields: Partial<NodeInstance> = {}): NodeInstance {
   const question = [textPart('Well?')];
   return { id: 'n', type: 'workflow', taskId: 't', askedAt: THEN?.toISOString(), question, ...fields } as NodeInstance;
@@ -17,7 +17,7 @@ function waiting(fields: Partial<NodeInstance> = {}): NodeInstance {
 let sequence = 0;
 const children = { movedOn: async () => [{ nodeId: 'n', asked: '1 then' }] };
 
-/** The ids of those nodes that have moved on, where the Task is as told. */
+/** Stores a Task in the given state, and returns the ids of the nodes whose Tasks no longer ask the question. */
 async function found(
   node: NodeInstance,
   state: TaskState,

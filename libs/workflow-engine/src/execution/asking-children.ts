@@ -111,7 +111,7 @@ export function remoteLookKey({ runId, node }: Pick<RemoteLook, 'runId' | 'node'
   return `${LOOK_AT_REMOTE}/${runId}/${node}`;
 }
 
-/** Returns the next poll, which the running job enqueues after `pause` milliseconds. */
+/** Returns the next poll of the question, with the pause before it. The running job enqueues that poll. */
 export function nextLook(look: RemoteLook, pause: number): NextLook {
   const limits = { maxAttempts: MOST_ATTEMPTS, priority: PRIORITY };
   return { name: LOOK_AT_REMOTE, key: remoteLookKey(look), payload: look, pause, ...limits };

@@ -9,7 +9,7 @@ const FIRST_PAUSE_MS = 2_000;
 const PATIENCE_MS = 600_000;
 /** Maximum number of attempts of the job, never reached: PATIENCE_MS ends the retries before. */
 const MOST_ATTEMPTS = 20;
-/** Priority after the jobs for which callers wait, because a run may leave hundreds of cancels. */
+/** Priority of the job: it runs after jobs for which callers wait, because a run may leave hundreds of cancels. */
 const PRIORITY = 5;
 
 /** Payload of the job: a cancel that did not reach its agent. */

@@ -4,7 +4,10 @@ import { readChildEnding } from './child-ending.js';
 
 const artifact = (artifactId: string): Artifact => ({ artifactId, name: artifactId, parts: [{ text: artifactId }] });
 
-/** The Artifacts of a node `n` whose Task has made these. */
+/**
+ * Returns the names of a node's Artifacts, in order, if its Task has produced Artifacts with the names `made`.
+ * @param type type of the node, whose id is `n`
+ */
 function outputs(type: string, ...made: string[]): string[] {
   const answer = new CalledTask();
   const status = { state: 'TASK_STATE_COMPLETED' as const };

@@ -116,7 +116,7 @@ interface FailedEnding {
   status?: string;
   error: string;
   failure: FailureKind;
-  /** Set if the agent may still work or wait, so that its Task must be canceled. */
+  /** Set if the agent's Task may still be working or waiting, so that the run must cancel that Task. */
   isLeft?: true;
   /** Pause before the next call that the agent asks for, in milliseconds; absent if it asks for none. */
   retryAfter?: number;
@@ -233,9 +233,9 @@ function putOutputFirst({ id, type }: WorkflowNode, artifacts: Artifact[]): Arti
 }
 
 /**
- * Returns the Artifacts of an answer: a direct reply as an Artifact, else the Artifacts that are not empty. Without
- * them, a Message as an Artifact: of a local agent the last status Message, of a remote agent the last Message of any
- * kind.
+ * Returns the Artifacts of an agent's answer: a direct reply as an Artifact, else the Artifacts that are not empty. If
+ * there are none, a Message becomes an Artifact: the last status Message of a local agent, or the last Message of any
+ * kind of a remote agent.
  * @param type node type
  */
 function readAnswerArtifacts(answer: CalledTask, type: string): Artifact[] {

@@ -9,14 +9,14 @@ import { refuseUnasked } from './workflow-executor.js';
 const DEFINITION = workflowOf('a b', '');
 const asks = (call: FakeCall): void => call.finish('TASK_STATE_INPUT_REQUIRED', 'What?');
 
-/** The log of a run whose node `a` asks, and whose node `b` does not. */
+/** Returns the log of a run in which node `a` asks a question and node `b` does not. */
 async function askingLog(): Promise<TaskEvent[]> {
   const run = new DrivenRun(DEFINITION, answering({ a: asks }));
   await run.start();
   return run.log;
 }
 
-/** What is wrong with a Message that names a node, as the run stands after its log. */
+/** Returns the error with which the run rejects a Message that names a node; `undefined` if the run accepts it. */
 async function refusalOf(log: readonly TaskEvent[], metadata?: { node: JsonValue }): Promise<A2AError | undefined> {
   const task = log.reduce<Task | undefined>((before, event) => applyTaskEvent(before, event), undefined);
   const { id: taskId = '' } = task ?? {};

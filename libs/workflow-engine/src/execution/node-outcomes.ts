@@ -113,8 +113,11 @@ interface EndingRun {
 }
 
 /**
- * Creates the events at the end of a node's attempt, including the decision on its outgoing edges. A failed attempt is
- * retried, else replaced by the `fallback`, else it fails the node. Record each event before you request the next one.
+ * Creates the events at the end of a node's attempt, including the decision on its outgoing edges. Record each event
+ * before you request the next one. A failed attempt has one of these effects, in this order of precedence:
+ * - The node is retried.
+ * - The node completes with its `fallback` as the result.
+ * - The node fails.
  */
 export class NodeOutcomes {
   constructor(private readonly run: EndingRun) {}

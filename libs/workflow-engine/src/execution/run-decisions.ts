@@ -37,9 +37,9 @@ interface DecidingRun {
   content: Pick<ContentLimits, 'artifact' | 'jsonMembers' | 'renderedText' | 'task'>;
 }
 
-/** Default of `each.maxItems`. */
+/** Default of `each.maxItems`, the maximum number of entries of a list. */
 const MAX_ITEMS = 1_000;
-/** Maximum of `each.maxItems`. */
+/** Maximum value of `each.maxItems`. */
 const MOST_ITEMS = 10_000;
 
 /**
@@ -196,7 +196,9 @@ export class RunDecisions {
     yield stepEvent(reference, loopNext.createNote(last, payload));
   }
 
-  /** Yields the end of a loop. If the condition of an edge out of the loop fails, the loop fails. */
+  /**
+   * Yields the events that end a loop. If the condition of an edge out of the loop cannot be evaluated, the loop fails.
+   */
   private *loopEnded(loop: LoopRun, reason: LoopReason, attempt?: AttemptFailure): Generator<TaskEvent> {
     const { state, evaluation, reference } = this.run;
     const last = state.lastOf(loop);
@@ -219,7 +221,10 @@ export class RunDecisions {
     yield stepEvent(reference, loopEnded.createNote(last, { ...payload, ...taken, ...(failure && { failure }) }));
   }
 
-  /** Yields the events that empty the run's results of nodes which the last iteration skipped or canceled. */
+  /**
+   * Yields the events that replace results of the run by empty texts: those of nodes that the last iteration skipped or
+   * canceled.
+   */
   private *emptiedResults({ loop, path }: LoopRun): Generator<TaskEvent> {
     if (path.length > 0) return;
     const { state, reference } = this.run;

@@ -256,7 +256,10 @@ export function earliestTime(...times: readonly (number | undefined)[]): number 
   return known.length > 0 ? Math.min(...known) : undefined;
 }
 
-/** Creates the event by which a run parks: it waits only for times, none of which is near. */
+/**
+ * Creates the event by which a run parks: the run only waits for timers that are not due soon, so its process releases
+ * the run.
+ */
 export function parkedEvent(reference: TaskReference, wakeAt = Date.now()): TaskEvent {
   const until = parkingDate(wakeAt);
   return { ...stepEvent(reference, runParked.createNote({ until: until.parks.toISOString() })), ...until };

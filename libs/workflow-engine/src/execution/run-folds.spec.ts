@@ -16,7 +16,7 @@ import { FakeAgents } from '../testing/fake-agents.js';
 
 const SCOPE = { tenant: 't', owner: 'o' };
 
-/** A run whose nodes all ask. */
+/** Starts a run in which every node asks a question. */
 async function asking(nodes: number): Promise<DrivenRun> {
   const ids = Array.from({ length: nodes }, (_, index) => `n${index}`);
   const run = new DrivenRun(workflowOf(ids.join(' '), '', { language: 2 }), new FakeAgents());
@@ -26,7 +26,7 @@ async function asking(nodes: number): Promise<DrivenRun> {
   return run;
 }
 
-/** Answers a node's question. @returns how many events the turn has read of the log */
+/** Answers a node's question. Returns the number of events that the run's turn has read from the log. */
 async function answer(run: DrivenRun, id: string): Promise<number> {
   const answered = run.answer(userMessage('yes', { metadata: { node: id } }));
   (await run.agents.called(id, 2)).complete('done');
@@ -34,7 +34,7 @@ async function answer(run: DrivenRun, id: string): Promise<number> {
   return run.eventsRead.at(-1)!;
 }
 
-/** The events of a log as a store gives them. */
+/** Returns the events of a log as they are stored, with sequence numbers. */
 function stored(log: readonly TaskEvent[]): RecordedEvent[] {
   return (JSON.parse(JSON.stringify(log)) as TaskEvent[]).map((event, index) => ({
     ...{ taskId: 'run-1', sequence: index + 1, event },
@@ -42,7 +42,7 @@ function stored(log: readonly TaskEvent[]): RecordedEvent[] {
   }));
 }
 
-/** Folds over a log, and how many events were read for each look at them. */
+/** Returns folds that read a log, and the number of events of each read. */
 function foldsOf(log: readonly TaskEvent[]): { folds: DrivenFolds; reads: number[] } {
   const [events, reads] = [stored(log), [] as number[]];
   const tasks = {
@@ -64,7 +64,7 @@ const known = ({ instances, status, sequence, frontier }: RunState) => ({
   nodes: [...instances.values()],
 });
 
-/** An execution whose log is this one. */
+/** Returns the context of an execution with this log. */
 function executionOf(log: readonly TaskEvent[]): RequestContext {
   const events = stored(log);
   return {
@@ -198,7 +198,7 @@ describe('The fold of a run that waits', () => {
     const answered = run.answer(userMessage('yes', { metadata: { node: 'n0', lists } }));
     (await run.agents.called('n0', 2)).finish('TASK_STATE_INPUT_REQUIRED', 'again?');
     await answered;
-    // Four bytes of JSON each, and of the heap at least forty.
+    // Each list has four bytes of JSON, and at least forty bytes on the heap.
     expect((await weighed()) - before).toBeGreaterThan(40_000);
   });
 });

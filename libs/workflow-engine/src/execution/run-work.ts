@@ -94,7 +94,7 @@ export class EventLoopYield {
   }
 }
 
-/** Step of a run without events: it only waits until the run may evaluate expressions again (StepBudget). */
+/** Step of a run that yields no event and only waits until the run may evaluate expressions again (see StepBudget). */
 export class EvaluationTurn implements AsyncIterable<never> {
   constructor(
     private readonly steps: RunWork['steps'],

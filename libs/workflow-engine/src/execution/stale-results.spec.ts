@@ -15,7 +15,7 @@ import { templateWarnings } from './node-dispatch.js';
 FakeClock.advance = useFakeTime();
 
 const READS = '{{x}}|${nodes.x.text}|${nodes.x.data == null}|${nodes.x.status}';
-/** What everybody reads of a node that this iteration has left out. */
+/** Text that a prompt with READS shows for a node that the current iteration has skipped or canceled. */
 const NOTHING = (status: string) => `||true|${status}`;
 
 const INNER = 'top>pre pre>x? x>tail top>gate gate>tail tail>top@9';
@@ -40,7 +40,7 @@ function definitionOf([ids, edges]: readonly [string, string], tail: Partial<Wor
   return flowOf(ids, edges, keys, { language: 2, onExit: [{ node: 'bye' }], onFailure: 'continue' });
 }
 
-/** What a node reads at this moment. */
+/** Returns the text that a node would be sent now. */
 function read(run: SteppedRun, name: string): string {
   const { node, evaluation } = placeOf(run, name);
   const source = evaluation.messageSource(node);
@@ -63,13 +63,13 @@ function placeOf(run: SteppedRun, name: string): { node: NodeInstance; evaluatio
 const edgeOf = ({ definition }: SteppedRun, from: string, to: string): number =>
   definition.edges.findIndex((edge) => edge.from === from && edge.to === to);
 
-/** One iteration in which everything runs. */
+/** Plays one iteration in which every node runs. */
 function whole(run: SteppedRun, at: string): SteppedRun {
   run.complete(`top${at}`).complete(`pre${at}`, [edgeOf(run, 'pre', 'x')]);
   return run.complete(`x${at}`, undefined, `x${at}`).complete(`gate${at}`).complete(`tail${at}`);
 }
 
-/** One iteration in which `x` is left out, until `tail` may start. */
+/** Plays one iteration in which `x` is skipped or canceled, until `tail` may start. */
 function without(run: SteppedRun, at: string, fate: Fate): SteppedRun {
   run.complete(`top${at}`);
   if (fate === 'by choice') return run.complete(`pre${at}`, []).complete(`gate${at}`);
@@ -88,13 +88,16 @@ const JOINS: Record<Fate, Partial<WorkflowNode>> = {
   'once it is canceled': { join: { n: 1, cancelRest: true } },
 };
 
-/** Two iterations of one loop; the second one leaves `x` out. */
+/** Plays two iterations of one loop. The second one skips or cancels `x`. */
 function oneLevel(fate: Fate): SteppedRun {
   const run = whole(new SteppedRun(definitionOf(ONE_LEVEL, JOINS[fate])), '@1');
   return without(run.next(edgeOf(run, 'tail', 'top'), 2), '@2', fate);
 }
 
-/** The second outer iteration, whose inner one with this number leaves `x` out. */
+/**
+ * Plays two iterations of the outer loop. In the second one, the iteration `inner` of the inner loop skips or cancels
+ * `x`.
+ */
 function twoLevels(fate: Fate, inner: 1 | 2): SteppedRun {
   const run = new SteppedRun(definitionOf(TWO_LEVELS, JOINS[fate]));
   const [back, around] = [edgeOf(run, 'tail', 'top'), edgeOf(run, 'foot', 'head')];
@@ -107,7 +110,7 @@ function twoLevels(fate: Fate, inner: 1 | 2): SteppedRun {
   return without(whole(run, '@2@1').next(back, 2, { path: [2] }), '@2@2', fate);
 }
 
-/** The second outer iteration, which leaves the inner loop out. */
+/** Plays two iterations of the outer loop. The second one skips the inner loop. */
 function withoutLoop(because: 'by choice' | 'as broken'): SteppedRun {
   const flow = because === 'as broken' ? TWO_LEVELS[1].replace('head>top?', 'head>also also>top') : TWO_LEVELS[1];
   const definition = definitionOf([`${TWO_LEVELS[0]} also`, flow]);
@@ -184,7 +187,9 @@ function loopAt(run: SteppedRun, name: string): NonNullable<ReturnType<SteppedRu
 }
 
 describe('every decision of an iteration', () => {
-  /** `x` is skipped by choice, and these members ask for it. */
+  /**
+   * Returns a run in which `x` is skipped by choice, and a node whose members `keys` contain the expression under test.
+   */
   function deciding(keys: Partial<WorkflowNode>, level: 1 | 2): { run: SteppedRun; node: NodeInstance } {
     const definition = definitionOf(level === 1 ? ONE_LEVEL : TWO_LEVELS, { ...keys, branch: 'first' });
     const edges = definition.edges.map((edge) => {

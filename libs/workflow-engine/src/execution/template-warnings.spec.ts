@@ -5,7 +5,7 @@ import { templateWarnings } from './node-dispatch.js';
 
 interface Given {
   inputs?: JsonObject;
-  /** The Parts of the one Artifact of node `a`. */
+  /** Parts of the only Artifact of node `a`. */
   parts?: Part[];
 }
 

@@ -11,7 +11,7 @@ FakeClock.advance = useFakeTime();
 
 const HOUR = 3_600_000;
 
-/** Nodes beside agents: a wait of some length under its id. */
+/** Creates a run of agents and of the additional nodes `more`. */
 function driven(
   ids: string,
   edges: string,
@@ -33,12 +33,12 @@ function last(run: DrivenRun) {
   return { event, status, waiting: metadata?.['parley/waiting'] };
 }
 
-/** How many questions are open, where a status does not name all of them. */
+/** Returns the number of open questions, if the last status does not list all of them. */
 function lastOpen(run: DrivenRun) {
   return last(run).event.statusUpdate.metadata?.['parley/open-questions'] as { count: number } | undefined;
 }
 
-/** Bytes of the log, after some of its events. What an inbox shows is no part of it. */
+/** Returns the size of the log in bytes, from the event `after` on. The entries for the inbox are not counted. */
 function bytesOf(run: DrivenRun, after = 0): number {
   return JSON.stringify(run.log.slice(after).map(toStreamResponse)).length;
 }
@@ -178,7 +178,7 @@ describe('A run that asks and waits for a time', () => {
       const answered = run.answer(userMessage('yes', { metadata: { node: id } }));
       (await run.agents.called(id, 2)).complete('done');
       await answered;
-      // Once per answer: the form of the question that is asked first, and none of all that are open.
+      // An answer may record the form of the first question again, but not the forms of all open questions.
       expect(bytesOf(run, before)).toBeLessThan(3 * 3_000 + 4_000);
       expect(last(run).waiting).toEqual([]);
       expect(lastOpen(run)?.count).toBe(39 - index);

@@ -20,7 +20,7 @@ function messageId(call: FakeCall): string {
   return call.request?.message.messageId ?? '';
 }
 
-/** A process that finds a log, and knows the Tasks of the children that `known` names. */
+/** Creates a process that recovers a run, and finds the Tasks of the children in `known`. */
 function recovering(definition: WorkflowDefinition, known: readonly string[]): DrivenRun {
   const run = new DrivenRun(definition, new FakeAgents(answer));
   for (const id of known) {
@@ -154,7 +154,10 @@ describe('WorkflowExecutor that goes on from a log', () => {
   });
 });
 
-/** What the process after `first` does, when the child still shows that it waits, with this history. */
+/**
+ * Recovers the first `length` events of a run, and returns the kinds of the calls to its agents. The child's Task still
+ * waits, and has the Messages of `history`.
+ */
 async function answersAfter(first: DrivenRun, length: number, history: Message[]): Promise<string[]> {
   const run = new DrivenRun(
     first.definition,

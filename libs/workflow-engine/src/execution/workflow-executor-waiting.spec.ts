@@ -5,7 +5,10 @@ import { DrivenRun, workflowOf } from '../testing/driven-run.js';
 import { FakeAgents, type FakeCall } from '../testing/fake-agents.js';
 import { LOOK_AT_REMOTE, questionId } from './asking-children.js';
 
-/** What two agents ask first; whatever they are told then, they ask for more. */
+/**
+ * Starts a run in which two agents ask questions: `a` for input, `b` for authentication. Each answer leads to another
+ * question.
+ */
 async function bothWaiting(): Promise<DrivenRun> {
   const agents = new FakeAgents((call) => {
     if (agents.calls.filter(({ node }) => node === call.node).length > 1)
@@ -18,7 +21,7 @@ async function bothWaiting(): Promise<DrivenRun> {
   return run;
 }
 
-/** The nodes that a Message went down to, with its Parts. */
+/** Sends a Message to a run with two open questions. Returns the Parts that were forwarded, by node. */
 async function forwarded(message: Message): Promise<Record<string, Message['parts'] | undefined>> {
   const run = await bothWaiting();
   const before = run.agents.calls.length;
@@ -26,7 +29,7 @@ async function forwarded(message: Message): Promise<Record<string, Message['part
   return Object.fromEntries(run.agents.calls.slice(before).map((call) => [call.node, call.request?.message.parts]));
 }
 
-/** As a client tells of what an agent answered. */
+/** Converts the answer of an agent to the error that a client reports for it. */
 function refusalOf(error: Error): AgentCallError {
   if (!(error instanceof A2AError)) return error as AgentCallError;
   const { code, message } = error;
@@ -71,7 +74,7 @@ describe('WorkflowExecutor while a child waits', () => {
     expect(jobs()).toMatchObject([
       { payload: { node: 'ext', asked, looks: 0, wantsAuth: true, taskId: 'task-of-ext' } },
     ]);
-    // Nothing was found: the run waits on.
+    // The poll has found nothing, so the run keeps waiting.
     expect(await run.wake()).toBe('TASK_STATE_AUTH_REQUIRED');
     expect(run.agents.calls).toHaveLength(1);
     run.children.found.push({ nodeId: 'ext', asked });
@@ -242,7 +245,7 @@ describe('WorkflowExecutor while a child waits', () => {
   });
 });
 
-/** Questions are told apart by the millisecond in which they were sent for. */
+/** Waits for the next millisecond, because questions are distinguished by the time of their Message. */
 async function nextMillisecond(): Promise<void> {
   const now = Date.now();
   while (Date.now() === now) await turn();

@@ -5,7 +5,7 @@ import type { WorkflowNode } from '#libs/workflow-definition';
 import { DrivenRun, workflowOf } from '../testing/driven-run.js';
 import { FakeAgents } from '../testing/fake-agents.js';
 
-/** Each node answers `<id> of <what it was told>`. */
+/** Creates agents that answer `<node id> of <text of the Message>`. */
 const echoing = () => new FakeAgents((call) => call.complete(`${call.node} of ${call.text}`));
 
 describe('WorkflowExecutor', () => {
@@ -68,7 +68,10 @@ describe('WorkflowExecutor', () => {
       { id: 'a', type: 'agent', config: { prompt } },
       { id: 'b', type: 'agent', config: {} },
     ];
-    /** What `a` and `b` are sent, by a run that a Message with this entry begins, and by one that goes on after a crash. */
+    /**
+     * Returns the texts that `a` and `b` are sent: by a run that began with a Message with this signed entry, and by
+     * the same run after a crash.
+     */
     const asked = async (secret: string): Promise<(string | undefined)[][]> => {
       const message = userMessage('hi', { messageId: 'm-1' });
       const signed = new ConversationEntries(new CallChains(Buffer.from(secret))).attachEntry(
@@ -159,7 +162,7 @@ describe('WorkflowExecutor', () => {
         metadata: { 'parley/revision': 'r1' },
       },
     });
-    // What an agent of ours answers with is its definition's business.
+    // The definition of a local agent decides its output modes.
     expect(own?.request?.configuration).toBeUndefined();
     expect(own?.options.timeouts).toBeUndefined();
     expect(external).toMatchObject({

@@ -10,7 +10,7 @@ import { FakeClock } from '../testing/fake-clock.js';
 
 FakeClock.advance = useFakeTime();
 
-/** `a`, and when it is over `always`, `good` and `bad`. */
+/** Workflow of the node `a`, followed by the `onExit` nodes `always`, `good` and `bad`. */
 const DEFINITION = extended(
   workflowOf('a b always good bad', 'a>b', {
     language: 2,
@@ -211,7 +211,7 @@ describe('a question that nobody answers in time', () => {
       a: { onWait: { deadline: '48h', ...(byDefault !== undefined && { default: byDefault }) }, ...keys },
     });
 
-  /** A run that asks, and goes on 48 hours later. */
+  /** Plays a run that asks a question and is recovered 48 hours later, without an answer. */
   async function unanswered(definition: ReturnType<typeof asking>): Promise<DrivenRun> {
     const first = new DrivenRun(definition, answering({ a: asks }));
     expect(await first.start()).toBe('TASK_STATE_INPUT_REQUIRED');

@@ -38,7 +38,7 @@ function caseOf({ plan, seed }: { plan: WorkflowDefinition; seed: number }): Cas
   return { run: driven(definition, fate), definition, fate };
 }
 
-/** What is wrong with a run that has ended, in words. */
+/** Returns the violated invariants of a run that has ended, as sentences; empty if there are none. */
 function wrongWith({ definition, agents, state }: DrivenRun, end: TaskState): string[] {
   const instances = [...state.instances.values()];
   const called = agents.calls.filter(({ kind, request }) => kind === 'send' && request?.message.taskId === undefined);
@@ -53,14 +53,17 @@ function wrongWith({ definition, agents, state }: DrivenRun, end: TaskState): st
   ];
 }
 
-/** Which nodes were started when it was known how the run ends. */
+/** Returns the nodes that were started after the outcome of the run was recorded. */
 function startedAtTheEnd({ runEvents }: DrivenRun): (string | undefined)[] {
   const ending = runEvents.findIndex(({ type }) => type === 'run.ending');
   const after = ending < 0 ? [] : runEvents.slice(ending);
   return after.flatMap(({ type, node_id }) => (type === 'node.started' ? [node_id] : []));
 }
 
-/** As much of a log as a process leaves that dies: not after an event that has ended its turn. */
+/**
+ * Returns the beginning of a log that a crash may leave: at most `most` + 1 events, without an event that ends the
+ * turn.
+ */
 function leftBehind(log: readonly TaskEvent[], most: number): TaskEvent[] {
   const left = log.slice(0, Math.min(most + 1, log.length - 1));
   const isWaiting = (event: TaskEvent) =>

@@ -10,7 +10,7 @@ import { FakeClock } from '../testing/fake-clock.js';
 
 FakeClock.advance = useFakeTime();
 
-/** A definition with these back-edges. */
+/** Returns the definition with back-edges, each given as `from>to` with its loop. */
 function looping(definition: WorkflowDefinition, loops: Record<string, LoopConfig>): WorkflowDefinition {
   const back = Object.entries(loops).map(([ends, loop]): WorkflowEdge => {
     const [from = '', to = ''] = ends.split('>');
@@ -19,15 +19,15 @@ function looping(definition: WorkflowDefinition, loops: Record<string, LoopConfi
   return { ...definition, edges: [...definition.edges, ...back] };
 }
 
-/** `draft` and `review` are repeated, between `in` and `out`. */
+/** Workflow in which a loop repeats `draft` and `review`. */
 const CRITIC = workflowOf('in draft review out', 'in>draft draft>review review>out', { language: 2 });
 
-/** The instance that a call is for. */
+/** Returns the name of the instance for which the call was made. */
 const instanceOf = ({ attempt }: FakeCall): string => attempt.split('#')[0] ?? '';
-/** The iteration that a call is for. */
+/** Returns the number of the iteration in which the call was made. */
 const iterationOf = (call: FakeCall): number => Number(instanceOf(call).split('@').at(-1));
 
-/** Approves of the nth draft. */
+/** Returns a behavior that approves the draft of iteration `nth` and later ones. */
 const approvesOf = (nth: number) => (call: FakeCall) => call.complete(dataPart({ ok: iterationOf(call) >= nth }));
 const draft = (call: FakeCall): void => call.complete(`draft ${iterationOf(call)}`);
 
@@ -206,7 +206,7 @@ describe('a node for each entry of a list', () => {
     extended(workflowOf('list m out', 'list>m m>out', { language: 2, ...fields }), {
       m: { each: { items: 'nodes.list.data', ...config }, config: { prompt: '${index}: ${item}' } },
     });
-  /** Fails for these places. */
+  /** Returns a behavior that fails for the entries of these indexes. */
   const failsAt =
     (...places: number[]) =>
     (call: FakeCall) =>

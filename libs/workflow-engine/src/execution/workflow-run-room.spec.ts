@@ -15,7 +15,7 @@ FakeClock.advance = useFakeTime();
 
 const ENTRIES = 6;
 
-/** A list of six entries, all of which may be at work at once. */
+/** Workflow with a list of six entries that may all run at once. */
 const LIST: WorkflowDefinition = extended(workflowOf('m out', 'm>out', { language: 2 }), {
   m: { each: { items: '[1, 2, 3, 4, 5, 6]', concurrency: ENTRIES } },
 });
@@ -26,7 +26,7 @@ function narrow(levelNodes: number, definition = LIST, agents = new FakeAgents()
   return run;
 }
 
-/** Resolves when nothing more happens by itself. */
+/** Waits for twenty cycles of the event loop, after which nothing more happens by itself. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise<void>((resolve) => setImmediate(resolve));
 }

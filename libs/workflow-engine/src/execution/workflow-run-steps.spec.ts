@@ -12,9 +12,9 @@ import { WorkBudget } from '../work/work-budget.js';
 FakeClock.advance = useFakeTime();
 
 const NUMBERS = `[${Array.from({ length: 60 }, (_, index) => index)}]`;
-/** Takes some ten thousand steps. */
+/** Expression that takes about ten thousand evaluation steps. */
 const COSTLY = `${NUMBERS}.all(a, ${NUMBERS}.all(b, a * b >= 0))`;
-/** Takes more steps than an expression has. */
+/** Expression that exceeds its limit of evaluation steps. */
 const TOO_COSTLY = `${NUMBERS}.all(a, ${NUMBERS}.all(b, string(a).matches('(a|b)*a(a|b){400}' + string(b)) || a * b >= 0))`;
 
 const language2 = (edges: string, nodes: Record<string, Partial<WorkflowNode>>, fields: object = {}) =>
@@ -26,7 +26,7 @@ const back = (definition: WorkflowDefinition): WorkflowDefinition => ({
   edges: [...definition.edges, { from: 'b', to: 'a', loop: { max_iterations: 2, exit_when: COSTLY } }],
 });
 
-/** Every place where a run evaluates: the expression there is followed by another one. */
+/** Every place where a run evaluates an expression, each with a definition in which another expression follows. */
 const PLACES: [string, WorkflowDefinition][] = [
   ['an edge', language2('a>b', { b: { config: { prompt: '${1}' } } }, { 'a>b': { when: COSTLY } })],
   ['the end of a loop', back(language2('a>b', { b: { config: { prompt: '${1}' } } }))],

@@ -18,12 +18,12 @@ const badRequest = (call: FakeCall): void =>
 const tooOften = (call: FakeCall): void =>
   call.throw(new AgentCallError('client-error', 'HTTP 429', { status: 429, retryAfter: 600_000 }));
 
-/** `ext`, and what follows it, with more said of it. */
+/** Returns a workflow of the external node `ext` with the given members, followed by `out`. */
 function external(keys: Partial<WorkflowNode>, fields: Partial<WorkflowDefinition> = {}): WorkflowDefinition {
   return extended(workflowOf('ext out', 'ext>out', fields), { ext: keys });
 }
 
-/** Lets the time pass as often as the run waits for it, until it has ended. */
+/** Plays a run to its end. Whenever the run waits for a timer, the time advances. */
 async function ended(run: DrivenRun): Promise<DrivenRun> {
   let over = false;
   const whole = run.start().finally(() => (over = true));
@@ -188,7 +188,7 @@ describe('a node with retry', () => {
 });
 
 describe('a node with a timeout', () => {
-  /** A run whose process ends while `ext` is at work, and that goes on when the time of that is over. */
+  /** Plays a run whose process ends while `ext` is working, and recovers the run after the timeout of `ext`. */
   async function late(behave: (call: FakeCall) => void): Promise<DrivenRun> {
     const definition = external({ timeout: '2m' });
     const before = new DrivenRun(definition, answering({ ext: hang }));

@@ -7,7 +7,7 @@ import { FailedExpression, RunExpressions } from './run-expressions.js';
 
 interface Given {
   inputs?: JsonObject;
-  /** The Parts of each node's one Artifact. */
+  /** Parts of the only Artifact of each node, by node id. */
   artifacts?: Record<string, Part[]>;
   config?: JsonObject;
   type?: string;
@@ -26,7 +26,7 @@ const PARENTS: WorkflowDefinition = {
   ],
 };
 
-/** The Parts of the Message to `child`, whose parents are `b` and `a`, in this order. */
+/** Returns the Parts of the Message to `child`, whose predecessors are `b` and `a`, in this order. */
 function partsOf({ inputs = {}, artifacts = {}, config = {}, type = 'agent' }: Given): Part[] {
   const definition: WorkflowDefinition = {
     ...PARENTS,

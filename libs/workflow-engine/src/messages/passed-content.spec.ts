@@ -15,12 +15,12 @@ const PNG: Part = { raw: BYTES, mediaType: 'image/png', filename: 'chart.png' };
 const LINK: Part = { url: 'https://files.test/a.pdf', mediaType: 'application/pdf' };
 const DATA = dataPart({ total: 42 });
 
-/** A Part without what says where it comes from. */
+/** Returns the Part without the metadata that name its origin. */
 function bare({ metadata, ...part }: Part): Part {
   return metadata?.['adk_thought'] === undefined ? part : { ...part, metadata };
 }
 
-/** What an agent answers, each list an Artifact of its own. */
+/** Parts that an agent answers, by description. Each inner list is an Artifact. */
 const ANSWERS: Record<string, Part[][]> = {
   data: [[DATA]],
   'a file': [[PNG]],
@@ -38,7 +38,7 @@ const says =
     call.task('TASK_STATE_COMPLETED', { artifacts: made }).end();
   };
 
-/** Answers with the Parts that it was sent, as an output node does. */
+/** Answers with the Parts of the Message, as an output node does. */
 const echo = (call: FakeCall): void => call.complete(...(call.request?.message.parts ?? []));
 
 function withModes(agents: FakeAgents, modes: readonly string[]): FakeAgents {
@@ -51,13 +51,15 @@ function withModes(agents: FakeAgents, modes: readonly string[]): FakeAgents {
   return agents;
 }
 
-/** The Parts that a node was sent in its nth call, without what says where they come from. */
+/**
+ * Returns the Parts that a node was sent in its call number `nth`, from 0, without the metadata that name their origin.
+ */
 function sentTo({ agents }: DrivenRun, node: string, nth = 0): Part[] {
   const call = agents.calls.filter((it) => it.node === node)[nth];
   return (call?.request?.message.parts ?? []).map(bare);
 }
 
-/** `ext1` answers, and `next` of a type is behind it. */
+/** Returns a workflow of the external agent `ext1`, followed by a node `next` of the given type. */
 function behind(type: string, next: Partial<WorkflowNode> = {}): WorkflowDefinition {
   const base = workflowOf('ext1 next', 'ext1>next');
   return extended(base, { next: { type, ...next } });
@@ -69,7 +71,7 @@ async function ran(definition: WorkflowDefinition, agents: FakeAgents): Promise<
   return run;
 }
 
-/** The Parts of an answer that are not its first text, in order. */
+/** Returns the Parts of an answer without its first text, in order. */
 const othersOf = (artifacts: readonly Part[][]): Part[] => {
   const first = artifacts[0]?.find(({ text }) => text !== undefined);
   return artifacts.flat().filter((part) => part !== first);

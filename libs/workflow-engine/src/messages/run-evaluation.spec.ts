@@ -2,7 +2,7 @@ import type { WorkflowEdge } from '#libs/workflow-definition';
 import { chooseEdges, type EdgeChoice } from './run-evaluation.js';
 import { FailedExpression } from './run-expressions.js';
 
-/** Of edges with these conditions: `true`, `false`, `error`, or none. */
+/** Decides edges with the given conditions: `true`, `false`, `error`, or none. */
 function chosen(
   branch: 'every' | 'first' | undefined,
   ...whens: (string | undefined)[]

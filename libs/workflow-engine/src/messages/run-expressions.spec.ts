@@ -39,7 +39,7 @@ function viewpoint(nodes: NodeInstance[], fields: Partial<Viewpoint> = {}): View
   };
 }
 
-/** The value of an expression, in a definition of its own. */
+/** Evaluates an expression as the prompt of a node in a new definition. */
 function valueOf(expression: string, at: Viewpoint, moment?: Moment): unknown {
   const config = { prompt: `\${${expression}}` };
   const definition: WorkflowDefinition = {

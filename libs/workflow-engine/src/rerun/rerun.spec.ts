@@ -4,7 +4,7 @@ import { rerunMetadata, type RerunRequest } from '../state/run-metadata.js';
 import { DrivenRun, workflowOf } from '../testing/driven-run.js';
 import { FakeAgents } from '../testing/fake-agents.js';
 
-/** Each node answers `<id> of <what it was told>`. */
+/** Creates agents that answer `<node id> of <text of the Message>`. */
 const echoing = () => new FakeAgents((call) => call.complete(`${call.node} of ${call.text}`));
 
 const CHAIN = workflowOf('a b c', 'a>b b>c');
@@ -15,7 +15,7 @@ async function ran(definition: WorkflowDefinition): Promise<DrivenRun> {
   return run;
 }
 
-/** A run that begins with another one; which agents it called, by node. */
+/** Plays a rerun of `origin`. Returns the run, and the ids of the nodes whose agents were called. */
 async function rerun(
   origin: DrivenRun,
   request: Omit<RerunRequest, 'origin'>,

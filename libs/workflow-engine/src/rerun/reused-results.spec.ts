@@ -1,7 +1,10 @@
 import { type WorkflowEdge, WorkflowGraph } from '#libs/workflow-definition';
 import { type InstanceName, parseInstance, RerunSelection } from './reused-results.js';
 
-/** Edges as `a>b`; `a<b:n` leads back from `b` to `a`, at most n times. */
+/**
+ * Builds a graph. The edge `a>b` leads from `a` to `b`; `a<b:n` is a back-edge from `b` to `a` with at most n
+ * iterations.
+ */
 function graphOf(ids: string, edges: string): WorkflowGraph {
   const nodes = ids.split(' ').map((id) => ({ id, type: 'agent', config: {} }));
   return WorkflowGraph.buildValid({ name: 'w', nodes, edges: edges.split(' ').map(edgeOf) });

@@ -8,7 +8,10 @@ import type { RunState } from './run-state.js';
 
 type State = 'undecided' | 'live' | 'off' | 'broken';
 
-/** What becomes of the nodes of a workflow without loops, found by looking at all of them after each event. */
+/**
+ * Simple model of a workflow without loops: determines the states of all nodes again after each event, by scanning
+ * them.
+ */
 class ScannedRun {
   private readonly ready = new Set<string>();
   private readonly damaged = new Set<string>();
@@ -23,7 +26,7 @@ class ScannedRun {
     this.scan();
   }
 
-  /** How a node stands now by what events say of it; what they do not say is found. */
+  /** Applies the statuses that events have set. The other statuses (`pending`, `skipped`) are determined by a scan. */
   take(nodes: Iterable<NodeInstance>): void {
     for (const { id, status, taken } of nodes) {
       if (status === 'skipped' || status === 'pending') continue;
@@ -42,7 +45,7 @@ class ScannedRun {
     };
   }
 
-  /** Failed nodes whose damage comes to a node that nothing leads on from. */
+  /** Failed nodes whose failure reaches the end of the run without an edge that handles it. */
   private get unhandled(): string[] {
     return this.with('failed').filter((id) => !this.withdrawn.has(id) && !this.isHandled(id) && this.reachesEnd(id));
   }
@@ -63,7 +66,7 @@ class ScannedRun {
     for (const id of this.ready) if (this.statuses.get(id) !== 'pending') this.ready.delete(id);
   }
 
-  /** @returns whether that changed anything */
+  /** Determines the status of a node from its incoming edges. @returns true if the status changed */
   private settle(id: string): boolean {
     const states = this.graph.incoming(id).map((edge) => this.state(edge));
     const count = (state: State) => states.filter((it) => it === state).length;
@@ -180,7 +183,7 @@ describe('Settlement', () => {
           const statuses = (run: PlayedRun | undefined) =>
             [...(run?.state.nodes.values() ?? [])].map(({ id, status }) => [id, status]);
           expect(statuses(looped)).toEqual(statuses(plain));
-          // A failure in a loop may be absorbed outside where, without the loop, an end in it would have been met.
+          // With the loop, an edge out of it may handle a failure that would reach the end of the run without the loop.
           if (looped?.outcome === 'failed') expect(plain?.outcome).toBe('failed');
         },
       ),

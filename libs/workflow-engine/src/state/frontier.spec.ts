@@ -11,7 +11,7 @@ import { a2aReceived, a2aSending, nodeCanceled, nodeCompleted, nodeError, nodeSt
 
 const reference = { taskId: 'run', contextId: 'context' };
 
-/** DAGs whose nodes are not defined in the order in which they run, and whose edges may be there twice. */
+/** Acyclic graphs whose nodes are defined in any order, and that may have duplicate edges. */
 const dags = fc
   .record({
     size: fc.integer({ min: 1, max: 12 }),
@@ -48,7 +48,7 @@ function eventOf(kind: Kind, node: Pick<NodeInstance, 'id' | 'type'>): TaskEvent
   return stepEvent(reference, notes[kind]());
 }
 
-/** The same run, without any bookkeeping: statuses that are scanned for each answer. */
+/** Simple model of a run without bookkeeping: scans all statuses for each query. */
 class ScannedRun {
   readonly statuses: Map<string, NodeStatus>;
   private readonly sent = new Set<string>();
@@ -109,7 +109,7 @@ class ScannedRun {
   }
 }
 
-/** Everything that the frontier answers. */
+/** Returns the results of all queries of the frontier. */
 function answers(state: RunState): object {
   const { ready, running, undispatchedNodes: unsent, waiting, active } = state.frontier;
   const lists = Object.entries({ ready, running, unsent, waiting, active });
@@ -132,14 +132,14 @@ function scanned(run: ScannedRun): object {
   };
 }
 
-/** Which node an event is of, and of which kind: a running one most of the time, else any. */
+/** Choices of the next events: a node and a kind of event. Most choices fit a running node, a few are arbitrary. */
 const moves = fc.array(
   fc.record({ pick: fc.noBias(fc.nat(999)), kind: fc.constantFrom(...KINDS), wild: fc.noBias(fc.nat(9)) }),
   { maxLength: 60, size: 'max' },
 );
 type Move = { pick: number; kind: Kind; wild: number };
 
-/** The next event of a run that goes as its plan says; of an arbitrary node where the move is wild. */
+/** Returns the next event of a run. It follows the plan of the run, or is arbitrary if `wild` is below `wildness`. */
 function chosen({ pick, kind, wild }: Move, run: ScannedRun, wildness: number): { kind: Kind; id: string } | undefined {
   const { plan, unsent } = run;
   const ids = [...run.statuses.keys()];
@@ -172,7 +172,7 @@ function playBoth(definition: WorkflowDefinition, all: readonly Move[], wildness
   return log;
 }
 
-/** A run of nodes of which each leads to the next, and that goes on after a failure. */
+/** Creates a run of nodes in a row, with `onFailure: "continue"`. */
 function chainOf(...ids: string[]): RunState {
   const nodes = ids.map((id) => ({ id, type: 'agent', config: {} }));
   const edges = ids.slice(1).map((to, index) => ({ from: ids[index] ?? '', to }));

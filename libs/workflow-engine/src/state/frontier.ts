@@ -319,7 +319,7 @@ export class Frontier {
   isCancelBegun = false;
   readonly sets: NodeSets;
   readonly clock: NodeClock;
-  /** Failures that reached the end of the run without an edge that handled them. */
+  /** Failures that no edge has handled and that have reached the end of the run. */
   readonly unhandled = new Set<FailurePropagation>();
   /** Nodes and loops with a pending decision, each with the kind of the decision. */
   readonly open = new Map<NodeInstance | UnitState, 'items' | 'list' | 'own' | 'loop'>();

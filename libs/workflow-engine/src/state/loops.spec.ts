@@ -3,7 +3,7 @@ import { SteppedRun } from '../testing/stepped-run.js';
 
 const FAILURE = { kind: 'max-iterations' as const, message: 'not good yet' };
 
-/** Runs these instances, one after the other. */
+/** Completes these instances, one after the other. */
 function completed(run: SteppedRun, ...instances: string[]): SteppedRun {
   for (const name of instances) run.complete(name, undefined, `${name} done`);
   return run;

@@ -27,7 +27,7 @@ const dags = fc
 
 type Ending = 'completed' | 'failed' | 'waits';
 
-/** Plays a run: every step ends one running node, chosen by `picks`, in the way that `endings` says. */
+/** Plays a run. Each step ends one running node, chosen by `picks`, with the outcome in `endings`. */
 function play(
   definition: WorkflowDefinition,
   picks: number[],
@@ -65,7 +65,7 @@ function ended(node: NodeInstance, ending: Ending) {
   return nodeCompleted.createNote(node, { status: 'completed', artifacts: [] });
 }
 
-/** Everything that an edge leads to from the node, or from what is found. */
+/** Returns the ids of all nodes that can be reached from a node by edges. */
 function descendants({ edges }: WorkflowDefinition, id: string): string[] {
   const found = new Set([id]);
   for (const from of found) for (const edge of edges) if (edge.from === from) found.add(edge.to);

@@ -14,7 +14,7 @@ const ALL: Constructs = { loops: true, lists: true, cancelRest: true, times: tru
 
 const ENDED: readonly NodeStatus[] = ['completed', 'failed', 'canceled', 'skipped'];
 
-/** Whether a unit before an instance has ended, by what is said of its nodes alone. */
+/** True if the source unit of an edge has ended, judged only by the statuses of its nodes. */
 function hasEnded(
   run: PlayedRun,
   path: readonly number[],
@@ -27,7 +27,7 @@ function hasEnded(
   return found === undefined ? state.getNode(edge.from).status === 'skipped' : found.loop?.reason !== undefined;
 }
 
-/** What must hold of an instance that is about to start. */
+/** Asserts the invariants of an instance that is about to start. */
 function mayStart(node: NodeInstance, run: PlayedRun): void {
   const { state } = run;
   const { graph } = state;
@@ -55,7 +55,7 @@ function playAny(definition: WorkflowDefinition, seed: number, order: number): P
   return run;
 }
 
-/** All that a run says of itself. */
+/** Returns the results of all queries of a run, for comparisons. */
 function answers(state: RunState, now: number): object {
   const plan = planNext(state, now);
   const names = (nodes: readonly NodeInstance[]) => nodes.map(({ instance }) => instance);

@@ -123,7 +123,7 @@ class Timers {
     return this.heap.first?.at;
   }
 
-  /** Number of nodes that have a timer. */
+  /** Number of nodes that have at least one timer. */
   get ofNodes(): number {
     return this.byOwner.size - (this.byOwner.has(undefined) ? 1 : 0);
   }

@@ -45,7 +45,7 @@ import { FakeClock } from './fake-clock.js';
 
 class FakeRunChildren extends RunChildStore {
   readonly remembered: RunChild[] = [];
-  /** Questions whose Tasks have moved on. */
+  /** Questions of remote Tasks that have resumed or ended without an answer of the run. */
   readonly found: MovedOnChild[] = [];
 
   override async rememberChild(child: RunChild): Promise<void> {
@@ -97,9 +97,9 @@ export class DrivenRun {
   folds = new DrivenFolds({ readEvents: async () => this.recordedAfter(0) } as unknown as TaskStore, new FoldMemory());
   /** Number of events that each turn has read from the log. */
   readonly eventsRead: number[] = [];
-  /** Throws if the log has no room for an event. */
+  /** Called with each event before it is recorded. A test throws here to simulate a full log. */
   admit: (event: TaskEvent) => void = () => undefined;
-  /** Size of the log, if it is nearly full. */
+  /** Size and limit of the log in bytes, if the log is nearly full. */
   nearlyFull: { bytes: number; limit: number } | undefined;
   /** Stored contexts at the agents of this run and of earlier runs. */
   contexts: RemoteContexts = new FakeRemoteContexts();

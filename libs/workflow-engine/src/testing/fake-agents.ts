@@ -126,14 +126,14 @@ export class FakeCall {
 }
 
 /**
- * AgentDirectory in which every URL is an agent. It records calls and cancels. `behave` answers a call, or a test does
- * so through `called`.
+ * AgentDirectory in which every URL is an agent. It records calls and cancels. Calls are answered by `behave`, or by a
+ * test that gets them from `called`.
  */
 export class FakeAgents extends AgentDirectory {
   readonly calls: FakeCall[] = [];
   readonly cancels: { node: string; taskId: string }[] = [];
   cancelOutcome: CancelOutcome | (() => Promise<CancelOutcome>) = 'acknowledged';
-  /** Throws if an agent is to be unreachable. */
+  /** Called with the URL before a client is created. A test throws here to make the agent unreachable. */
   resolve: (url: string) => void = () => undefined;
   private watchers: (() => void)[] = [];
 

@@ -38,12 +38,12 @@ export class FakeClock implements RunClock {
     return Math.min(...[...this.alarms].map(({ time }) => time)) - this.now();
   }
 
-  /** Advances the time without ringing alarms. */
+  /** Advances the time without calling the alarms that become due. */
   skip(milliseconds: number): void {
     FakeClock.advance(milliseconds);
   }
 
-  /** Waits until an alarm is set, advances the time to it and rings it. */
+  /** Waits until an alarm is set, advances the time to it and calls it. */
   async pass(): Promise<void> {
     FakeClock.advance(Math.max(0, await this.awaited()));
     const now = this.now();

@@ -5,15 +5,15 @@ import { planNext } from '../state/plan-next.js';
 import { RunState } from '../state/run-state.js';
 import { runView } from '../views/run-view.js';
 
-/** Returns what a log folds to: the plan, the view of the run, and the state that no view shows. */
+/** Folds a log. Returns the plan and the view of the run, and the part of its state that no view shows. */
 export function folded(definition: WorkflowDefinition, events: readonly TaskEvent[]): unknown {
   const state = RunState.fromEvents(definition, events);
   return { plan: planOf(state), hidden: hiddenOf(state), view: viewOf(definition, events) };
 }
 
 /**
- * Returns the state of a run that no view shows.
- * @param state folded state, in whatever way it was folded
+ * Returns the part of a run's state that no view shows.
+ * @param state folded state of the run
  */
 export function hiddenOf(state: RunState): unknown {
   const { text, received, begunBy, undelivered, failureReported, size } = state;

@@ -186,7 +186,7 @@ async function recovered(last: string): Promise<DrivenRun> {
   return run;
 }
 
-/** A node that had only begun to fail. */
+/** Plays the recovery of a log that ends with the start of a node which has no URL and would have failed next. */
 async function recoveredNoUrl(): Promise<DrivenRun> {
   const first = await noUrl('continue');
   const run = new DrivenRun(first.definition, answering());

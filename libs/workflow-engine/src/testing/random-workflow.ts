@@ -12,7 +12,10 @@ export interface Constructs {
   loops: boolean;
   lists: boolean;
   cancelRest: boolean;
-  /** `retry`, `timeout`, `onWait`, `wait` nodes, `deadline`, `parallel`, `onExit`. */
+  /**
+   * True to use the constructs that depend on time: `retry`, `timeout`, `onWait`, `wait` nodes, `deadline`, `parallel`
+   * and `onExit`.
+   */
   times: boolean;
 }
 

@@ -16,7 +16,10 @@ const header: TaskHeader = {
   updatedAt: new Date(1000),
 };
 
-/** What is seen of instances once a run of a definition has ended; each agent says what it was sent. */
+/**
+ * Runs a definition to its end, and returns the views of its instances. Each agent answers with the text that it was
+ * sent.
+ */
 const detailsOf = async (nodes: Partial<WorkflowNode>[], edges: WorkflowEdge[]) => {
   const definition: WorkflowDefinition = {
     name: 'wf',
@@ -55,7 +58,7 @@ describe('nodeDetail', () => {
       ],
     );
     expect(detail('a@1')).toMatchObject({ artifacts: [{ parts: [textPart('said draft 1')] }] });
-    // Each agent says what it was sent.
+    // Each agent answers with the text that it was sent.
     for (const name of ['a@2', 'b@1', 'b@2', 'b@3', 'b@4']) {
       const { input, artifacts } = detail(name) ?? {};
       expect(artifacts).toMatchObject([{ parts: [textPart(`said ${input?.[0]?.text}`)] }]);

@@ -6,7 +6,7 @@ function node(instance: string, status: NodeStatus, more: Partial<NodeInstance> 
   return { id, type: 'agent', instance, path: [], status, attempts: 1, artifacts: [], ...more };
 }
 
-/** A node that goes through a list of so many entries, and those of them whose turn has come. */
+/** Creates a node that processes a list of `total` entries, and the instances of the entries that were reached. */
 function list(
   status: NodeStatus,
   total: number,

@@ -177,7 +177,7 @@ export class NodeRoom {
   }
 
   /**
-   * Adds a run and returns its share.
+   * Adds a run, and returns the object by which the run requests and releases room.
    * @param onRoom called when room is granted that was not available when requested
    */
   joinRun(place: WorkPlace, onRoom: () => void): NodeShare {
@@ -198,7 +198,7 @@ export class NodeRoom {
     if (nodes < 0) this.grantAfter(tree);
   }
 
-  /** Adds a run to the queue if it wants room, otherwise removes it. */
+  /** Adds a run to the queue if it waits for room for further nodes; otherwise removes it from the queue. */
   queueShare(share: NodeShare): void {
     const { tree, level } = share;
     const { caller } = tree;
@@ -287,7 +287,7 @@ export class NodeRoom {
   }
 }
 
-/** Share of NodeRoom that one run has: its running nodes, and the nodes that wait for room. */
+/** Part of NodeRoom that one run uses: its running nodes, and the nodes for which it waits for room. */
 export class NodeShare {
   /** Number of nodes that wait for room. */
   wanted = 0;

@@ -3,7 +3,10 @@ import { RunTurns } from './work-budget.js';
 
 const NEVER = new AbortController().signal;
 
-/** Has runs of callers ask for a turn, `a1 a2 b1`, and gives who went on in each turn of the event loop. */
+/**
+ * Queues runs such as `a1 a2 b1` (the letter names the caller). Returns the runs that continued, by cycle of the event
+ * loop.
+ */
 async function turnsOf(runs: string): Promise<string[][]> {
   const turns = new RunTurns();
   const names = runs.split(' ');

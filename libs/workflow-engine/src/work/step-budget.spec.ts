@@ -1,6 +1,6 @@
 import { StepBudget, type StepClock, type StepShare } from './work-budget.js';
 
-/** Time that passes when a test says so. */
+/** Clock that a test advances. */
 class ManualClock implements StepClock {
   time = 0;
   private readonly rings = new Set<{ at: number; ring: () => void }>();
@@ -40,7 +40,7 @@ function steps(callerSteps = 1_000, processSteps = 2_000) {
   return { clock, budget: new StepBudget({ callerSteps, processSteps }, clock) };
 }
 
-/** Evaluates without end, so many steps at once, and tells when. */
+/** Uses `each` evaluation steps again and again, without end. Calls `done` after each use. */
 async function evaluate(share: StepShare, each: number, done: () => void): Promise<never> {
   for (;;) {
     await share.whenPaid(NEVER);

@@ -8,7 +8,7 @@ const LONGEST_PAUSE_MS = 20;
 /** Callbacks of a caller's waiting runs, the longest-waiting first. */
 type Line = (() => void)[];
 
-/** Time that each caller has on the event loop; LoopShares implements it. */
+/** Accounts for the time that each caller uses on the event loop. LoopShares implements it. */
 interface StretchShares {
   /** Returns the milliseconds until costly work of a caller may continue; 0 if it may continue now. */
   delayMs(account: string): number;
@@ -108,10 +108,13 @@ class Bucket {
   }
 }
 
-/** Evaluation state of a run tree. */
+/** Use of evaluation steps by one run tree: a run with all runs that it has started. */
 interface StepTree {
   readonly root: string;
-  /** Used evaluation steps, added to `StepCaller.had` at the start of the tree. The tree with the least is next. */
+  /**
+   * Evaluation steps that the tree has used, plus the value of `StepCaller.had` at the time when the tree was added.
+   * The tree with the smallest sum evaluates next.
+   */
   had: number;
   /** Callbacks of the tree's waiting runs. */
   readonly waiting: Set<() => void>;
@@ -176,7 +179,7 @@ export class StepBudget {
     return sum;
   }
 
-  /** Adds a run and returns its share. */
+  /** Adds a run, and returns the object by which the run counts and waits for evaluation steps. */
   joinRun({ account, root }: Pick<WorkPlace, 'account' | 'root'>): StepShare {
     const caller = this.callers.get(account) ?? this.newCaller(account);
     this.callers.set(account, caller);
@@ -284,7 +287,7 @@ export class StepBudget {
 /** Milliseconds in which a bucket refills from 0 to one second's worth. */
 const FULL_MS = 1_000;
 
-/** Share of StepBudget that one run has. */
+/** Part of StepBudget that one run uses: counts its evaluation steps, and makes the run wait when they are used up. */
 export class StepShare {
   constructor(
     private readonly budget: StepBudget,
@@ -342,13 +345,13 @@ function leastServed({ waiting }: StepCaller): StepTree | undefined {
   return least;
 }
 
-/** Share of WorkBudget that one execution of a run has. */
+/** Part of WorkBudget that one execution of a run uses. */
 export interface RunWork {
   readonly nodes: NodeShare;
   readonly steps: StepShare;
   /** Resolves when the run may continue after it has used up its time, or when the signal aborts. */
   nextTurn(signal: AbortSignal): Promise<void>;
-  /** Releases the run's share after its execution. */
+  /** Releases this part of the budget after the execution of the run. */
   leave(): void;
 }
 
@@ -374,7 +377,7 @@ export class WorkBudget {
   }
 
   /**
-   * Adds the execution of a run and returns its share.
+   * Adds the execution of a run, and returns the part of the budget that the execution uses.
    * @param onRoom called when room is granted that was not available when requested
    */
   joinRun(place: WorkPlace, onRoom: () => void): RunWork {
