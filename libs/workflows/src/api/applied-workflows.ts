@@ -21,8 +21,8 @@ export class WorkflowsInApply {
   private readonly refused = new Set<string>();
   private readonly foreign: ProblemEntry[] = [];
   /**
-   * Names of the workflows that the request may replace if its `adopt` is false: those last applied under its mark.
-   * Absent if `adopt` is true: it may replace all.
+   * Names of the workflows that the request may replace if its `adopt` is false: those that were last applied under its
+   * mark (a label of their origin, such as a folder). Absent if `adopt` is true: the request may replace all.
    */
   private own?: ReadonlySet<string>;
 
@@ -77,8 +77,9 @@ export class WorkflowsInApply {
   }
 
   /**
-   * Records a workflow that must not be replaced, since it was not applied under the mark of the request
-   * (`NOT_ADOPTED`). The other workflows are still checked; then the transaction is rolled back.
+   * Records a workflow that the request must not replace (`NOT_ADOPTED`), because the workflow was not applied under
+   * the request's mark (the label of its origin). The other workflows are still checked; then the transaction is rolled
+   * back.
    */
   private reportForeign(body: SentWorkflow['definition'], revision: string): void {
     const index = this.body.workflows.findIndex(({ definition }) => definition === body);
@@ -111,7 +112,7 @@ export class WorkflowsInApply {
     }
   }
 
-  /** Deletes the workflows that were applied under the mark before, but are not in this request. */
+  /** Deletes the workflows that were applied under the request's mark before, but are not in this request. */
   private async pruneWorkflows(): Promise<ApplyOutcome[]> {
     const sent = new Set(this.body.workflows.map(({ definition }) => definition.name));
     const gone = (await this.store.listMarked(this.body.mark ?? '')).filter((name) => !sent.has(name));

@@ -182,7 +182,9 @@ function repeatedNames({ workflows }: ApplyBody): ProblemEntry[] {
   });
 }
 
-/** Returns the problem of `prune` without a mark. The mark says which workflows may be deleted. */
+/**
+ * Returns the problem of a request that has `prune` but no mark: the mark determines which workflows may be deleted.
+ */
 function missingMark({ mark, prune }: ApplyBody): ProblemEntry[] {
   return prune === true && mark === undefined ? [{ path: 'mark', detail: 'is needed where prune is true' }] : [];
 }

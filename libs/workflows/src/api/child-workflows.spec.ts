@@ -25,7 +25,7 @@ beforeEach(() => {
   store = new MemoryWorkflowStore();
 });
 
-/** As a save does it; gives what is wrong where it is refused. */
+/** Saves a definition as the API does. Returns the problems for which it is refused; empty if it is saved. */
 async function save(definition: WorkflowDefinition): Promise<string[]> {
   const found = await resolveNamedChildren(definition, store);
   if ('problems' in found)

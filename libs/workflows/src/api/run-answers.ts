@@ -19,10 +19,12 @@ import {
 } from '#libs/workflow-engine';
 import { RUN, Runs } from './runs.js';
 
-/** Milliseconds that an answer waits for a run which is executing at the moment, although one of its nodes asks. */
+/** Maximum time in milliseconds that an answer waits while its run executes and therefore accepts no answer. */
 const PATIENCE_MS = 10_000;
 
-/** Pause in milliseconds before an answer, which a busy run has not accepted, waits for the next event of that run. */
+/**
+ * Pause in milliseconds after a busy run has not accepted an answer. The next attempt follows once the run waits again.
+ */
 const CONTENDED_MS = 20;
 
 interface AskingRun {

@@ -99,7 +99,10 @@ export class RunDiffs {
   }
 }
 
-/** Memory for the logs of several runs, which are in memory together. */
+/**
+ * Admission of the logs of several runs that are in memory at the same time: each log is admitted together with the
+ * logs that were read before.
+ */
 class SummedLogs implements LogAdmission {
   private read = 0;
 

@@ -22,7 +22,7 @@ function stored(id: string, state: TaskState, age: number, workflow = 'w'): Stor
   return { header: { ...reference, ...scope, agent: `workflows/${workflow}`, state, lastSequence: 9, ...times }, task };
 }
 
-/** What the run `r4` tells right before its end. */
+/** Failure that the run `r4` records in the event before its last one. */
 const FAILURE = { kind: 'timeout', node: 'a', instance: 'a@2', message: 'node "a@2": broken' } as const;
 
 function recorded(taskId: string, sequence: number): RecordedEvent[] {
@@ -33,7 +33,7 @@ function recorded(taskId: string, sequence: number): RecordedEvent[] {
   return [{ taskId, sequence, event, json: '' }];
 }
 
-/** TaskStore.readPage over a few Tasks, as its contract says. */
+/** Returns the list of runs over a few Tasks in memory, with a `readPage` that keeps the contract of TaskStore. */
 function listOf(stored: StoredTask[]): RunList {
   const page = async ({ agent = '', state, before, limit }: TaskQuery) => {
     const found = stored

@@ -21,7 +21,7 @@ import { Runs, unknownWorkflow } from './runs.js';
 const run = { taskId: 'r1', contextId: 'c1' };
 const header = { taskId: 'r1', agent: 'workflows/w' };
 
-/** The log of a run: opened, failed, done. */
+/** Log of a run that begins, fails and ends. */
 const LOG: RecordedEvent[] = [
   recorded(1, { task: submittedTask(run, userMessage('x')) }),
   recorded(2, status('TASK_STATE_WORKING', workflowFailed.createNote({ error: 'broken' }))),
@@ -36,18 +36,18 @@ function status(state: TaskState, note: Parameters<typeof runEventMetadata>[0]):
   return statusUpdate(run, state, undefined, runEventMetadata(note));
 }
 
-/** Who asks, where nobody is asked who he is. */
+/** Call of a caller without authentication. */
 const CALL = { scope: { tenant: '', owner: '' }, baseUrl: 'http://here' };
 
-/** Runs and their feed, as far as the controllers see them. */
+/** Fake of the services that the controllers use: runs and the feed of their events. */
 class Fake {
   started: unknown[] = [];
   canceled: string[] = [];
   queries: RunQuery[] = [];
   cancellation = Promise.withResolvers<void>();
-  /** Whether the run ends; otherwise its feed waits after the first event. */
+  /** True if the run ends; otherwise its feed waits after the first event. */
   ends = true;
-  /** The number of its last event. */
+  /** Sequence number of the run's last event. */
   last = 3;
 
   runs = {
@@ -148,7 +148,7 @@ function post(path: string, body?: string, headers: Record<string, string> = { '
   return fetch(`${url}${path}`, { method: 'POST', body, headers: body === undefined ? {} : headers });
 }
 
-/** What a problem says, and its first entry. */
+/** Returns the status, the detail and the path of the first entry of a problem response. */
 async function problemOf(reply: Response): Promise<{ status: number; detail: string; path?: string }> {
   expect(reply.headers.get('content-type')).toMatch(/^application\/problem\+json/);
   const { detail, errors } = (await reply.json()) as { detail: string; errors?: { path: string }[] };
@@ -173,7 +173,7 @@ function framesOf(text: string): Frame[] {
     });
 }
 
-/** Opens a stream and leaves after its first bytes. */
+/** Opens a stream and disconnects after its first bytes. */
 async function openAndLeave(path: string): Promise<void> {
   const outgoing = httpRequest(`${url}${path}`, { method: 'POST' }).end();
   outgoing.on('error', () => undefined);

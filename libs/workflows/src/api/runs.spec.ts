@@ -27,7 +27,7 @@ import { Runs } from './runs.js';
 const reference = { taskId: 'r1', contextId: 'c1' };
 const canceledChild = { node: 'a', agentUrl: 'http://there', taskId: 't1', outcome: 'acknowledged' as const };
 
-/** One run whose log a test writes, and what is asked of the house around it. */
+/** Fake service with one run. A test writes the log of that run, and the calls to the other services are recorded. */
 class House {
   log: TaskEvent[] = [];
   agent = 'workflows/w';

@@ -28,7 +28,10 @@ function executorOf(config: JsonObject): AgentExecutor {
 const named = () => executorOf({ workflow: 'child', revision: '1' });
 const inline = () => executorOf({ body: {} });
 
-/** The calls of runs that lie in each other: `0` has called its node, which is `1`, and so on. */
+/**
+ * Returns the links of a call chain through nested runs: the first workflow has called its node, whose run is the
+ * second workflow, and so on.
+ */
 function calls(...workflows: string[]): ChainLink[] {
   return workflows.reduce<ChainLink[]>((links, name) => {
     const call = {

@@ -7,7 +7,9 @@ import { WorkflowAgents } from './workflow-agents.js';
 const PNG: Part = { raw: 'AAAA', mediaType: 'image/png' };
 const PLAIN: Part[] = [{ text: 'a' }, { text: 'b', mediaType: 'text/markdown' }, { data: null }];
 
-/** An executor whose config says what it reads, and what only a lookup tells. */
+/**
+ * Executor whose config contains the input modes that it declares (`reads`) and those that a lookup finds (`found`).
+ */
 class Reading extends AgentExecutor {
   override readonly declares: { inputModes?: string[] };
   override readonly findInputModes?: () => Promise<readonly string[] | undefined>;

@@ -8,7 +8,7 @@ import { Metrics, type Shutdown } from '#libs/service';
 import type { NextLook, RemoteLook } from '#libs/workflow-engine';
 import { RemoteLooks, RemoteLookStore } from './remote-looks.js';
 
-/** A store in memory, whose clock stands still. */
+/** RemoteLookStore in memory, with a clock that does not advance. */
 class Store extends RemoteLookStore {
   readonly next: NextLook[] = [];
   readonly kept = new Set<string>();

@@ -5,7 +5,7 @@ import { PostgresWorkflowStore } from './postgres-workflow-store.js';
 
 type Row = Record<string, unknown>;
 
-/** A database that answers each query with all of its rows, and counts the queries. */
+/** Creates a database that answers each query with all of its rows, and counts the queries. */
 function databaseOf(rows: Row[]) {
   const counted = { queries: 0 };
   const query = async (): Promise<{ rows: Row[] }> => {

@@ -37,7 +37,7 @@ export interface WorkflowSummary {
   nodes: ListedNode[];
 }
 
-/** Note on a save. */
+/** Author of a save, and the revision that the save restores. */
 export interface SaveNote {
   /** Name of the caller who saves; absent without authentication. */
   author?: string;
@@ -45,7 +45,7 @@ export interface SaveNote {
   restoredFrom?: string;
 }
 
-/** Returns the note on a save. @param owner name of the caller who saves; '' without authentication */
+/** Returns the note for a save. @param owner name of the caller who saves; '' without authentication */
 export function noteOf(owner: string): SaveNote {
   return owner === '' ? {} : { author: owner };
 }
