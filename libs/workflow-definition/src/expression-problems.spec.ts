@@ -53,7 +53,7 @@ describe('hostile definitions', () => {
   });
 
   it('have their expressions counted before one is read', () => {
-    // Were one read, it would be found wrong.
+    // If one of them were compiled, its error would be reported.
     expect(codesOf(withConditions(1_001, '1 +'))).toEqual([['TOO_MANY_EXPRESSIONS', 'edges[1000].when']]);
     expect(codesOf(withConditions(1_000, '(')).every(([code]) => code === 'INVALID_EXPRESSION')).toBe(true);
     expect(codesOf(withConditions(1_000, `${'('.repeat(1_999)}`))).toEqual([

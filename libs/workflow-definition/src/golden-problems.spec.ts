@@ -7,7 +7,7 @@ import { readDefinition } from './sent-definition.js';
 import { brokenDefinitions, TypesWithKeys, WHOLE } from './testing/broken-definitions.js';
 import type { WorkflowProblem } from './workflow-problem.js';
 
-/** Lines, one for each definition: its oddity, a digest of its stored form, and its problems in order. */
+/** File with one line for each broken definition: its name, a digest of its stored form, and its problems in order. */
 const GOLDEN = join(import.meta.dirname, 'testing/golden-problems.txt');
 const NO_WORKFLOWS = { get: async () => undefined };
 
@@ -23,7 +23,7 @@ function storedDigest(sent: JsonValue): string {
 
 function problemText({ severity, code, path, detail, node, edge, offset }: WorkflowProblem): string {
   const place = JSON.stringify({ node, edge, offset }).replaceAll('"', '');
-  // A malformed member is named by its path.
+  // The path already names a malformed member, so its name is omitted from the text.
   const text = detail.startsWith(`${path} `) ? detail.replace(path, '…') : detail;
   return `${severity} ${code} ${path} ${place} ${text}`;
 }
@@ -35,7 +35,7 @@ describe('golden problems', () => {
 
   it('finds in each broken definition the problems that were recorded, in their order', async () => {
     const lines = await Promise.all(brokenDefinitions().map(lineOf));
-    // Records the problems again, for a change of problems that is meant.
+    // Records the problems again, after an intended change of them.
     if (process.env['RECORD_GOLDEN_LOGS'] !== undefined) writeFileSync(GOLDEN, `${lines.join('\n')}\n`);
     expect(lines).toEqual(readFileSync(GOLDEN, 'utf8').trimEnd().split('\n'));
   });

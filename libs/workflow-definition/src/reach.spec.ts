@@ -1,7 +1,7 @@
 import { PrecedenceIndex, WorkflowGraph } from './workflow-graph.js';
 import type { WorkflowDefinition } from './workflow.js';
 
-/** `a>b` is an edge, `b<a` one back from `b` to `a`. */
+/** Builds the index of a graph. `a>b` is an edge; `b<a` is a back-edge from `b` to `a`. */
 function reachOf(edges: string, onExit: string[] = []): PrecedenceIndex {
   const read = edges.split(' ').map((it) => {
     const [from = '', to = ''] = it.split(/[<>]/);
@@ -29,7 +29,7 @@ describe('Reach', () => {
   });
 
   it('has in a loop all that it repeats, and after it as well', () => {
-    // b and c lie between a and d, which are repeated; side leaves the loop at b.
+    // The loop repeats a, b, c and d; the edge to side leaves it at b.
     const reach = reachOf('in>a a>b a>c b>d c>d d<a b>side side>end');
     expect(['a', 'b', 'c', 'd'].map((id) => reach.runsAfter('b', id))).toEqual([true, true, true, true]);
     expect(['a', 'b', 'c', 'd', 'in'].map((id) => reach.runsAfter('side', id))).toEqual([true, true, true, true, true]);

@@ -1,6 +1,6 @@
 import { readDefinition, unknownMembers } from './sent-definition.js';
 
-/** Says everything that can be said, with one member more in each object. */
+/** Definition with every member, and with one unknown member in each object. */
 const DEFINITION = {
   ...{ $schema: 's', name: 'w', description: 'd', onFailure: 'cancel', language: 2, deadline: '1h', parallel: 1 },
   inputModes: ['text/plain'],
@@ -27,7 +27,7 @@ const DEFINITION = {
   x: 1,
 };
 
-/** Every member of a value that is called so, by its path. */
+/** Returns the paths of all members with this name in a value. */
 function pathsOf(value: unknown, name: string, path = ''): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, it]) => {
@@ -67,7 +67,7 @@ describe('unknownMembers', () => {
   });
 });
 
-/** The value without the members at these paths. */
+/** Returns the value without the members at these paths. */
 function without(value: unknown, paths: ReadonlySet<string>, path = ''): unknown {
   if (Array.isArray(value)) return value.map((it, index) => without(it, paths, `${path}[${index}]`));
   if (typeof value !== 'object' || value === null) return value;

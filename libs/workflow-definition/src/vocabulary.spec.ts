@@ -3,7 +3,7 @@ import { createVocabulary, type Surroundings } from './expression-places.js';
 
 const IDS = new Set(['draft', 'my-draft', 'topic']);
 
-/** What is wrong with an expression. */
+/** Returns the error of an expression with its offset; `undefined` if it compiles. */
 function problemOf(text: string, at: Surroundings = {}): string | undefined {
   const compiled = compileExpression(text, createVocabulary(IDS, at));
   return compiled instanceof InvalidExpression ? `${compiled.offset}: ${compiled.message}` : undefined;

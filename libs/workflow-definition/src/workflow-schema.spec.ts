@@ -19,7 +19,7 @@ class OneType extends NodeTypes {
 const SCHEMA = workflowSchema(new OneType());
 const fits = new Ajv2020({ strict: true }).compile(SCHEMA);
 
-/** Says everything that can be said. */
+/** Definition with every member. */
 const FULL: JsonObject = {
   $schema: 's',
   name: 'w',
@@ -71,7 +71,7 @@ interface Described {
   items?: Described;
 }
 
-/** The paths of members without a description that is a sentence. */
+/** Returns the paths of the members whose description is missing or is not a sentence. */
 function undescribed({ properties = {}, items }: Described, path: string): string[] {
   const own = Object.entries(properties).flatMap(([name, member]) => [
     ...(member.description?.endsWith('.') ? [] : [`${path}.${name}`]),
