@@ -4,7 +4,7 @@ import { callersMetadata, isJsonObject, type JsonObject, type JsonValue } from '
 
 /** Metadata key of the ids of the remote Task. */
 const REMOTE_KEY = 'parley/remote';
-/** Metadata key of the metadata of a request that are for the agent. */
+/** Metadata key under which the request's metadata for the remote agent are stored. */
 const REQUEST_KEY = 'parley/request';
 
 type ExternalLogEvent = Awaited<ReturnType<RequestContext['readTaskLog']>>[number];

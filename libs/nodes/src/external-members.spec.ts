@@ -72,7 +72,7 @@ describe('what an external node passes on beside Parts', () => {
     for await (const event of executor.execute(turn('x'))) {
       const isFirst = JSON.stringify(event).includes('"first"');
       events.push(event as NodeEvent);
-      // Longer than the pause between two texts that are reported.
+      // The pause is longer than the minimum time between two reported texts.
       if (isFirst) setTimeout(() => agent.release(), 300);
     }
     const said = events.flatMap((event) => ('statusUpdate' in event ? [event.statusUpdate.status] : []));

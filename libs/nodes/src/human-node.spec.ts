@@ -36,7 +36,7 @@ function askedIn(events: readonly NodeEvent[]): Message {
   return status.message;
 }
 
-/** The Task that waits for an answer to a question. */
+/** Returns a Task that waits for the answer to a question. */
 function waiting(message: Message): Task {
   const task = submittedTask({ taskId: 'task', contextId: 'context' }, userMessage('before'));
   return { ...task, status: { state: 'TASK_STATE_INPUT_REQUIRED', message } };

@@ -6,7 +6,7 @@ import { artifactParts, finalText, outline, played, turn } from './testing/turn.
 import { ToolNode } from './tool-node.js';
 import { ToolRegistry } from './tools/tool-registry.js';
 
-/** A server whose tool `write` answers as it is told; what was asked is noted in order. */
+/** Fake MCP client whose tool `write` answers as the test decides. It records the calls in order. */
 class FakeMcp extends McpTools {
   readonly asked: unknown[] = [];
 
@@ -36,7 +36,7 @@ class FakeMcp extends McpTools {
 const node: NodeSpec = { id: 'work', type: 'tool', config: { tool: 'files/write', args: { text: '{{text}}' } } };
 const executorOf = (mcp: McpTools) => new ToolNode(new ToolRegistry([]), undefined, mcp).createExecutor(node);
 
-/** A turn that an earlier execution began, and of which these events were recorded. */
+/** Returns the context of a turn that an earlier execution began, with the first `events` events in its log. */
 async function recovered(mcp: McpTools, events: number): Promise<RequestContext> {
   const first = (await played(executorOf(new FakeMcp()), turn('hello'))) as TaskEvent[];
   return turn('hello', { recovered: events, readTaskLog: async () => first.slice(0, events) });

@@ -98,14 +98,17 @@ const GOOD: Record<string, JsonObject> = {
   set: { values: { a: 'x', b: [1] } },
 };
 
-/** Configs with the members that those of GOOD exclude. */
+/** Valid configs with the members that the configs of GOOD exclude. */
 const ALTERNATIVES: Record<string, JsonObject> = {
   external: { agent: 'writer', skill: 'essay', timeout: 5, history: 'none', prompt: 'p', data: [1] },
 };
 
 const STRANGE: JsonValue[] = [null, true, false, 0, -1, 1.5, 3e9, '', 'x', '1000', [], [1], {}, { text: 'x' }, 'a/b'];
 
-/** The same value with something else at one place of it, or with one member less or more. */
+/**
+ * Returns a copy of the value with one change at the place of the given number: another value, or a member more or
+ * less.
+ */
 function changed(value: JsonValue, place: number, other: JsonValue): JsonValue {
   const places = placesOf(value);
   const path = places[place % places.length] ?? [];

@@ -19,7 +19,7 @@ const PAYLOAD = { role: 'build', systemPrompt: 'Build. Answer in this form: …'
 const plain = userMessage([dataPart(PAYLOAD)], { messageId: 'm1' });
 const asked = brainstorms.attachEntry(ENTRY, plain, OWNER);
 
-/** `role: text or data`, one for each Message of a call. */
+/** Returns the messages of a call, each as `role: text or data`. */
 const linesOf = (messages: readonly ModelMessage[] = []): string[] =>
   messages.map(
     (it) => `${it.role}: ${JSON.stringify('parts' in it ? (it.parts[0]?.text ?? it.parts[0]?.data) : null)}`,
@@ -71,7 +71,7 @@ describe('an agent that a brainstorm asks for a state', () => {
     };
     const whole = await cutAt(Infinity);
     expect(whole.calls).toBe(2);
-    // A model that a crash cuts off is asked once more, and never after its answer is recorded.
+    // A model call that a crash interrupts is made once more, and never after its answer is recorded.
     for (let at = 1; at < whole.events; at += 1) expect((await cutAt(at)).calls).toBeLessThanOrEqual(3);
   });
 

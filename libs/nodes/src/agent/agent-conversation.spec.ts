@@ -25,11 +25,11 @@ const ENTRY: ConversationEntry = {
 const asked = (entry: ConversationEntry, text = 'turn 3', messageId = 'm1'): Message =>
   entries.attachEntry(entry, userMessage(text, { messageId }), OWNER);
 
-/** `role: text`, one for each Message of a call. */
+/** Returns the messages of a call, each as `role: text`. */
 const linesOf = (messages: readonly ModelMessage[] = []): string[] =>
   messages.map((it) => `${it.role}: ${'parts' in it ? it.parts.map(({ text }) => text).join('|') : 'results'}`);
 
-/** An agent that answers a Message, and the first call of its model. */
+/** Runs an agent on a Message. Returns its Task, and the messages of the first model call. */
 async function answering(message: Message, config: JsonObject = {}, services: Partial<AgentNodeServices> = {}) {
   const models = new FakeModels();
   const node = { id: 'a', type: 'agent', config };

@@ -27,7 +27,10 @@ function stored(id: number, header: Partial<TaskHeader> = {}): StoredTask {
   };
 }
 
-/** A store of these Tasks, the last one to complete first, that notes what it is asked. */
+/**
+ * Creates the memory over a store of these Tasks, which are sorted by the order of their completion, newest first. The
+ * queries to the store are recorded.
+ */
 function memoryOf(tasks: StoredTask[], own: Partial<TaskHeader> = {}, bytes = 0) {
   const queries: TaskQuery[] = [];
   const store = {
@@ -46,7 +49,7 @@ function memoryOf(tasks: StoredTask[], own: Partial<TaskHeader> = {}, bytes = 0)
 
 const entries = new ConversationEntries(new CallChains(Buffer.from('a secret')));
 
-/** A Message of a conversation, to the owner of all Tasks here. */
+/** Returns a Message of a conversation, for the owner of all Tasks in this file. */
 function talked(text: string, said?: ConversationEntry['said']): Message {
   const entry: ConversationEntry = { instructions: '', role: 'requester', self: 'a', skip: '', ...(said && { said }) };
   return entries.attachEntry(entry, userMessage(text), { tenant: 't', owner: 'o' });
@@ -104,7 +107,7 @@ describe('what an agent remembers', () => {
     const { memory, store } = memoryOf([stored(1), stored(2), stored(3), stored(4)]);
     const { readPage: page } = store;
     store.readPage = async (query, admission) => {
-      // The store gives the Tasks that its clocks call newest first, here in turn another order.
+      // This store returns the Tasks in the reverse order, as one whose clocks differ from the order of completion may.
       const { tasks } = await page(query, admission);
       const [newest] = tasks.toReversed();
       if (newest?.header.taskId === 't4') await admission.admitBytes(query.taskIds!.length === 1 ? 100_000_000 : 0);
@@ -143,7 +146,7 @@ describe('what an agent remembers', () => {
     const call = { scope: { tenant: 't', owner: 'o' }, agent: 'x', extensions: [], baseUrl: '' };
     const { messages } = await memory.recallMessages(turn(talked('now'), { call }), ROOM);
     expect(messages).toHaveLength(2);
-    // Without an entry they are the calls of one run.
+    // Without an entry of a conversation, both Tasks count as calls of the same run.
     expect((await memory.recallMessages(turn('now', { call }), ROOM)).messages).toEqual([]);
   });
 

@@ -8,7 +8,7 @@ import { agentToolConfigs } from './agent-tool-config.js';
 const services = { models: new FakeModels(), tools: new NotedTools() };
 const node = new AgentNode({ ...services, agents: new FakeCalledAgents({}) });
 
-/** The problems of a config: each place with its rule. */
+/** Returns the problems of a config, each with its path and text. */
 function problems(config: JsonObject, type = node): string[][] {
   return type.findProblems({ id: 'a', type: 'agent', config }).map((problem) => {
     if (typeof problem === 'string') return [problem];

@@ -172,7 +172,7 @@ function refuseMore({ log, settings: { maxSteps, budget } }: AgentNodeTurn): voi
 }
 
 /**
- * Calls one model and yields the events of its answer.
+ * Calls one model of the agent, and yields the events of its answer.
  * @throws ModelError if the answer is empty and another model may be called
  */
 async function* askedFor(

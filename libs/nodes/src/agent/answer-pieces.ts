@@ -3,7 +3,10 @@ import { dataPart, type JsonObject, type Part, type TaskReference, textPart } fr
 import { type NodeEvent, typedParts } from '../node-executor.js';
 import { answerPiece } from './agent-events.js';
 
-/** Number of characters of an answer after which `received` gets no more: kept prompts have no room (PROMPT_BYTES). */
+/**
+ * Number of characters of an answer after which `received` stops growing, because the recorded prompts have no room for
+ * more (PROMPT_BYTES).
+ */
 const MOST_RECEIVED = 300 * 1024;
 
 /** Turn in which an answer arrives. */

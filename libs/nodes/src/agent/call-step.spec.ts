@@ -4,7 +4,7 @@ import { lastWord, notedAgent, payloads } from '../testing/noted-agent.js';
 import { outline } from '../testing/turn.js';
 import { truncateResult } from './agent-tools.js';
 
-/** One call, then an answer that quotes its result. */
+/** Returns a model that calls a tool once, and then answers with the result. */
 const once =
   (tool: string): Answering =>
   (call) => {
@@ -87,7 +87,7 @@ describe('a call that somebody is asked about', () => {
 describe('a call that a crash cut off', () => {
   const cut = async (config: object, tool = 'write') => {
     const agent = notedAgent(once(tool), { ...config });
-    // The Task, WORKING, the request, the response, the call: and not its result.
+    // These are the Task, WORKING, the model's request and response, and the tool call, without its result.
     await agent.driver.run(5);
     expect(ended(agent.driver).at(-1)).toBe('tool.call');
     expect(agent.tools.made).toHaveLength(1);
@@ -179,7 +179,7 @@ describe('the result of a call', () => {
 
 describe('a call of a tool whose name on the wire another one would have', () => {
   const TOOLS = ['dots/item.delete', 'dots/item_delete', 'git/hub__push', 'git__hub/push'];
-  /** Asks for the tool that is described so, by the name that it is offered by. */
+  /** Returns a model that calls the tool with this description, by its wire name. */
   const wanting =
     (tool: string): Answering =>
     (call, model) =>

@@ -13,7 +13,10 @@ import { agentWith, lastWord, NotedTools } from '../testing/noted-agent.js';
 const UNREACHABLE = new AgentCallError('connect', 'no connection', { unsent: true });
 const REFUSED = new AgentCallError('rpc-error', 'a2a error -32004: the Task has ended', { code: -32_004 });
 
-/** Asks first; its second Message gets the error; then it quotes. */
+/**
+ * Returns an agent that first asks a question, fails with the error at its second Message, and then repeats each
+ * Message.
+ */
 const failingOnce = (error: AgentCallError, asked: CalledAgentAnswer = asking('Which color?')): FakeCalledAgent => ({
   answer: (nth, { parts }) => {
     if (nth === 0) return asked;
@@ -21,7 +24,7 @@ const failingOnce = (error: AgentCallError, asked: CalledAgentAnswer = asking('W
   },
 });
 
-/** Calls the poet with one message after the other, then quotes the results. */
+/** Returns a model that sends the poet one message after the other, and then answers with the results. */
 const saying =
   (...messages: string[]): Answering =>
   (call) => {
@@ -31,7 +34,7 @@ const saying =
     return says(JSON.stringify(results.map(({ result, error }) => error ?? (result as JsonValue))));
   };
 
-/** An agent with the poet as its tool. */
+/** Creates an agent that may call the poet as a tool. */
 function agentOf(poet: FakeCalledAgent, answer: Answering, tool: JsonObject = {}) {
   const calledAgents = new FakeCalledAgents({ poet });
   const tools = [{ agent: 'poet', ...tool }];
@@ -40,9 +43,9 @@ function agentOf(poet: FakeCalledAgent, answer: Answering, tool: JsonObject = {}
 
 type Agent = ReturnType<typeof agentOf>;
 const results = ({ driver }: Agent): JsonValue => JSON.parse(String(lastWord(driver)));
-/** The Task that asks. */
+/** Returns the id of the Task that asks the question. */
 const asker = ({ calledAgents }: Agent): string => `task-${calledAgents.sent[0]?.message.messageId}`;
-/** The Tasks that the Messages were for. */
+/** Returns the ids of the Tasks to which the Messages were sent. */
 const answered = ({ calledAgents }: Agent) => calledAgents.sent.map(({ message }) => message.taskId);
 const contexts = ({ calledAgents }: Agent) => calledAgents.sent.map(({ message }) => message.contextId);
 const canceled = ({ calledAgents }: Agent) =>
@@ -64,7 +67,8 @@ describe('an answer of the model that does not reach the agent', () => {
     expect(agent.calledAgents.others).toEqual([]);
   });
 
-  // The Task, WORKING, and for each call: the request, the response, the call, the agent's Task where it is seen, the result.
+  // The log has the Task, WORKING, and for each call: the request, the response, the tool call, the agent's Task once
+  // it is seen, and the result.
   it.each([11, 12, 13, 14, 15])('does so also where the caller dies after %i events', async (events) => {
     const agent = agentOf(failingOnce(UNREACHABLE), saying('go', 'red', 'blue'));
     await agent.driver.run(events);

@@ -8,7 +8,7 @@ const URL_OF_PARTNER = 'https://partner.example/a2a/critic';
 const PERMANENT = 'this agent cannot be called now: its credential is missing or cannot be used';
 const PASSING = 'this agent cannot be called now: its credential cannot be used for the moment';
 
-/** An agent whose model calls the partner once and quotes the error that it reads. */
+/** Creates an agent whose model calls the partner once, and answers with the error that it reads. */
 function calling(error: AgentCallError) {
   const partner: FakeCalledAgent = { answer: () => ({ state: 'TASK_STATE_FAILED', error }) };
   const tools: JsonObject[] = [{ agent: URL_OF_PARTNER, name: 'critic', auth: 'crm' }];

@@ -7,7 +7,7 @@ import { agentWith, lastWord, NotedTools, payloads } from '../testing/noted-agen
 
 const URL_OF_PARTNER = 'https://partner.example/a2a/critic';
 
-/** Calls one tool after the other, then quotes the results. */
+/** Returns a model that calls the tools one after the other, and then answers with the results. */
 const calling =
   (...calls: [tool: string, args: Record<string, string>][]): Answering =>
   (call) => {
@@ -20,13 +20,13 @@ const calling =
 
 const echo: FakeCalledAgent = { answer: (nth, { parts }) => answers(textPart(`${nth}: ${parts[0]?.text}`)) };
 
-/** An agent with agents as tools, and its Task. */
+/** Creates an agent with agents as tools, and its Task. */
 function calls(agents: Record<string, FakeCalledAgent>, config: JsonObject, answer: Answering) {
   const calledAgents = new FakeCalledAgents(agents);
   return { calledAgents, ...agentWith(new NotedTools(), answer, config, undefined, calledAgents) };
 }
 
-/** The Task's last words: the results of its calls. */
+/** Returns the results of the calls, which the Task's last Message contains. */
 const results = (driver: ReturnType<typeof calls>['driver']): JsonValue => JSON.parse(String(lastWord(driver)));
 
 describe('an agent that is a tool', () => {
@@ -242,7 +242,7 @@ describe('a call of an agent that a crash cut off', () => {
   const ids = ({ calledAgents }: Awaited<ReturnType<typeof cut>>): Set<string> =>
     new Set(calledAgents.sent.map(({ message }) => message.messageId));
 
-  // The Task, WORKING, the request, the response, the call; then the agent's Task.
+  // The log has the Task, WORKING, the request, the response and the tool call; then the Task of the called agent.
   it.each([5, 6])('sends no second Message to an agent of this service after %i events', async (events) => {
     const agent = await cut('own', events);
     await agent.driver.run();
@@ -332,7 +332,7 @@ describe('a question of an agent that was called', () => {
     expect(lastWord(driver)).toBe('The agent "agent:poet" asks: Which color?');
     expect(driver.task.status.message?.metadata).toMatchObject({ 'parley/question': { about: 'agent' } });
     driver.answer('red');
-    // A crash before the result does not answer twice.
+    // A crash before the result does not send the answer twice.
     await driver.run(driver.log.length);
     await driver.run();
     expect(driver.state).toBe('completed');

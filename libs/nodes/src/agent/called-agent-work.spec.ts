@@ -12,7 +12,7 @@ import { agentWith, lastWord, NotedTools, payloads } from '../testing/noted-agen
 
 const URL_OF_PARTNER = 'https://partner.example/a2a/critic';
 
-/** Calls a tool so often. */
+/** Returns a model that calls a tool the given number of times. */
 const calling =
   (tool: string, times = 1): Answering =>
   (call) => {
@@ -20,14 +20,14 @@ const calling =
     return done < times ? asks(call, [tool, { message: 'go' }]) : says('done');
   };
 
-/** An agent with agents as tools, and its Task. */
+/** Creates an agent with agents as tools, and its Task. */
 function calls(agents: Record<string, FakeCalledAgent>, config: JsonObject, answer: Answering) {
   const calledAgents = new FakeCalledAgents(agents);
   return { calledAgents, ...agentWith(new NotedTools(), answer, config, undefined, calledAgents) };
 }
 
 const usage = { inputTokens: 20, outputTokens: 10 };
-/** Steps of 35 tokens. */
+/** Steps of a called agent that report 35 tokens in all. */
 const working: NonNullable<CalledAgentAnswer['working']> = [
   { step: { type: 'model.response', payload: { model: 'm', step: 1, usage } } },
   { step: { type: 'tool.result', payload: { tool: 'agent:other', id: 'c', result: 'x', tokens: 5 } } },
@@ -41,7 +41,7 @@ describe('an agent that is called by a tool and works', () => {
     const tools = ['agent:poet', { agent: URL_OF_PARTNER, name: 'stranger' }];
     const { driver } = calls({ poet, [URL_OF_PARTNER]: poet }, { tools, budget: { tokens: 38 } }, answer);
     await driver.run();
-    // The model has used 3 tokens for the first call.
+    // The model itself has used 3 tokens for its first call.
     expect(lastWord(driver)).toBe('Error: 38 tokens are used of the 38 in budget.tokens');
     expect(payloads(driver, 'tool.result')).toEqual([expect.objectContaining({ tokens: 35 })]);
     const elsewhere = calls({ poet, [URL_OF_PARTNER]: poet }, { tools }, calling('agent__stranger'));
@@ -49,7 +49,8 @@ describe('an agent that is called by a tool and works', () => {
     expect(payloads(elsewhere.driver, 'tool.result')[0]).not.toHaveProperty('tokens');
   });
 
-  // The Task, WORKING, and for each call: the request, the response, the call, the agent's Task, the result.
+  // The log has the Task, WORKING, and for each call: the request, the response, the tool call, the agent's Task, and
+  // the result.
   it.each([
     ['before its Task is seen', 5],
     ['after its Task is seen', 6],

@@ -10,10 +10,10 @@ const callingBoth: Answering = (call) => {
   return tool === undefined ? says('done') : asks(call, [tool, { message: 'go' }]);
 };
 
-/** Question that only a person may answer. */
+/** Metadata of a question that only a person may answer. */
 const APPROVAL = { 'parley/question': { about: 'approval', call: 'c' } };
 
-/** An agent whose tools are a poet that asks, and a critic. */
+/** Creates an agent whose tools are a poet that asks a question, and a critic. */
 function calling(critic: FakeCalledAgent) {
   const calledAgents = new FakeCalledAgents({ poet: { answer: () => asking('?') }, critic });
   const config: JsonObject = { tools: ['agent:poet', 'agent:critic'] };

@@ -15,7 +15,7 @@ const TOOL: McpTool = {
   needsApproval: false,
 };
 
-/** One server with one tool. */
+/** Fake MCP client with one server that has one tool. */
 class NotesServer extends McpTools {
   readonly calls: [name: string, args: JsonObject, owner: string][] = [];
 

@@ -6,7 +6,7 @@ import { offeredAgent } from './offered-agent.js';
 const URL_OF_PARTNER = 'https://partner.example/a2a/critic';
 const RULE = 'If the status of the result is "input-required", call this tool again';
 
-/** Returns the lines of text that describe an agent elsewhere with this card to a model. */
+/** Returns the lines of text that describe a remote agent with this card to a model. */
 async function described(card: JsonObject, tool: JsonObject = {}): Promise<string[]> {
   const agents = new FakeCalledAgents({ [URL_OF_PARTNER]: { card, answer: () => answers() } });
   const cards = { directory: agents, references: agents.references };

@@ -22,7 +22,7 @@ const TOOL = { agent: 'critic', talk: { maxTurns: 2 } };
 const PAUSED: TalkOutcome = { question: { state: 'TASK_STATE_INPUT_REQUIRED' } };
 const SPOKEN: TalkOutcome = { result: { conversationId: 'c', outcome: 'done', turns: [] } };
 
-/** Calls the critic so often, then quotes the results. */
+/** Returns a model that calls the critic the given number of times, and then answers with the results. */
 const talking =
   (times = 1, message = 'A verse'): Answering =>
   (call) => {
@@ -38,7 +38,7 @@ interface Talk {
   outcome?: (conversationId: string, nth: number) => TalkOutcome | undefined;
 }
 
-/** An agent whose tool is a conversation with the critic, and its Task. */
+/** Creates an agent whose tool is a conversation with the critic, and its Task. */
 function talks(
   answer: Answering,
   { tool = {}, config = {}, agent = conversations, outcome = () => SPOKEN }: Talk = {},
@@ -168,7 +168,7 @@ describe('a conversation that a model begins', () => {
 });
 
 describe('a conversation whose requester dies', () => {
-  // The Task, WORKING, the request, the response, the call; then the conversation; then the result.
+  // The log has the Task, WORKING, the request, the response and the tool call; then the conversation; then the result.
   it.each([5, 6, 7])(
     'is one conversation with one Message, whose end is the result, after %i events',
     async (events) => {
@@ -201,11 +201,11 @@ describe('a conversation that somebody pauses', () => {
     expect(talk.driver.state).toBe('input_required');
     expect(lastWord(talk.driver)).toContain('The conversation with "agent:critic" is paused.');
     talk.driver.answer('Go on');
-    // A crash before the result does not answer twice.
+    // A crash before the result does not send the answer twice.
     await talk.driver.run(talk.driver.log.length);
     await talk.driver.run();
     expect(talk.driver.state).toBe('completed');
-    // The conversation is read once an event after the answer is durable, and so the answer.
+    // The conversation is read only after the next event is durable, and therefore the answer too.
     expect(noted).toEqual([1, 2]);
     const [, answer] = talk.calledAgents.sent;
     expect(answer?.message).toMatchObject({ taskId: conversationOf(talk), parts: [textPart('Go on')] });

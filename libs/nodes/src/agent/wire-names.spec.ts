@@ -1,6 +1,6 @@
 import { WireNames } from './agent-tools.js';
 
-/** The names of tools, each of which is meant by its own. */
+/** Returns the wire names of tools, and asserts that each is valid and finds its tool. */
 function named(...tools: string[]): string[] {
   const wire = new WireNames(tools);
   const names = tools.map((tool) => wire.toWireName(tool));
@@ -41,7 +41,7 @@ describe('the names of tools on the wire of a model', () => {
     );
     expect(one).not.toBe(other);
     expect(third).toBe('dots__other');
-    // Whoever goes on elsewhere has the same names, and what they have in common names neither.
+    // Another process derives the same names, and a name that both tools would share finds neither.
     expect(named(second, 'dots/other', first)).toEqual([other, third, one]);
     expect(new WireNames([first, second]).findByWireName(shared)).toBeUndefined();
   });

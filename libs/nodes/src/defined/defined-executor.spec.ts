@@ -10,7 +10,7 @@ import { DefinedExecutor } from './defined-executor.js';
 import type { DefinedWork } from './work-execution.js';
 import type { Sealer } from './work-log.js';
 
-/** Nobody reads what is sealed, and nobody opens it in another place. */
+/** Sealer that encodes instead of encrypting, and opens a text only for the place for which it was sealed. */
 const sealer: Sealer = {
   seal: (secret, place) => Buffer.from(JSON.stringify([secret, place])).toString('base64'),
   open(sealed, place) {
@@ -28,7 +28,7 @@ function steps({ log }: TaskDriver): string[] {
   return outline(log.slice(1) as NodeEvent[]);
 }
 
-/** Each with its name, its text and its data, as far as there are any. */
+/** Returns the Artifacts of a Task: for each its name, its text and its data, if present. */
 function artifactsOf({ task }: TaskDriver): unknown[] {
   return (task.artifacts ?? []).map(({ name, parts }) =>
     [name, joinedText(parts), firstData(parts)].filter((it) => it !== undefined),
@@ -74,7 +74,7 @@ describe('work that an author defined', () => {
     };
     const driver = new TaskDriver(new DefinedExecutor(work, sealer), userMessage([kept]), { holdParts });
     await driver.run();
-    // As the journal has it.
+    // In a real log, the Part has the URL of the stored file instead of the bytes.
     const logged = driver.log.find((event) => 'artifactUpdate' in event);
     logged!.artifactUpdate.artifact.parts = [kept];
     driver.answer('no');
@@ -172,7 +172,7 @@ describe('work that an author defined', () => {
 });
 
 describe('steps and questions', () => {
-  /** Notes what it does, and where it was when. */
+  /** Returns a function that records each executed step in `done`. */
   function approval(done: string[]) {
     return async function* (ctx: WorkContext): AsyncGenerator<string | ReturnType<WorkContext['artifact']>, void> {
       yield 'looking';
@@ -224,7 +224,8 @@ describe('steps and questions', () => {
         const driver = await played(done, at, how.startsWith('only'));
         expect({ at, reported: artifactsOf(driver) }).toEqual({ at, reported });
         expect({ at, done: [...new Set(done)].toSorted() }).toEqual({ at, done: whole.toSorted() });
-        // What was done and not recorded when the process died: the steps that were under way then.
+        // Steps that were executed and not recorded before the crash are executed again: at most the two that ran at
+        // that moment.
         expect({ at, more: done.length - whole.length <= 2 }).toEqual({ at, more: true });
         const recorded = driver.log.flatMap((it) => ('statusUpdate' in it && it.statusUpdate.metadata) || []);
         expect({ at, points: recorded.length }).toEqual({ at, points: 6 });
@@ -332,7 +333,7 @@ describe('text that is said once more', () => {
   });
 });
 
-/** Does not let errors through. */
+/** Runs work, and catches its errors. */
 async function attempt(work: () => unknown): Promise<string> {
   try {
     await work();

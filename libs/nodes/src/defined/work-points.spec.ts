@@ -5,7 +5,7 @@ import { WorkPoints } from './work-points.js';
 const TASK = { taskId: 'task', contextId: 'context' };
 const sealer = { seal: (secret: string) => secret, open: (sealed: string) => sealed };
 
-/** The steps of an execution whose clock a test sets. */
+/** Creates the steps and questions of an execution whose clock a test sets. */
 function pointsAt(
   clock: { now: number },
   log = new WorkLog([], 'answer'),

@@ -46,7 +46,10 @@ export interface PointServices {
   now(): number;
 }
 
-/** Milliseconds after which the claim on the Task must be confirmed again before a step runs. */
+/**
+ * Milliseconds after which the claim on the Task (this execution's right to write it) must be confirmed again before a
+ * step runs.
+ */
 const CLAIM_HELD_MS = 1_000;
 
 /** Key of the step whose function is running, to detect a step or question inside of a step. */
@@ -61,7 +64,10 @@ export class WorkPoints {
   /** Fault after which no step or question is permitted. It fails the Task even if the work catches the error. */
   fault: RunFault | undefined;
   private readonly open = new Set<Promise<unknown>>();
-  /** Time (by `PointServices.now`) when the database last confirmed that this execution holds the claim on the Task. */
+  /**
+   * Time (by `PointServices.now`) when the database last confirmed that this execution holds the claim on the Task: the
+   * right to write it.
+   */
   private confirmedAt: number;
 
   constructor(private readonly services: PointServices) {
@@ -158,8 +164,8 @@ export class WorkPoints {
   }
 
   /**
-   * Confirms the claim on the Task before a step, as another replica may have adopted the Task while this process was
-   * suspended.
+   * Confirms the claim on the Task (the right to write it) before a step, because another replica may have adopted the
+   * Task while this process was suspended.
    */
   private async confirmClaim(): Promise<void> {
     const { context } = this.services;
