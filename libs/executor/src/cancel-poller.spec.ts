@@ -7,12 +7,12 @@ import type { TaskStore } from '#libs/tasks';
 import { ChildEndings } from './cancel-poller.js';
 import type { ExecutionRegistry } from './execution-registry.js';
 
-/** A Task that has ended, and its children. */
+/** Fake of a Task that has ended, with child Tasks. */
 class EndedTask {
   readonly children = new Map<string, TaskState>();
-  /** Children whose cancels were begun. */
+  /** Ids of the children whose cancel was started. */
   readonly canceled: string[] = [];
-  /** Ends a child that is canceled; it may take as long as it likes. */
+  /** Ends a canceled child. A test may delay it. */
   end: (taskId: string) => Promise<void> = async () => undefined;
   endChildren: () => Promise<void> = async () => undefined;
 

@@ -3,15 +3,15 @@ import { Backoff } from '#libs/service';
 import type { RenewedClaims, TaskClaim, TaskStore } from '#libs/tasks';
 import type { ExecutionRegistry } from './execution-registry.js';
 
-/** Factor for the pause after a poll: the pause is so many times as long as the poll itself took. */
+/** Length of the pause after a poll, as a multiple of the time that the poll took. */
 const REST = 20;
 /** Maximum milliseconds of the pause after a poll. */
 const LONGEST_REST_MS = 30_000;
 
 /**
- * Limits the time that a repeated query takes. The query becomes slow while a transaction holds an old snapshot of
- * the database, because it then scans dead rows. It takes at most a twentieth of the time, unless one query takes
- * longer than a second and a half.
+ * Limits the share of time that a repeated query takes, by pauses between its polls. The query becomes slow while a
+ * transaction holds an old snapshot of the database, because it then scans dead rows. It takes at most a twentieth of
+ * the time, unless one query takes longer than a second and a half.
  */
 export class PacedLook {
   private dueAt = Number.NEGATIVE_INFINITY;
@@ -39,8 +39,7 @@ const LONGEST_PASSING_PAUSE_MS = 60_000;
 const LONGEST_LASTING_PAUSE_MS = 60 * 60_000;
 
 /**
- * Returns the milliseconds before the next attempt to adopt a Task (back-off): doubled by each failure, up to a
- * limit.
+ * Returns the milliseconds before the next attempt to adopt a Task (backoff): doubled by each failure, up to a limit.
  * @param failures number of failed attempts so far
  * @param firstMs pause after the first failure
  * @param lasting true if the error does not pass by itself; the limit is then higher
@@ -49,7 +48,10 @@ function takeUpPause(failures: number, firstMs: number, lasting: boolean): numbe
   return new Backoff(firstMs, lasting ? LONGEST_LASTING_PAUSE_MS : LONGEST_PASSING_PAUSE_MS).pauseAfter(failures - 1);
 }
 
-/** Injection token: milliseconds between comparisons of this replica's claims with its executions, 5,000 by default. */
+/**
+ * Injection token: milliseconds between two comparisons of this replica's claims (rights to write Tasks) with its
+ * executions, 5,000 by default.
+ */
 export const CLAIM_LOOK_MS = Symbol('CLAIM_LOOK_MS');
 
 const FIRST_PAUSE_MS = 1_000;
@@ -57,19 +59,18 @@ const FIRST_PAUSE_MS = 1_000;
 const RENEWED_AT_ONCE = 500;
 const NONE: RenewedClaims = { renewed: [], lost: [] };
 
-/** Claim of this replica on a Task that this replica does not execute. */
+/** Claim (right to write a Task) that this replica holds although it does not execute the Task. */
 export interface IdleClaim extends TaskClaim {
   /** Number of failed attempts to adopt the Task. */
   failures: number;
 }
 
 /**
- * Compares the claims of this replica with its executions.
- *
- * - A claim without an execution is reported, so that its Task is adopted. It arises if a statement has claimed a
- *   Task, and then failed or lost its answer.
- * - An execution without its claim ends immediately, even if it does not write. It arises if this process stood
- *   still, and another replica adopted the Task.
+ * Compares the claims of this replica (its rights to write Tasks) with its executions.
+ * - A claim without an execution is reported, so that its Task is adopted. It arises if a statement has claimed a Task,
+ *   and then failed or lost its answer.
+ * - An execution without its claim ends immediately, even if it does not write. It arises if this process was
+ *   suspended, and another replica adopted the Task.
  */
 export class ClaimReconciler {
   /**

@@ -67,12 +67,13 @@ type UnboundStart = Omit<ExecutionStart, 'executor' | 'acceptance' | 'readEvents
 
 /**
  * Registry of the executions of this process: starts, resumes, recovers and cancels them.
- * - A Task has at most one execution, in any process: it is claimed before it is executed.
+ * - A Task has at most one execution, in any process: it is claimed before it is executed. The claim is the right to
+ *   write the Task.
  * - A writer that lost its claim cannot write.
  */
 @Injectable()
 export class ExecutionRegistry {
-  /** Claims that this process is acquiring at the moment, before their executions begin. */
+  /** Claims (rights to write Tasks) that this process is acquiring at the moment, before their executions begin. */
   readonly begun = new BegunClaims();
   readonly files: MessageFiles;
   private readonly logger = new Logger(ExecutionRegistry.name);
@@ -131,7 +132,10 @@ export class ExecutionRegistry {
       .map(({ claim }) => claim);
   }
 
-  /** Interrupts the execution with this claim, because another replica has claimed the Task in the meantime. */
+  /**
+   * Interrupts the execution with this claim (right to write its Task), because another replica has claimed the Task in
+   * the meantime.
+   */
   onClaimLost({ taskId, token }: TaskClaim): void {
     const execution = this.executions.get(taskId);
     if (!execution?.holdsClaim || execution.claim.token !== token) return;

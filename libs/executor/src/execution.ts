@@ -31,7 +31,9 @@ import {
 } from '#libs/tasks';
 import { keptTrace } from './task-tracing.js';
 
-/** Turn of a Task that this process has accepted and executes. */
+/**
+ * Turn of a Task that this process has accepted and executes: from a Message until the Task ends, waits or is parked.
+ */
 export interface Execution {
   readonly taskId: string;
   readonly contextId: string;
@@ -108,9 +110,9 @@ export class LiveEvents implements AsyncIterable<RecordedEvent> {
 
 /** Limit of the time in which a Message must become durable. */
 export interface AcceptanceLimit {
-  /** Maximum milliseconds for which the journal may write nothing (JOURNAL_STALL_LIMIT). */
+  /** Maximum milliseconds for which the journal, which writes all events, may write nothing (JOURNAL_STALL_LIMIT). */
   readonly limitMs: number;
-  /** Returns the milliseconds for which the journal has written nothing although events wait. */
+  /** Returns the milliseconds for which the journal has written nothing although events wait for it. */
   standsStillMs(): number;
 }
 
@@ -119,9 +121,10 @@ const LIMITS_IN_ALL = 4;
 const NOT_CONFIRMED = 'MESSAGE_NOT_CONFIRMED';
 
 /**
- * Resolves when a Message is durable. After a timeout the journal keeps the Message and may still write it.
+ * Resolves when a Message is durable. After a timeout the journal, which writes all events, keeps the Message and may
+ * still write it.
  * @throws A2AError INTERNAL with reason MESSAGE_NOT_CONFIRMED and status 503 if the journal writes nothing for
- * `limitMs`, and in any case after four times `limitMs`
+ *   `limitMs`, and in any case after four times `limitMs`
  */
 export async function acceptedInTime(durable: Promise<void>, limit: AcceptanceLimit): Promise<void> {
   const { promise: late, reject } = Promise.withResolvers<never>();

@@ -15,7 +15,7 @@ import { IdempotentRequests } from './idempotent-requests.js';
 
 const OWNER = { tenant: '', owner: '' };
 
-/** What tells a request under a key from others. */
+/** Returns the fingerprint of the request with this Message. */
 async function fingerprintOf(message: Message): Promise<string | undefined> {
   let once: Idempotency | undefined;
   const begin = (...[, , , given]: [unknown, unknown, unknown, Idempotency]): Execution => {
@@ -35,7 +35,10 @@ async function fingerprintOf(message: Message): Promise<string | undefined> {
   return once?.fingerprint;
 }
 
-/** Returns the answers to a follow-up under a key and to its repetition, whose files would be stored again each time. */
+/**
+ * Sends a follow-up Message with a file under a key twice. Returns how often files were stored, and the Messages that
+ * were accepted.
+ */
 async function followedUpTwice(): Promise<{ stored: number; resumed: Message[] }> {
   const message = userMessage([{ raw: 'AAAA' }], { messageId: 'm' });
   const keyed = new Map<string, { taskId: string; sequence: number; fingerprint: string }>();
@@ -70,7 +73,7 @@ async function followedUpTwice(): Promise<{ stored: number; resumed: Message[] }
   return { stored, resumed };
 }
 
-/** How often a follow-up is tried that fails like this first. */
+/** Returns the number of attempts to accept a follow-up Message whose first attempt fails with this error. */
 async function triesAfter(failure: Error): Promise<number> {
   let tries = 0;
   const requests = new IdempotentRequests(
@@ -96,7 +99,7 @@ async function triesAfter(failure: Error): Promise<number> {
   return tries;
 }
 
-/** Returns what waits for the Task of a request that comes again, with a feed that never gives anything. */
+/** Returns the execution that a repeated request gets, over a feed that never yields an event. */
 async function repeatedBy(call: Partial<CallContext>): Promise<Execution> {
   const { message } = FIRST;
   const feed = {

@@ -8,7 +8,7 @@ const TASK = { taskId: 't', contextId: 'c' };
 const RAW: Part = { raw: 'AAAA' };
 const KEPT: Part = { url: 'kept' };
 
-/** Keeps every `raw`, once it may. */
+/** PartKeeper that stores every `raw` Part once the promise `may` resolves. */
 class FakeKeeper extends PartKeeper {
   stored = 0;
   may: Promise<void> = Promise.resolve();
@@ -23,7 +23,7 @@ class FakeKeeper extends PartKeeper {
     return parts.map((part) => (part.raw === undefined ? part : KEPT));
   }
 
-  /** Restorers that are open. */
+  /** Number of open restorers. */
   restorers = 0;
 
   override restorer(): PartRestorer {
@@ -36,7 +36,7 @@ class FakeKeeper extends PartKeeper {
   }
 }
 
-/** Answers with a file, in an Artifact and in its last word. */
+/** Executor that answers with a file, both in an Artifact and in its last status. */
 class Answering extends AgentExecutor {
   constructor(private readonly keeps: boolean) {
     super();
@@ -54,7 +54,7 @@ class Answering extends AgentExecutor {
   }
 }
 
-/** Takes events until one of them ends the Task. */
+/** Recording in memory, which accepts events until one of them ends the Task. */
 class MemoryRecording {
   readonly taskId = TASK.taskId;
   readonly contextId = TASK.contextId;
@@ -127,7 +127,7 @@ describe('large Parts that an agent answers with', () => {
     }
     await executionOf(recording, keeper, new Restoring()).runToEnd();
     expect(keeper.restorers).toBe(0);
-    // A call that is still under way may ask for more.
+    // A call that is still in progress may open another restorer.
     opened?.();
     expect(keeper.restorers).toBe(0);
   });

@@ -36,7 +36,7 @@ describe('the events of an execution that are not durable yet', () => {
   it('are kept for the Task of this process that calls, and for no other', () => {
     const parent = { taskId: 'run', reference: 'a#1' };
     expect(executionFor({ ...parent, token: 'token' }).live).toBeInstanceOf(LiveEvents);
-    // As a Task is resumed that was adopted: its caller follows the log.
+    // A call without a token comes from a Task that was adopted: its caller follows the log instead.
     expect(executionFor(parent).live).toBeUndefined();
     expect(executionFor(undefined).live).toBeUndefined();
   });

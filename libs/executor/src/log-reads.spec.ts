@@ -2,7 +2,7 @@ import { LogReads } from './task-adoption.js';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Asks for reads of so many mebibytes; `begun` has the indices of those that are under way or over. */
+/** Requests reads of the given sizes in mebibytes. `begun` has the indexes of the reads that have started. */
 function readsOf(...sizes: number[]) {
   const reads = new LogReads();
   const begun: number[] = [];

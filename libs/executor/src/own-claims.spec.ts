@@ -18,11 +18,11 @@ const renewedAll = (claims: readonly TaskClaim[]): RenewedClaims => ({
   lost: [],
 });
 
-/** A replica that claims Tasks and executes none, unless they are `executed`. */
+/** Fake of a replica that claims Tasks. It executes only those in `executed`. */
 class Claimant {
   readonly executed = new Set<string>();
   readonly renewals: TaskClaim[][] = [];
-  /** The claims that are due so far, with their new tokens. */
+  /** Claims that were due so far, with their new tokens. */
   readonly due: TaskClaim[] = [];
   failure: Error | undefined;
   readonly claims: ClaimReconciler;
@@ -47,7 +47,10 @@ class Claimant {
     this.claims = new ClaimReconciler(store as unknown as TaskStore, registry, replica, LOOK_MS);
   }
 
-  /** Looks so far apart that each of them looks at all claims; the first one that fails ends them. */
+  /**
+   * Compares claims with executions `times` times, far enough apart that each comparison reads all claims. The first
+   * failure ends it.
+   */
   async look(times: number): Promise<void> {
     for (let look = 0; look < times; look += 1) {
       jest.advanceTimersByTime(2 * LOOK_MS);

@@ -12,7 +12,7 @@ const LOG: RecordedEvent[] = [
   { sequence: 3, event: statusUpdate(TASK, 'TASK_STATE_COMPLETED') },
 ].map((it) => ({ ...it, createdAt: new Date(0) }) as unknown as RecordedEvent);
 
-/** A request that comes again, whose turn began with an event of a Task. */
+/** Repeats a request whose turn began with the event `begun` of a log of `bytes` bytes. */
 async function repeating({ begun, bytes, admit }: { begun: number; bytes: number; admit?: () => Promise<void> }) {
   const done: string[] = [];
   const isShort = bytes < 1_000;

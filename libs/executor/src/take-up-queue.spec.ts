@@ -8,7 +8,10 @@ interface HeldTakeUp {
   end(): void;
 }
 
-/** A queue over Tasks of the given sizes in bytes: those below 64 KiB come with their logs. Take-ups end when told. */
+/**
+ * Creates a queue over Tasks with logs of the given sizes in bytes. Logs below 64 KiB are read with their Tasks. A test
+ * decides when the adoption of a Task ends.
+ */
 function queueOver(sizes: Record<string, number>, looks: (taskId: string) => Promise<void> = async () => undefined) {
   const asked: string[] = [];
   const failed: string[] = [];

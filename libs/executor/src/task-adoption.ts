@@ -76,8 +76,8 @@ export interface TakeUpServices {
 }
 
 /**
- * Handles Tasks that this replica has claimed and no process executes: resumes each, releases its claim, or ends it
- * with a reason.
+ * Handles Tasks that this replica has claimed (it has the right to write them) and no process executes: resumes each,
+ * releases its claim, or ends it with a reason.
  */
 export class TaskAdoption {
   private readonly logger = new Logger('TaskRecovery');

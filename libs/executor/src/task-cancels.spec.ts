@@ -7,13 +7,13 @@ interface Work {
   cancelExecution?: () => Promise<Task>;
 }
 
-/** Cancels a Task that never ends, for a caller. */
+/** Task that never ends, which a caller cancels. */
 class EndlessTask {
   readonly steps: string[] = [];
   readonly client = new AbortController();
   private readonly waits = Promise.withResolvers<void>();
 
-  /** Resolves when somebody waits for the Task to end. */
+  /** Resolves when a caller waits for the Task to end. */
   readonly waited = this.waits.promise;
 
   cancel(work: Work): Promise<Task> {
@@ -42,7 +42,7 @@ class EndlessTask {
     return cancels.cancelAndWait({} as ServedAgent, 't', {} as CallContext, this.client.signal);
   }
 
-  /** Executes the Task in this process. */
+  /** Returns an execution of the Task in this process. */
   executed(): Work {
     const cancel = (): Promise<Task> => {
       this.steps.push('canceled');

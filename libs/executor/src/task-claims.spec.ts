@@ -8,7 +8,7 @@ const ASKS = 'TASK_STATE_INPUT_REQUIRED';
 
 afterEach(() => jest.restoreAllMocks());
 
-/** Claims a Task that another request holds, while each look at a clock finds four seconds later. */
+/** Claims a Task that another request holds. The clock advances by four seconds each time it is read. */
 function claimHeld(
   headers: { state: TaskState; lastSequence: number }[],
   { claimed, signal = NEVER }: { claimed?: StoredTask; signal?: AbortSignal } = {},

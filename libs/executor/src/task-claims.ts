@@ -77,8 +77,9 @@ function taskBusy(taskId: string): A2AError {
 const LONGEST_MS = 60_000;
 
 /**
- * Claims that this process is acquiring and has not given to an execution yet, by token. For a minute such a claim
- * does not count as one without an execution, however long the statement or the reading of the log takes.
+ * Claims (rights to write Tasks) that this process is acquiring and has not given to an execution yet, by token. For a
+ * minute such a claim does not count as one without an execution, however long the statement or the reading of the log
+ * takes.
  */
 export class BegunClaims {
   /** Time at which acquiring each claim began, in milliseconds by `performance.now()`. */
@@ -111,7 +112,7 @@ export interface ClaimedTask {
   call: CallContext;
 }
 
-/** Message to a waiting Task, and the claim with which the Message is written. */
+/** Message to a waiting Task, and the claim (right to write the Task) with which the Message is written. */
 export interface Resumption {
   agent: ServedAgent;
   claim: TaskClaim;

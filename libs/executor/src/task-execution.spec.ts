@@ -8,7 +8,7 @@ Logger.overrideLogger(false);
 
 const TASK = { taskId: 't', contextId: 'c' };
 
-/** Asks, and notes what it learns as nothing more is read of it. */
+/** Executor that asks a question, and records the state of its context when its generator is closed. */
 class Asking extends AgentExecutor {
   learned: unknown;
 

@@ -10,9 +10,9 @@ import { BegunClaims } from './task-claims.js';
 import { TaskRecovery } from './task-recovery.js';
 
 const HOUR_MS = 3_600_000;
-/** Whatever else is asked of a replica that is gone. */
+/** Other methods of ReplicaLife, for a test with a dead replica. */
 const GONE = { unknownReplicas: async () => [], runSuccessors: async () => undefined, onLoss: () => undefined };
-/** Nothing is claimed or due. */
+/** Methods of a TaskStore without claims and without due Tasks. */
 const NOTHING = { listClaimants: async () => [], listClaims: async () => [], findOverdue: async () => [] };
 
 let errors: jest.SpiedFunction<Logger['error']>;
@@ -224,7 +224,7 @@ it('looks again at once for the Task of a dead replica that its last commit hold
   let adoptions = 0;
   const store = {
     ...NOTHING,
-    // Its row is locked at the first look.
+    // At the first attempt the row of the Task is locked.
     adoptTasks: async () => (adoptions++, []),
     listClaimants: async () => (adoptions < 2 ? ['dead', 'alive'] : ['alive']),
   };
@@ -271,7 +271,7 @@ function renewedAll(claims: readonly TaskClaim[]): RenewedClaims {
   return { renewed: claims.map(({ taskId, token }) => ({ taskId, token: `${token}+` })), lost: [] };
 }
 
-/** A store in which this replica claims Tasks that are gone when they are read. */
+/** Store in which this replica has claims on Tasks that are deleted before they are read. */
 class IdleClaims {
   renewals = 0;
   readonly read: string[] = [];
@@ -310,7 +310,7 @@ class IdleClaims {
   }
 }
 
-/** Sweeps so far apart that each one looks at all claims. */
+/** Runs `times` sweeps, far enough apart that each one reads all claims. */
 async function looks(recovery: TaskRecovery, times: number): Promise<void> {
   for (let look = 0; look < times; look += 1) {
     await recovery.sweepOnce().catch(() => undefined);
@@ -318,14 +318,14 @@ async function looks(recovery: TaskRecovery, times: number): Promise<void> {
   }
 }
 
-/** Nobody but this replica. */
+/** Methods of ReplicaLife without any other replica. */
 const QUIET = { deadReplicas: async () => [], unknownReplicas: async () => [] };
 
 function tasksOf(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `broken ${index}`);
 }
 
-/** A store of overdue Tasks, the oldest first, of which only `whole` can be claimed. */
+/** Store of overdue Tasks, the oldest first. Only the Task `whole` can be claimed; all others fail. */
 class OverdueTasks {
   readonly claimed: string[] = [];
 
@@ -360,7 +360,7 @@ async function sweeps(recovery: TaskRecovery, times: number): Promise<void> {
   }
 }
 
-/** How often a Task that this replica claims is loaded in vain while the replica looks once a second. */
+/** Returns how often this replica tries to load a claimed Task within the given time, if each attempt fails. */
 async function loadsIn(milliseconds: number, failure: () => Error): Promise<number> {
   let loads = 0;
   const store = {

@@ -21,9 +21,9 @@ import { ExecutionRegistry } from './execution-registry.js';
 import { goesOn, type PendingClaim, TakeUpQueue, TaskAdoption } from './task-adoption.js';
 
 const SWEEP_MS = 1000;
-/** Maximum number of claims that are adopted in one statement. */
+/** Maximum number of claims (rights to write Tasks) that are adopted in one statement. */
 const ADOPTED_AT_ONCE = 500;
-/** Maximum number of overdue Tasks that are woken in one sweep. */
+/** Maximum number of overdue Tasks that are woken in one sweep (one periodic check for Tasks to recover). */
 const WOKEN_AT_ONCE = 32;
 /** Maximum number of overdue Tasks that are read at the same time. Each is in memory as a whole. */
 const WAKING_AT_ONCE = 4;
@@ -42,7 +42,10 @@ export class TaskRecovery {
   private timer: NodeJS.Timeout | undefined;
   private sweeping = false;
   private again = false;
-  /** True if this sweep follows one that had to skip claims of a dead replica, because their rows were locked. */
+  /**
+   * True if this sweep (check for Tasks to recover) follows one that had to skip claims of a dead replica, because
+   * their rows were locked.
+   */
   private lookedAgain = false;
   private stopped = false;
   private readonly ownClaims: ClaimReconciler;
@@ -84,8 +87,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Starts the sweeps: now, every second, and when a replica leaves or is lost. Call this method once other replicas
-   * can reach this process.
+   * Starts the sweeps, which check for Tasks to recover: now, every second, and when a replica leaves or is lost. Call
+   * this method once other replicas can reach this process.
    */
   start(): void {
     const startSweep = (): void => void this.sweepAndWait();

@@ -24,7 +24,7 @@ const TRACE: TurnTrace = {
   headersBelow: () => ({}),
 };
 
-/** Events of a log, a second after each other. */
+/** Returns the events of a log, one second apart. */
 function log(...events: TaskEvent[]): TaskEvent[] {
   const at = (index: number): string => new Date(index * 1000).toISOString();
   return events.map((event, index) => {
@@ -84,7 +84,7 @@ describe('TurnSpans', () => {
   });
 
   it('is the same whether a process or several have made the log', () => {
-    // What a process adds that takes over at any event: the same step again, as a call that had no answer is repeated.
+    // A process that adopts the Task may repeat the last step, because it repeats a call that had no answer.
     for (let index = 1; index < AGENT.length; index += 1) {
       const again = AGENT[index - 1]!;
       const ids = spansOf([...AGENT.slice(0, index), again, ...AGENT.slice(index)]).map(({ spanId }) => spanId);
