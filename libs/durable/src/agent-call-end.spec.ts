@@ -179,7 +179,7 @@ describe('AgentCall that fails', () => {
 
   it('says that nobody listened rather than that the time is over', async () => {
     await agent.goDown();
-    // Longer than all attempts take, on any machine.
+    // The limit is longer than all attempts take, on any machine.
     const outcome = await outcomeOf(caller().call({ limit: 60_000, timeouts: { refused: 500 } }));
     expect(outcome).toMatchObject({ failure: { kind: 'connect', retryable: true } });
     expect(outcome).not.toHaveProperty('failure.outOfTime');

@@ -24,13 +24,14 @@ import {
  */
 const PROOF_MS = 1_000;
 /**
- * Maximum milliseconds that proving the claim may take. The value is so large that a slow database does not prevent
- * calls.
+ * Maximum milliseconds for one attempt to prove the claim (to confirm that this replica still holds the Task). The
+ * value is so large that a slow database does not prevent calls.
  */
 const ANSWER_MS = 5_000;
 /**
- * Maximum number of attempts to prove the claim; together they last two minutes. An attempt fails if the proof comes
- * too late, because this process stood still or the database is busy.
+ * Maximum number of attempts to prove the claim (to confirm that this replica still holds the Task); together they last
+ * two minutes. An attempt fails if the proof comes too late, because this process was suspended or the database is
+ * busy.
  */
 const MOST_QUESTIONS = 24;
 

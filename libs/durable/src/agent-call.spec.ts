@@ -12,7 +12,7 @@ import type { CallOutcome } from './call-outcome.js';
 
 const COMPLETED = { status: 'TASK_STATE_COMPLETED' } as const;
 
-/** What an agent's answer says. */
+/** Returns the text of an agent's answer. */
 function textOf({ answer }: CallOutcome): string | undefined {
   return answer.artifacts[0]?.parts[0]?.text;
 }

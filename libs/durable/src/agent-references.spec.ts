@@ -3,10 +3,10 @@ import type { ServiceAddress } from '#libs/http-server';
 import { AgentReferences } from './agent-references.js';
 
 const PATHS = ['workflows/w', 'workflows/w/nodes/n', 'conversations'];
-/** As the catalog finds a node by its id alone. */
+/** Paths of nodes by their alias, as the catalog resolves them. */
 const ALIASES: Record<string, string> = { 'nodes/n': 'workflows/w/nodes/n' };
 
-/** The agents of the tenant `t`. */
+/** Catalog of the agents of the tenant `t`. */
 const catalog = {
   inTenant: (tenant: string) => ({
     resolveAgent: async (path: string, revision?: string): Promise<Pick<ServedAgent, 'path'>> => {

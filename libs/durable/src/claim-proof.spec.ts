@@ -11,7 +11,7 @@ afterAll(() => {
   jest.restoreAllMocks();
 });
 
-/** A store whose answers take so long, one after the other, and the questions it was asked. */
+/** Creates a store whose answers take the given times, one after the other. `asked` has the times of the queries. */
 function answersAfter(...milliseconds: number[]) {
   const asked: number[] = [];
   const prove = async (): Promise<void> => {

@@ -6,7 +6,7 @@ import { answers } from '../../../test/support/fake-behaviour.js';
 import type { AgentCall, CallProgress } from './agent-call.js';
 import { NodeProgress, withDelay } from './node-progress.js';
 
-/** Reads a call to its end. @returns the reasons of its delay, and its other updates */
+/** Runs a call to its end. Returns the reasons of its delay, and its other updates. */
 async function delaysOf(call: AgentCall): Promise<{ delays: string[]; updates: CallProgress[] }> {
   const [delays, updates]: [string[], CallProgress[]] = [[], []];
   for await (const update of withDelay(call))
@@ -15,7 +15,7 @@ async function delaysOf(call: AgentCall): Promise<{ delays: string[]; updates: C
   return { delays, updates };
 }
 
-/** Returns the first reason of a delay, and leaves the call. */
+/** Returns the first reason for a delay of the call, and then stops reading the call. */
 async function firstDelay(call: AgentCall): Promise<string | undefined> {
   for await (const update of withDelay(call)) return 'delay' in update ? update.delay : undefined;
   return undefined;

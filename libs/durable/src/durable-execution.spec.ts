@@ -10,11 +10,11 @@ import { type CalledAgent, type PlannedCall, ProcessCalls } from './durable-exec
 
 const MESSAGE = derivedId('process-1', 'step', 1);
 
-/** The calls of one execution of a process. */
+/** Calls of one execution of a process. */
 class Execution {
-  /** How often the store was asked for the Tasks of earlier executions. */
+  /** Number of queries to the store for the Tasks of earlier executions. */
   lookups = 0;
-  /** Number of times that the store was asked for the Tasks that agents elsewhere made. */
+  /** Number of queries to the store for the Tasks that remote agents created. */
   looksElsewhere = 0;
   admitted = 0;
   readonly calls: ProcessCalls;
@@ -22,7 +22,7 @@ class Execution {
 
   constructor(
     private readonly agent: FakeAgent,
-    /** By reference, what agents of ours made, or why that cannot be found out. */
+    /** Ids of the Tasks that agents of this service created, by reference; or the error with which the query fails. */
     made: Record<string, string> | Error = {},
     elsewhere: Record<string, string> = {},
   ) {
@@ -71,7 +71,7 @@ class Execution {
     return call.outcome.answer.artifacts[0]?.parts[0]?.text;
   }
 
-  /** A call that goes on, whose agent has told of its Task. */
+  /** Opens a call, and runs it until its agent has reported its Task. */
   async under(fields: Partial<PlannedCall> = {}): Promise<{ taskId: string; rest: Promise<void> }> {
     const call = await this.calls.openCall(this.planned(fields));
     const run = call.runCall();
@@ -100,7 +100,7 @@ describe('ProcessCalls', () => {
   });
   afterEach(() => agent.stop());
 
-  /** The Task of an execution that is gone. */
+  /** Returns the Task of a call whose execution has ended. */
   async function left(): Promise<string> {
     const { taskId, rest } = await new Execution(agent).under();
     void rest.catch(() => undefined);
@@ -109,7 +109,9 @@ describe('ProcessCalls', () => {
 
   describe('the time of a call', () => {
     const HOUR = 3_600_000;
-    /** Delays of the timers that end the call: the whole hour or what is left of it, without the moments until now. */
+    /**
+     * Returns the delays of the timers that end the call, rounded to the whole hour or to the half that is left of it.
+     */
     async function timesOf(one: Execution, fields: Partial<PlannedCall> = {}): Promise<number[]> {
       const timers = jest.spyOn(globalThis, 'setTimeout');
       await one.made({ limit: HOUR, since: Date.now() - HOUR / 2, ...fields });

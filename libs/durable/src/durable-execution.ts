@@ -66,20 +66,21 @@ export class AsyncQueue<T> {
 /** Events of one step of a process. The step runs while they are read. */
 export type Steps = Iterable<TaskEvent> | AsyncIterable<TaskEvent>;
 
-/** State of a process: the result of folding its log. */
+/** State of a durable process (a run, a conversation or a brainstorm): the result of applying its log. */
 export interface ProcessState {
   /** Applies the next event of the log. */
   apply(event: TaskEvent): unknown;
 }
 
 /**
- * Execution of a durable process, which continues from the end of its log. The folded log alone determines the next
- * step, whichever execution wrote the log. The loop in `runToEnd` runs that step, yields its events, and repeats.
+ * Execution of a durable process (a run, a conversation or a brainstorm), which continues from the end of its log. The
+ * folded log alone determines the next step, whichever execution wrote the log. The loop in `runToEnd` runs that step,
+ * yields its events, and repeats.
  */
 export abstract class DurableExecution<State extends ProcessState> {
   private over = false;
 
-  /** @param state fold of the log so far */
+  /** @param state state of the process after the events of the log so far */
   constructor(
     protected readonly context: RequestContext,
     protected readonly state: State,
@@ -148,7 +149,7 @@ export abstract class DurableExecution<State extends ProcessState> {
   }
 }
 
-/** Data with which an execution of a process starts. */
+/** Data with which an execution of a durable process starts. */
 export interface ProcessStart {
   context: RequestContext;
   /** Events of the process so far. */

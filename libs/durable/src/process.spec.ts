@@ -13,7 +13,7 @@ import { DurableExecution, ProcessExecutor, type ProcessStart } from './durable-
 
 const REFERENCE = { taskId: 'count-1', contextId: 'context-1' };
 
-/** Counts what its log says it has counted, and how often somebody said to go on. */
+/** State of a process that counts: the number that it has reached, and the number that callers have requested. */
 class Count {
   counted = 0;
   wanted = 2;
@@ -25,7 +25,7 @@ class Count {
   }
 }
 
-/** Counts to what is wanted, and waits; ends at four. */
+/** Process that counts to the requested number and then waits. It ends at four. */
 class Counting extends DurableExecution<Count> {
   protected override readonly calls = { abort: () => this.options.onClose?.() };
 
@@ -63,7 +63,7 @@ class Counting extends DurableExecution<Count> {
 }
 
 interface CountingOptions {
-  /** Before it counts one further. */
+  /** Called before each increment. */
   work?: (counted: number) => Promise<void> | void;
   forgives?: boolean;
   onClose?: () => void;
@@ -88,7 +88,7 @@ class CountingExecutor extends ProcessExecutor {
   }
 }
 
-/** One execution over a log that is kept. */
+/** Executions of one process over a log in memory. */
 class Driven {
   readonly log: TaskEvent[];
   readonly executor: CountingExecutor;

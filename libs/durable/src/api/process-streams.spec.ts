@@ -5,7 +5,9 @@ import type { Shutdown } from '#libs/service';
 import type { RecordedEvent, TaskFeed, TaskHeader, TaskStore } from '#libs/tasks';
 import { ProcessStreams } from './processes.js';
 
-/** A log whose reader is let go at the events in `waits`, as TaskFeed does for one that waits for its caller. */
+/**
+ * Log whose followers end at the events in `waits`, as a follower of TaskFeed ends when the Task waits for its caller.
+ */
 class Log {
   follows: [number, string][] = [];
 
@@ -40,7 +42,7 @@ function step({ sequence }: RecordedEvent): { sequence: number; type: string } {
   return { sequence, type: 'step' };
 }
 
-/** Where frames go. */
+/** Response that collects the frames of a stream. */
 class Reply {
   text = '';
   readonly raw: EventEmitter = Object.assign(new EventEmitter(), {
@@ -49,7 +51,7 @@ class Reply {
     write: (text: string) => this.add(text),
     end: (text: string) => {
       this.add(text);
-      // Otherwise it would be cut half a minute later, in the midst of another file.
+      // Otherwise the stream would be closed half a minute later, during the tests of another file.
       this.raw.emit('close');
     },
   });

@@ -16,18 +16,18 @@ function thing(state: TaskState = 'TASK_STATE_WORKING', agent = 'things'): Store
   return { header, task: submittedTask(reference, userMessage('x'), { [REVISION_KEY]: '7' }) };
 }
 
-/** One process, and what is asked of the house around it. */
+/** Fake service with one process. The calls to the other services are recorded. */
 class House {
   asked: unknown[] = [];
   requests: SendMessageRequest[] = [];
   stored = thing();
   refusal: A2AError | undefined;
   known: { taskId: string; accepted: Promise<unknown> } | undefined;
-  /** Under which condition an execution goes on. */
+  /** Condition under which an execution was resumed. */
   only: object = {};
-  /** Aborts when the caller of a cancel has gone. */
+  /** Signal that aborts when the caller of a cancel disconnects. */
   gone: AbortSignal | undefined;
-  /** What executions answer a cancel or a follow-up Message with. */
+  /** Called when a process is canceled or receives a Message. A test throws an error here. */
   answer: () => void = () => undefined;
 
   readonly processes = new Processes(

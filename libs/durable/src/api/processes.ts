@@ -185,7 +185,7 @@ function newestFirst(a: ListedPosition, b: ListedPosition): number {
 /** Caller of an API operation, and the base URL of this service that the caller used. */
 export type ProcessCall = Pick<CallContext, 'scope' | 'baseUrl' | 'trace' | 'whenAnswered'>;
 
-/** Kind of durable process, as its API names it. */
+/** Kind of durable process, such as runs or conversations, as its API names it. */
 export interface ProcessKind {
   /** Noun for error messages, such as `run`. */
   noun: string;
