@@ -36,8 +36,9 @@ export class TaskMetrics {
   }
 
   /**
-   * Registers gauges that are read at every scrape: `seconds` without a write while events wait, waiting `bytes`, and
-   * the number of Tasks `setAside`.
+   * Registers gauges of the journal, which writes the events of all Tasks. They are read at every scrape: `seconds`
+   * without a write while events wait, waiting `bytes`, and the number of Tasks `setAside` (whose writes failed and are
+   * retried separately).
    */
   watchJournal(journal: { seconds(): number; bytes(): number; setAside(): number }): void {
     const age = 'For how long nothing was written although something waits';
@@ -52,7 +53,10 @@ export class TaskMetrics {
     this.states.inc({ state });
   }
 
-  /** Counts a write that was fenced because another replica has the claim. */
+  /**
+   * Counts a write that the database rejected (fenced), because another replica has the claim: the right to write the
+   * Task.
+   */
   writeRefused(): void {
     this.refused.inc();
   }
@@ -95,7 +99,7 @@ export class UsageMetrics {
     this.cost = metrics.counter('parley_usage_cost_dollars_total', cost, labels);
   }
 
-  /** Counts the calls that a written entry reports. */
+  /** Counts the calls of models that a committed journal entry reports. */
   countCalls({ header, calls }: NonNullable<JournalEntry['used']>): void {
     const workflow = this.workflows.boundValue(workflowIn(header.agent));
     for (const { model: name, tokens } of calls) {
@@ -124,7 +128,7 @@ export class TaskFacts {
     @Optional() private readonly usage?: UsageMetrics,
   ) {}
 
-  /** Emits the facts of a written entry, and counts the calls of models that it reports. */
+  /** Emits the facts of a committed journal entry, and counts the calls of models that the entry reports. */
   emitFacts({ state, updatedAt, events, used }: WrittenEntry, header: TaskHeader): void {
     if (used) this.usage?.countCalls(used);
     for (const { event } of events) {

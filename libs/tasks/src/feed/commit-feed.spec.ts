@@ -24,7 +24,8 @@ it('misses nothing for two followers that begin at once', async () => {
   const other = second.next();
   await log.answerPosition();
   await log.whenReadToEnd();
-  // Committed by another process, and told by no signal yet: the second follower's own look comes after it.
+  // Another process commits, and its signal has not arrived: the second follower's own query for the position comes
+  // after the commit.
   log.commit();
   await log.answerPosition();
   await log.whenReadToEnd();
@@ -102,7 +103,7 @@ it('misses nothing where the page that it shares was asked for before it began, 
   const first = one.next();
   log.holdReads();
   await log.answerPosition();
-  // The first follower's read has ended in the database, and is not answered yet.
+  // The database has executed the first follower's read, but the answer has not arrived.
   log.commit();
   const other = feed.followCommits(FROM_THE_START, stop.signal).next();
   await turns();
@@ -129,7 +130,7 @@ it('takes a turn of its caller for each page and for what has come since', async
   expect(turn.awaitTurn.mock.calls.length).toBe(before + 1);
 });
 
-/** Commits something that the feed has read then. */
+/** Makes a commit, and waits until the feed has read it. */
 async function commit(): Promise<void> {
   log.commit();
   feed.announceCommit();
@@ -140,11 +141,14 @@ function positionOf({ value }: IteratorResult<Commit>): bigint | undefined {
   return (value as Commit | undefined)?.position;
 }
 
-/** One writer's commits, whose position is answered when the test says so, with what is committed then. */
+/**
+ * Commit log of one writer. A test decides when the query for the position is answered; the answer has the commits up
+ * to then.
+ */
 class HeldLog extends CommitLog {
-  /** Of each commit. */
+  /** Bytes of each commit. */
   bytes = 0;
-  /** The positions that were read from. */
+  /** Positions from which the log was read. */
   readonly readFrom: bigint[] = [];
   private committed = 0n;
   private readonly asked: { resolve(position: CommitPosition): void; reject(error: Error): void }[] = [];
@@ -155,7 +159,7 @@ class HeldLog extends CommitLog {
     this.committed += 1n;
   }
 
-  /** Lets the oldest question for the position have its answer; nothing where nobody asks. */
+  /** Answers the oldest open query for the position; does nothing if there is none. */
   async answerPosition(error?: Error): Promise<void> {
     await turns();
     const asked = this.asked.shift();
@@ -164,7 +168,7 @@ class HeldLog extends CommitLog {
     await turns();
   }
 
-  /** Holds the answers to what is read from now on, which say what was committed when it was asked. */
+  /** Delays the answers to later reads. Each answer has the commits as of the time of the read. */
   holdReads(): void {
     this.held = Promise.withResolvers();
   }
@@ -174,7 +178,7 @@ class HeldLog extends CommitLog {
     this.held = undefined;
   }
 
-  /** Resolves when a reader has found the end of the log. */
+  /** Resolves when a reader has reached the end of the log. */
   async whenReadToEnd(): Promise<void> {
     while (this.readToEnd === 0) await turns();
     await turns();
@@ -200,7 +204,7 @@ class HeldLog extends CommitLog {
   override async forgetCommits(): Promise<void> {}
 }
 
-/** Whatever was to happen without an answer from outside has happened. */
+/** Waits for one cycle of the event loop, after which everything has happened that needs no answer from outside. */
 function turns(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -16,7 +16,7 @@ class BrokenListener {
   }
 }
 
-/** One event of a Task; resolves with what came of it. */
+/** Records one event of a Task. Resolves with the outcome that the journal reports. */
 function recorded(taskId: string, journal: TaskJournal): Promise<unknown> {
   return new Promise((settled) => {
     const event = { artifactUpdate: { taskId, contextId: 'c', artifact: { artifactId: 'a', parts: [] } } };

@@ -25,7 +25,7 @@ it('SharedCommits keeps no commit that nobody holds', async () => {
   const shared = new SharedCommits();
   for (let position = 0; position < 100; position += 1) shared.shareCommit(commit(position));
   while (shared.size > 0) {
-    // What was seen in a turn of the event loop is held until its end.
+    // V8 holds an object that was seen in a cycle of the event loop until the end of that cycle.
     await turn();
     collect();
   }

@@ -6,7 +6,7 @@ import { TaskFeed } from './task-feed.js';
 
 const NEVER = 2 ** 31 - 1;
 
-/** Signals that the test sends itself. */
+/** Fake of the signals between replicas, which a test sends itself. */
 class FakeSignals implements ReplicaSignals {
   readonly sent: string[] = [];
   readonly watched: string[] = [];
@@ -25,7 +25,7 @@ class FakeSignals implements ReplicaSignals {
   }
 }
 
-/** One Task's log, written by another replica. */
+/** Log of one Task, as another replica writes it. */
 class Log {
   readonly events: RecordedEvent[] = [];
   reads = 0;
@@ -42,7 +42,7 @@ class Log {
     return recorded;
   }
 
-  /** What the next reads fail with. */
+  /** Errors with which the next reads fail. */
   readonly failures: Error[] = [];
 
   readonly store = {
@@ -199,7 +199,7 @@ async function sequence(reader: AsyncGenerator<RecordedEvent>): Promise<number |
   return value?.sequence;
 }
 
-/** Lets everything happen that waits for nothing but its turn. */
+/** Waits for twenty cycles of the event loop, after which everything has happened that needs no answer from outside. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -10,7 +10,7 @@ const EVENTS = [1, 2, 3].map((sequence) => ({
 })) as unknown as RecordedEvent[];
 const HEADER = { ...TASK, tenant: 'acme', owner: 'ann', lastSequence: 2 } as unknown as TaskHeader;
 
-/** A store with one log, and what is asked of it. */
+/** Creates a store with one log, and records the calls to it. */
 function storeOf(bytes: number, isShort: boolean) {
   const done: string[] = [];
   const store = {

@@ -13,7 +13,8 @@ export async function begunTask(store: Pick<TaskStore, 'readEvents'>, taskId: st
 const PAGE = 500;
 
 /**
- * Folds a Task up to a sequence of its log, page by page; `undefined` if the log ends before that sequence.
+ * Returns a Task as of a sequence of its log, by applying the events page by page; `undefined` if the log ends before
+ * that sequence.
  * @param sequence from 1
  * @param reader caller whose reads of long logs take turns with the reads of other callers
  */
@@ -34,8 +35,8 @@ export async function foldLog(
 }
 
 /**
- * Folds events into a Task, starting from the first event or from an earlier fold, which is changed. Returns
- * `undefined` without events and without an earlier fold.
+ * Applies events to a Task, starting from the first event or from an earlier fold (the state after earlier events),
+ * which is changed. Returns `undefined` without events and without an earlier fold.
  */
 export function foldEvents(events: readonly RecordedEvent[], fold?: TaskFold): TaskFold | undefined {
   let folded = fold;

@@ -7,7 +7,7 @@ import { eventsAfter, type LogPlace, placeOfEvent } from './fold-log.js';
 import type { RecordedEvent } from './task-event.js';
 import { eventBytes, TaskFold } from './task-fold.js';
 
-/** Fold of one Task, with the bytes that FoldMemory counts for it. */
+/** Cached fold (state after applying the log) of one Task, with the bytes that FoldMemory counts for it. */
 interface HeldFold {
   readonly account: string;
   readonly weight: number;
@@ -15,7 +15,7 @@ interface HeldFold {
   evict(): void;
 }
 
-/** Folds of one caller in all caches, the least recently stored first. */
+/** Caller with the folds (cached states of Tasks) that it has in all caches, the least recently stored first. */
 interface Holder {
   readonly tenant: string;
   readonly folds: Set<HeldFold>;
@@ -28,7 +28,7 @@ interface Load {
   readonly own: number;
 }
 
-/** Cache of folds, by Task id. */
+/** Cache of folds (states of Tasks after applying their logs), by Task id. */
 interface FoldCache {
   takeFold(taskId: string): unknown;
   clear(): void;
@@ -40,7 +40,8 @@ const SHARE = 1 / 8;
 const TENANT_SHARE = 3 / 4;
 
 /**
- * Limit on the memory of this replica for folds of waiting Tasks, over all caches (KeptFolds).
+ * Limit on the memory of this replica for folds of waiting Tasks, over all caches (KeptFolds). A fold is the state that
+ * results from applying a Task's log.
  * - All folds together use at most `most` bytes of the heap, those of one tenant three quarters of `most`.
  * - If a new fold does not fit, folds are evicted: the least recently stored fold of the caller with the most bytes, in
  *   the tenant with the most bytes. A caller with less than its equal share loses nothing to other callers.
@@ -161,8 +162,9 @@ export interface KeptFold<State> {
 }
 
 /**
- * Cache of folds of waiting Tasks or processes in this replica, so that one that resumes need not fold its log again.
- * - A fold is never a source of truth: its user verifies the place against the log, and folds the whole log otherwise.
+ * Cache of folds in this replica, so that a waiting Task or process that resumes need not apply its whole log again. A
+ * fold is the state after applying a log.
+ * - A fold is never a source of truth: its user verifies its place against the log, and folds the whole log otherwise.
  * - An execution takes its fold out, and stores it again when its turn is durable, so a fold has one user.
  * - `FoldMemory` limits the folds of all caches, and evicts them.
  */

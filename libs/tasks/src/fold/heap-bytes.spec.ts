@@ -4,7 +4,10 @@ import { heapBytes } from './fold-memory.js';
 
 const MANY = 49_000;
 
-/** Lists and objects of about as many members as one body may have. */
+/**
+ * Functions that return the entries of large lists and objects, by the shape of these. Each has about as many members
+ * as a request body may have.
+ */
 const SHAPES: Record<string, (index: number) => unknown> = {
   'empty objects': () => ({}),
   'empty lists': () => [],
@@ -18,7 +21,10 @@ const SHAPES: Record<string, (index: number) => unknown> = {
     Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`k${(at * (1 + (index % 97)) + index) % 101}`, 1])),
 };
 
-/** Measures the heap that a value takes that is read from JSON. Its own heap is small, so that it is soon collected. */
+/**
+ * Source of a worker that measures the heap bytes of a value parsed from JSON. The heap of a worker is small, so that
+ * garbage is collected soon.
+ */
 const MEASURE = `
   const { parentPort } = require('node:worker_threads');
   const { getHeapStatistics, setFlagsFromString } = require('node:v8');

@@ -2,12 +2,12 @@ import { FoldMemory, KeptFolds } from './fold-memory.js';
 
 const fold = (state: string) => ({ state, place: { sequence: 1, digest: state } });
 
-/** A caller by tenant and name. */
+/** Returns a caller by tenant and name. */
 const caller = (tenant: string, owner = '') => ({ tenant, owner });
 
 type Kept = [taskId: string, tenant: string, weight: number, owner?: string];
 
-/** Folds in 100 bytes, of which a tenant may have 75. */
+/** Creates a cache with a limit of 100 bytes, of which one tenant may use 75, and stores these folds in it. */
 function filled(...kept: Kept[]): { folds: KeptFolds<string>; memory: FoldMemory } {
   const memory = new FoldMemory(undefined, 100);
   const folds = new KeptFolds<string>(memory);
@@ -22,7 +22,10 @@ function keep(folds: KeptFolds<string>, ...kept: Kept[]): void {
 
 const left = (folds: KeptFolds<string>, ...taskIds: string[]) => taskIds.filter((id) => folds.get(id));
 
-/** A memory whose process, or one of whose callers, has too much in flight. */
+/**
+ * Creates a memory limit for a process in which the callers of `full` (or, with `undefined`, the whole process) use too
+ * much memory.
+ */
 function pressed(): { memory: FoldMemory; full: Set<string | undefined> } {
   const full = new Set<string | undefined>();
   return { memory: new FoldMemory({ isFull: (account) => full.has(undefined) || full.has(account) }, 100), full };

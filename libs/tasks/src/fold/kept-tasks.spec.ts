@@ -12,7 +12,7 @@ function status(state: 'TASK_STATE_WORKING' | 'TASK_STATE_INPUT_REQUIRED', text:
   return { statusUpdate: { ...IDS, status: { state, message, timestamp: '2026-01-01T00:00:00.000Z' } } };
 }
 
-/** A log that begins with a Task and asks; it grows by a turn for each question more. */
+/** Log of a Task that asks a question. Each further question adds a turn to it. */
 class Log {
   readonly events: TaskEvent[] = [
     { task: { id: 't', contextId: 'c', status: { state: 'TASK_STATE_SUBMITTED' } } },
@@ -30,14 +30,14 @@ class Log {
     this.events.push(status('TASK_STATE_WORKING', `before ${text}`), status('TASK_STATE_INPUT_REQUIRED', text));
   }
 
-  /** Asks with a thousand empty lists: two thousand bytes of JSON, and at least forty thousand of the heap. */
+  /** Asks a question with a thousand empty lists: 2,000 bytes of JSON, and at least 40,000 bytes on the heap. */
   askData(): void {
     const event = status('TASK_STATE_INPUT_REQUIRED', 'data?');
     if ('statusUpdate' in event) event.statusUpdate.status.message!.parts.push({ data: LISTS });
     this.events.push(status('TASK_STATE_WORKING', 'before data?'), event);
   }
 
-  /** Takes an answer of as much, and asks. */
+  /** Receives an answer of the same size, and asks again. */
   receive(): void {
     const received = { messageId: 'answer', role: 'ROLE_USER' as const, parts: [{ data: LISTS }] };
     this.events.push({ ...status('TASK_STATE_WORKING', 'thanks'), received } as TaskEvent);
@@ -93,7 +93,7 @@ describe('Tasks that wait, as they were folded last', () => {
     log.reads.length = 0;
     const header = { ...log.header(), size: { log: LONG + 20 * LONG, artifacts: 0 } };
     expect((await log.tasks.foldForward(header))?.task).toEqual(log.task());
-    // Ten events of a megabyte, and the one before them that proves their place.
+    // Each read has ten events of a megabyte, and the event before them, by which their place is verified.
     expect(log.reads).toEqual([11, 11]);
     log.ask('x'.repeat(2_000_000));
     log.reads.length = 0;

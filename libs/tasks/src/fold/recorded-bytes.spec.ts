@@ -27,7 +27,7 @@ describe('RecordedBytes', () => {
     expect(bytes.waiting).toBeGreaterThan(200_000);
     bytes.settleWritten(events);
     expect(bytes.waiting).toBe(0);
-    // The Messages stay with the Task.
+    // The texts of the Messages stay in memory with the Task.
     expect(inFlight.total).toBeGreaterThan(100_000);
     expect(inFlight.total).toBeLessThan(101_000);
     bytes.releaseAll();

@@ -4,7 +4,10 @@ import { databaseError, type Fault, FaultyStore } from '../testing/faulty-store.
 import { JournaledTask } from '../testing/held-store.js';
 import { TaskJournal } from './task-journal.js';
 
-/** Codes that a batch, an entry, a trigger or an operator may cause: everything but refused content and the server's state. */
+/**
+ * Error codes that may have many causes: a batch, an entry, a trigger or an operator. Codes of rejected content and of
+ * the server's state are not among them.
+ */
 const UNKNOWN = ['0A000', '40P01', '42501', '42P01', '53200', '53400', '54000', '55P03', '57014', '58030', 'XX001'];
 const OF_SERVER = ['25006', '53100', '53300', '57P01', '57P03'];
 

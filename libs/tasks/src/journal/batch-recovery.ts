@@ -12,8 +12,8 @@ import {
 } from './failed-entries.js';
 
 /**
- * Outcome of an entry of a batch. `later` resolves with the outcome of an entry that is set aside, which may be long
- * after the rest of the batch.
+ * Outcome of an entry of a batch. `later` resolves with the outcome of an entry that is set aside: it is retried
+ * separately, and may be settled long after the rest of the batch.
  */
 export type BatchOutcome = WriteOutcome | { later: Promise<WriteOutcome> };
 
@@ -94,7 +94,10 @@ export class BatchRecovery {
     }
   }
 
-  /** @returns the error that left entries unsettled; `undefined` if all are settled */
+  /**
+   * Writes all unsettled entries with one statement.
+   * @returns the error that left entries unsettled; `undefined` if all are settled
+   */
   private async tryTogether(): Promise<unknown> {
     try {
       await this.tryWrite(this.rest);
@@ -114,7 +117,10 @@ export class BatchRecovery {
     if (ready.length > 0) await this.repeated.writeRepeated(ready);
   }
 
-  /** @returns the error that left entries unsettled; `undefined` if all are settled */
+  /**
+   * Writes the unsettled entries in ever smaller parts.
+   * @returns the error that left entries unsettled; `undefined` if all are settled
+   */
   private async divideBatch(cause: unknown): Promise<unknown> {
     const divided = new DividedWrite(
       (entries) => this.tryWrite(entries),

@@ -12,8 +12,8 @@ import {
 
 /**
  * Groups the entries of a batch so that a new Task and its new child Tasks stay together. A new child that is written
- * later than its new parent could be fenced, because the parent may wait already, without a claim. Keeps the order of
- * the entries.
+ * later than its new parent could be rejected (fenced), because the parent may wait already, without a claim. Keeps the
+ * order of the entries.
  */
 function groupByFamily(entries: readonly JournalEntry[]): JournalEntry[][] {
   const made = new Map(entries.flatMap((entry) => (entry.create ? [[entry.taskId, entry] as const] : [])));

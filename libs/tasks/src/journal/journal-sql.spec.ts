@@ -18,7 +18,10 @@ const KINDS = [
   'usage',
 ] as const;
 
-/** Shapes of all possible batches: all sections but premises follow the section of continued Tasks. */
+/**
+ * Returns the shapes of all possible batches: all sections except `premises` and `relayed` occur only with the section
+ * of continued Tasks.
+ */
 function allShapes(): BatchShape[] {
   const shapes = Array.from({ length: 2 ** KINDS.length }, (_, bits) =>
     Object.fromEntries(KINDS.map((kind, index) => [kind, ((bits >> index) & 1) === 1])),
@@ -40,7 +43,7 @@ it('gives each parameter of a statement its own ordinal, without a gap', () => {
 it('keeps the texts of the statements', () => {
   const texts = allShapes().map(batchText);
   const hash = createHash('sha256').update(texts.join('\n')).digest('hex');
-  // After an intended change of a text: the hash that this test reports.
+  // After an intended change of a statement, use the hash that this test reports.
   expect([texts.length, hash]).toEqual([2056, '26f12b4c792f25f12d1e1d2ec44a288e6040346958f808f242bd14236dc045b5']);
 });
 

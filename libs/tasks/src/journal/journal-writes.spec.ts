@@ -2,7 +2,7 @@ import type { PoolClient } from 'pg';
 import { type Database, StatementNotSent } from '#libs/postgres';
 import { JournalSession } from './journal-writes.js';
 
-/** Sessions of a pool of one, with what was sent on each. */
+/** Creates a fake database with a pool of one session, and records the statements of each session. */
 function fakeDatabase() {
   const sessions: { sent: string[]; destroyed: boolean }[] = [];
   const connect = async () => {
@@ -20,7 +20,7 @@ function fakeDatabase() {
 
 const send = (client: PoolClient, text: string): void => (client as unknown as { send(text: string): void }).send(text);
 
-/** Sends a text as the statement of a batch, which is answered with the promise. */
+/** Returns a function that sends a text as the statement of a batch. The promise is its answer. */
 const batch = (text: string, answer: Promise<string>, prepared: string[] = []) => {
   return (position: string) => {
     prepared.push(`${text} at ${position}`);

@@ -22,11 +22,12 @@ const TASK_ID = '\u0001';
 const CONTEXT_ID = '\u0002';
 
 /**
- * Control character (`mark`) and the text that it replaces in a log row. The view `task_event` knows the phrases too.
+ * Abbreviation in log rows: a control character (`mark`), and the frequent text that it replaces. The view `task_event`
+ * has the same abbreviations.
  */
 type Phrase = readonly [mark: string, text: string];
 
-/** Phrase for the beginning of an event's RunEventNote. */
+/** Abbreviation of the beginning of an event's RunEventNote. */
 const NOTE: Phrase = ['\u0006', ',"metadata":{"parley/event":{"type":"'];
 
 /**
@@ -43,7 +44,7 @@ interface LogReference {
   contextId: string;
 }
 
-/** Returns phrases for the beginnings of most events of a Task. They must be tried in this order. */
+/** Returns the abbreviations (phrases) of the beginnings of most events of a Task. They must be tried in this order. */
 function beginningsOf({ taskId, contextId }: LogReference): [working: Phrase, status: Phrase, artifact: Phrase] {
   const ids = `"taskId":"${taskId}","contextId":"${contextId}"`;
   return [
@@ -53,7 +54,7 @@ function beginningsOf({ taskId, contextId }: LogReference): [working: Phrase, st
   ];
 }
 
-/** All phrases, for texts in which the ids are still marks. */
+/** All abbreviations, for texts in which marks still stand for the ids. */
 const PHRASES: readonly Phrase[] = [...beginningsOf({ taskId: TASK_ID, contextId: CONTEXT_ID }), NOTE];
 
 /**
@@ -76,7 +77,7 @@ function withoutIds(text: string, { taskId, contextId }: LogReference): string {
   return replaceId(replaceId(text, taskId, TASK_ID), contextId, CONTEXT_ID);
 }
 
-/** Restores the phrases and ids of a text in which marks replace them. */
+/** Restores the texts and ids that marks (control characters) replace in a text. */
 function restoreText(text: string, { taskId, contextId }: LogReference): string {
   let all = text;
   for (const [mark, phrase] of PHRASES) all = all.split(mark).join(phrase);

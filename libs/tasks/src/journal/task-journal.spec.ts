@@ -25,7 +25,7 @@ function setUp(env: Record<string, string> = {}): {
   return { store, journal, readiness, source: (taskId) => new JournaledTask(taskId, journal) };
 }
 
-/** A Task that is being made of what nobody has asked the database for. */
+/** Records a new Task whose precondition (`premise`) has not been checked in the database. */
 function madeOnPremise(journal: TaskJournal): { recording: TaskRecording; json: string } {
   const ignore = (): void => undefined;
   const limits = { event: Infinity, artifact: Infinity, log: Infinity };
@@ -210,7 +210,7 @@ describe('TaskJournal', () => {
       const [parent, child] = [source('parent'), source('child')];
       parent.record(400);
       child.record(400);
-      // Came of what the child recorded, so it may not be durable before that.
+      // This event may follow from what the child has recorded, so it must not become durable before that.
       parent.record(400);
       child.record(400);
       const first = await store.batch(0);

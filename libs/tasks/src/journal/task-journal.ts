@@ -18,7 +18,8 @@ export interface WaitingEvent {
 }
 
 /**
- * Source of the waiting events of one Task, which the journal drains when a batch begins. TaskRecording implements it.
+ * Source of the waiting events of one Task, from which the journal takes an entry when a batch begins. TaskRecording
+ * implements it.
  */
 export interface JournalSource {
   /** Account of the Task's caller, which has a share of each batch. A Task's children have the same account. */
@@ -31,7 +32,8 @@ export interface JournalSource {
    */
   drainEntry(upTo?: number): JournalEntry | undefined;
   /**
-   * Reports the outcome of an entry that `drainEntry` returned: it is durable, it was fenced and is lost, or it failed.
+   * Reports the outcome of an entry that `drainEntry` returned: it is durable; it was fenced (rejected because another
+   * replica has the claim) and is lost; or it failed.
    */
   settleEntry(entry: JournalEntry, outcome: JournalOutcome | { failed: unknown }): void;
 }
@@ -190,8 +192,8 @@ class JournalWriter {
   }
 
   /**
-   * Writes the fenced entries of a batch again if it was sent before the previous batch was written: that batch may by
-   * now have written the Task or parent that an entry needs. The next batch waits meanwhile.
+   * Writes the fenced (rejected) entries of a batch again if the batch was sent before the previous batch was written:
+   * that batch may by now have written the Task or parent that an entry needs. The next batch waits meanwhile.
    */
   private async rewriteFenced(
     entries: readonly JournalEntry[],

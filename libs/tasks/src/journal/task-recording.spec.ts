@@ -21,7 +21,7 @@ const SERVICES = {
   limits: { event: Infinity, artifact: Infinity, log: Infinity },
 };
 
-/** A recording, and the bytes that the journal was reported of each of its events. */
+/** Creates a recording, and the list of the bytes of each event that the recording reports to the journal. */
 function begun(facts?: TaskFacts): { recording: TaskRecording; bytes: number[] } {
   const bytes: number[] = [];
   const services = {

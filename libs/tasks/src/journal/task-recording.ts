@@ -73,8 +73,9 @@ interface Waiter {
 }
 
 /**
- * Records the events of one claim in a Task's log, from the claim until the Task ends, waits or is parked. Events get
- * their sequence immediately and become durable with a later batch, in order. Readers see only durable events.
+ * Records the events of one claim in a Task's log, from the claim until the Task ends, waits or is parked. A claim is
+ * the exclusive right to write the Task. Events get their sequence immediately and become durable with a later batch,
+ * in order. Readers see only durable events.
  */
 export class TaskRecording implements JournalSource {
   readonly taskId: string;
@@ -353,8 +354,8 @@ export class TaskRecording implements JournalSource {
   }
 
   /**
-   * Returns a wake job that is due now, for a Task that resumed before its time. By its key the job replaces the Task's
-   * pending wake job, which has become useless; `undefined` if there is none.
+   * Returns a job that replaces the pending wake job of a Task that resumed before its time. The job is due now and
+   * does nothing more, so that no useless wake job stays in the queue. `undefined` if there is no such wake job.
    */
   private uselessJob(state: TaskState, wakeAt: Date | undefined): Job | undefined {
     const { wakeAt: before } = this.header;

@@ -33,7 +33,7 @@ import {
   TaskStore,
 } from './task-store.js';
 
-/** Maximum number of claims that one statement checks. */
+/** Maximum number of claims (rights to write Tasks) that one statement checks. */
 const PROOFS_AT_ONCE = 64;
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 const WAITING = `('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')`;
@@ -48,7 +48,8 @@ export class PostgresTaskStore extends TaskStore {
   private readonly small: Pool;
   private readonly late: OverdueTasks;
   /**
-   * Sessions for claim checks, which must not wait behind other queries, because outgoing calls wait for claim checks.
+   * Sessions for claim checks: is this replica still the writer of a Task? They must not wait behind other queries,
+   * because outgoing calls wait for claim checks.
    */
   private readonly proofs: Pool;
   private readonly reader: StoredTaskReader;
@@ -300,8 +301,8 @@ export class PostgresTaskStore extends TaskStore {
 }
 
 /**
- * Releases a claim only if its Task waits, is parked or has ended. A released Task that is at work would never be
- * resumed.
+ * Releases a claim (right to write a Task) only if its Task waits, is parked or has ended. A released Task that is at
+ * work would never be resumed.
  */
 const RELEASE = `
   UPDATE task SET replica_id = NULL, claim_token = NULL

@@ -72,7 +72,7 @@ export class TaskRow {
   @Column('integer') last_sequence!: number;
   @Column('text', { nullable: true }) parent_task_id!: string | null;
   @Column('text', { nullable: true }) parent_reference!: string | null;
-  /** Replica that has the claim of the Task. */
+  /** Replica that has the claim: the right to write the Task. */
   @Column('text', { nullable: true }) replica_id!: string | null;
   @Column('text', { nullable: true }) claim_token!: string | null;
   @Column('timestamptz', { nullable: true }) cancel_requested_at!: Date | null;

@@ -151,8 +151,8 @@ export interface JournalEntry {
 }
 
 /**
- * Outcome of a journal entry. `fenced`: the claim was lost, the log has progressed, or the Task has ended; nothing of
- * the entry was written.
+ * Outcome of a journal entry. `fenced`: the claim (right to write the Task) was lost, the log has progressed, or the
+ * Task has ended; nothing of the entry was written.
  */
 export type JournalOutcome = 'written' | 'fenced';
 
