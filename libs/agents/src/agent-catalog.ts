@@ -68,8 +68,8 @@ export interface ServedAgent {
   beginModes?: (parts?: readonly Part[]) => BeginModes;
   executor: AgentExecutor;
   /**
-   * Precondition that this revision of the agent is still the newest. Set if that has not been checked, since the
-   * revision comes from a cache: the statement that creates a Task of the agent must then check it.
+   * Precondition (`RevisionPrecondition`) that this revision of the agent is still the newest. Set if the revision
+   * comes from a cache: the statement that creates a Task of the agent must then check it.
    */
   premise?: RevisionPrecondition;
   capabilities?: DeclaredCapabilities;

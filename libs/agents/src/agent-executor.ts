@@ -17,7 +17,7 @@ import type { TurnTrace } from '#libs/tracing';
 import type { HeldParts, PartRestorer } from './part-keeper.js';
 import type { SpanStep } from './span-step.js';
 
-/** Scopes of the caller of a request, and the headers of the request with names in lower case. */
+/** Scopes of the caller of a request, and the request's headers with their names in lower case. */
 interface InboundCall {
   readonly permissions: ReadonlySet<string>;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -39,9 +39,9 @@ export interface CallContext {
   /** Protocol version of the caller if it is A2A 0.3; absent for 1.0. */
   protocolVersion?: '0.3';
   /**
-   * Calling Task, if a Task of this process calls: its id, the `reference` of the call in it (`node#attempt`) and the
-   * `token` of its claim. If the claim of the calling Task has another token when the call arrives, no child Task is
-   * created. Absent for any other caller.
+   * The Task of this service that makes the call, if one does: its id, the `reference` of the call in it
+   * (`node#attempt`), and the `token` of its claim (the right to write it). If the Task's claim has another token when
+   * the call arrives, no child Task is created. Absent for any other caller.
    */
   parent?: { taskId: string; reference: string; token?: string };
   /** Revision that an in-process call asks for; absent: the newest. It never comes from a Message's metadata. */
@@ -95,12 +95,13 @@ export interface CallContext {
 export type AcceptingCall = Pick<CallContext, 'scope' | 'parent' | 'revisionClaim'>;
 
 /**
- * Context of one turn of an agent. `task` has the earlier conversation, since the caller sends only the new Message.
+ * Context of one turn of an agent: one execution, from a Message until the Task ends, waits or is parked. `task` has
+ * the earlier conversation, since the caller sends only the new Message.
  */
 export interface RequestContext {
   readonly taskId: string;
   readonly contextId: string;
-  /** Token of the claim that this execution holds. */
+  /** Token of the claim that this execution holds on the Task: the exclusive right to write the Task. */
   readonly token: string;
   /** Message to process. */
   readonly userMessage: Message;
@@ -113,7 +114,10 @@ export interface RequestContext {
   readonly prompts?: PromptLog | undefined;
   /** Media types that the caller accepts; absent if it named none, and after a recovery by another process. */
   readonly acceptedOutputModes?: readonly string[] | undefined;
-  /** Turn at an agent elsewhere, if this execution has stored it together with the Task (`relayedTurn`). */
+  /**
+   * First turn of a registered agent's Task at its remote agent, if this execution has stored it in the commit that
+   * created the Task (see `AgentExecutor.relayedTurn`).
+   */
   readonly relayed?: RelayedTurn | undefined;
   /** Metadata of the request (`SendMessageRequest.metadata`). */
   readonly metadata: SendMessageRequest['metadata'];
@@ -146,17 +150,17 @@ export interface RequestContext {
    */
   flush(): Promise<void>;
   /**
-   * Resolves once the store has confirmed that this execution still holds the claim. Await it before a side effect
-   * that happens some time after the last event: another replica may have adopted the Task while this process stood
-   * still.
+   * Resolves once the store has confirmed that this execution still holds the claim: the exclusive right to write the
+   * Task. Await it before a side effect that happens some time after the last event, because another replica may have
+   * adopted the Task while this process was suspended.
    * @throws ExecutionInterrupted if another replica has the Task
    * @throws TaskCanceled if the Task is canceled
    */
   assertClaimHeld(): Promise<void>;
   /**
-   * Ends this execution without an event, after the executor itself has parked the Task: everything recorded is durable,
-   * the claim is released, and the Task's row names the time at which any process resumes the Task. Absent if no store
-   * holds the Task.
+   * Ends this execution without an event, after the executor itself has parked the Task: everything recorded is
+   * durable, the claim on the Task is released, and the Task's row names the time at which any process resumes the
+   * Task. Absent if no store holds the Task.
    * @throws ExecutionInterrupted always
    */
   leaveTask?(): never;
@@ -304,8 +308,9 @@ export abstract class AgentExecutor {
   spanSteps?(event: TaskEvent): readonly SpanStep[];
 
   /**
-   * Returns the turn that a new Task begins at an agent elsewhere. It is stored in the commit that creates the Task, and
-   * the execution finds it in its context. Absent for agents of this service.
+   * Returns the first turn that a new Task of a registered agent begins at its remote agent. It is stored in the commit
+   * that creates the Task, and the execution finds it in its context. Absent for agents whose work is done in this
+   * service.
    */
   relayedTurn?(request: SendMessageRequest, call: CallContext, reference: TaskReference): RelayedTurn;
 

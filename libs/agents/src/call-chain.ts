@@ -140,7 +140,7 @@ export class CallChains {
     return given.length === expected.length && timingSafeEqual(given, expected);
   }
 
-  /** True if the link is the call by which this agent started a conversation. */
+  /** True if the link is the call by which the agent itself started a conversation. */
   private isTalkOf(agent: string, link: ChainLink | undefined): boolean {
     return link?.caller === agent && link.callee === CONVERSATIONS_PATH && this.isOwn(link);
   }
@@ -190,8 +190,8 @@ function readLink(value: JsonValue): ChainLink | undefined {
 }
 
 /**
- * Counts the calls to other agents that models decide to make by their tools, against one limit for each outermost
- * Task.
+ * Counts the calls to other agents that models request by their tools. All Tasks below one outermost Task share a
+ * limit.
  */
 export abstract class CallBudgets {
   /**

@@ -23,7 +23,7 @@ const ENTRY: ConversationEntry = {
 const MESSAGE = userMessage('hi', { messageId: 'm', metadata: { kept: 1 } });
 const signed = entries.attachEntry(ENTRY, MESSAGE, OWNER);
 
-/** The signed Message with other members in its entry. */
+/** Returns the signed Message with the given members in its entry. */
 function changed(fields: Partial<ConversationEntry> & { signature?: string }): Message {
   const entry = { ...(signed.metadata?.[CONVERSATION_ENTRY] as object), ...fields };
   return { ...signed, metadata: { ...signed.metadata, [CONVERSATION_ENTRY]: JSON.parse(JSON.stringify(entry)) } };
