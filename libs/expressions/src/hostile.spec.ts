@@ -33,7 +33,7 @@ const VISITS = 'it goes through more than 100000 elements';
 const TEXT = 'it makes a text of more than 1048576 characters';
 const bush = (levels: number) => `[[l]]${'.map(a,[a,a,a,a,a,a,a,a,a,a])'.repeat(levels)}`;
 
-// Each took from seconds to minutes, or more memory than there is, before something counted it.
+// Without counted steps, each of these took seconds to minutes, or more memory than available.
 describe('an expression that would take long', () => {
   it.each<[string, string]>([
     ['l.all(a, l.all(b, a >= 0))', VISITS],

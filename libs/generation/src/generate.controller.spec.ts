@@ -145,7 +145,7 @@ describe('POST /api/generate', () => {
     const held = await Promise.all(
       [1, 2].map(() => post(url, { description }, { accept: 'text/event-stream', signal: stop.signal })),
     );
-    // Each has begun to answer.
+    // Both streams have started.
     for (const response of held) await response.body?.getReader().read();
     const refused = await post(url, { description });
     expect(refused.status).toBe(429);

@@ -2,7 +2,7 @@ import { coalesceText, type Piece } from './models.js';
 
 type Event = { end: true } | { text: string };
 
-/** A stream that a test feeds, and a clock that it moves. */
+/** Stream that a test feeds with events, and a clock that a test advances. */
 class Fed {
   private readonly waiting: ((result: IteratorResult<Event>) => void)[] = [];
   private readonly events: IteratorResult<Event>[] = [];
@@ -99,7 +99,7 @@ describe('text that comes in pieces', () => {
   });
 });
 
-/** Until whatever is settled has been heard of. */
+/** Waits for one cycle of the event loop, in which all settled promises have been handled. */
 function settled(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

@@ -31,7 +31,7 @@ describe('an answer of a model', () => {
     await once(server, 'close');
   });
 
-  /** Calls a model and resolves with the message of its failure. */
+  /** Calls a model that fails, and returns the message of the failure. */
   async function failureOf(provider: ModelProvider): Promise<string> {
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const wire = { http: outbound.fetch, files: outbound.fetch, signer: new KeySigner('k') };
@@ -92,7 +92,7 @@ describe('an answer of a model', () => {
   });
 });
 
-/** An error in the form of every provider. */
+/** Returns the body of an error response that fits the format of every provider. */
 function refusal(message: string): string {
   return JSON.stringify({
     type: 'error',

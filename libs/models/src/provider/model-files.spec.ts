@@ -10,11 +10,11 @@ const model = { supportedUrls: {} } as unknown as LanguageModelV4;
 const { signal } = new AbortController();
 const ELSEWHERE = 'http://files.test/';
 
-/** A server of files, and a storage of own ones, that count what is read. */
+/** Fakes of a file server and of the file storage, which record their reads. */
 class Files {
   readonly fetched: string[] = [];
   readonly read: string[] = [];
-  /** Number of files that are being read now, and the most there were. */
+  /** Number of files that are being read now, and the maximum of that number. */
   atWork = 0;
   most = 0;
 
@@ -61,7 +61,7 @@ describe('files of one call of a model', () => {
     await expect(prompted(urls, { ...files, limit: 2 * MEGABYTE })).rejects.toThrow(
       'the files for a model have more than 2097152 characters of base64 in one call (ARTIFACT_LIMIT)',
     );
-    // Five of 400,000 characters fit; the sixth from elsewhere is begun.
+    // Five files of 400,000 characters fit into the limit; the read of a sixth, remote one has started.
     expect(files.read.length + files.fetched.length).toBeLessThanOrEqual(6);
     expect(files.most).toBe(1);
   });

@@ -4,12 +4,12 @@ import { FirstUsableSigner } from './model-signer.js';
 const ENDPOINT = new URL('https://model.test/v1');
 const { signal } = new AbortController();
 
-/** Stored credentials, which note what is asked of each. */
+/** Stored credentials with their hosts, which record the requests for each. */
 class HostedSigners implements RequestSigners {
   readonly seen: string[] = [];
   private readonly made = new Map<RequestAuth, string>();
 
-  /** @param failing credentials whose proof cannot be had */
+  /** @param failing credentials that cannot sign, with the kind of the error */
   constructor(
     private readonly hosts: Record<string, string>,
     private readonly failing: Record<string, AgentCallError['kind']> = {},

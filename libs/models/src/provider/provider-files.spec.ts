@@ -98,7 +98,7 @@ describe('the files of a call of a model', () => {
     const small = model({ input: ['text/*'], files, fileRoom });
     for await (const event of small.streamAnswer(asked({ messages }))) {
       if ('end' in event) break;
-      // As base64, in the prompt and in the request.
+      // The base64 text is in memory twice: in the prompt and in the request.
       expect(inFlight.total).toBe(160_000);
       expect(await failed(small.streamAnswer(asked({ messages })))).toMatchObject({
         message: 'model "small" gave no answer: too many files are in memory for other calls',

@@ -15,7 +15,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     const events: ModelEvent[] = [];
     for await (const event of model().streamAnswer(asked())) {
       events.push(event);
-      // The end is held back until both pieces have come.
+      // The model sends the end only after both pieces have arrived.
       if (events.length === 2) rest.resolve();
     }
     expect(events).toEqual([

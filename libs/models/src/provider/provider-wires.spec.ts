@@ -10,18 +10,18 @@ import type { ModelCall, ModelEvent, ModelMessage } from '../model.js';
 import { CredentialSigner } from './model-signer.js';
 import { ProviderModel } from './provider-model.js';
 
-/** The wires of providers as they were recorded: what a model says first, and what is asked after its tool was called. */
+/** Recorded HTTP traffic of a provider: the first answer of a model, and the next request after its tool was called. */
 interface Wire {
   provider: ModelProvider;
   path: string;
-  /** Where the key goes. */
+  /** Name of the header with the key. */
   header: string;
   answer: string;
-  /** An error as the provider puts it, with status 400. */
+  /** Body of an error response of the provider, with status 400. */
   error: JsonObject;
-  /** What has to come back with the next call. */
+  /** Data that the next call must send back. */
   kept: JsonObject;
-  /** Answers that are not whole: the provider's word, what it says, and how that is told. */
+  /** Answers that are not whole: the provider's word for the reason, the body, and the message of the failure. */
   lacking: [word: string, body: string, said: string][];
 }
 
@@ -235,7 +235,7 @@ describe.each([ANTHROPIC, GOOGLE, OPENAI])('models of $provider', (wire) => {
     await ask([question]);
     expect(JSON.stringify(calls[1]?.body)).not.toContain('"temperature"');
     const limits = JSON.stringify(calls[1]?.body).match(/"max\w*":\d+/gi);
-    // Anthropic refuses a request without a limit: its package sends the highest of the model.
+    // Anthropic requires a limit, so its package sends the highest limit of the model.
     expect(limits).toEqual(wire.provider === 'anthropic' ? ['"max_tokens":4096'] : null);
   });
 
@@ -288,7 +288,7 @@ describe.each([ANTHROPIC, GOOGLE, OPENAI])('models of $provider', (wire) => {
     answer = { ...answer, body };
     await expect(ask([question])).rejects.toMatchObject({
       message: `model "named" gave no answer: ${said}`,
-      // What was withheld was refused, and another model is not asked what one refuses.
+      // A withheld answer counts as a refusal, after which no other model is called.
       fallback: said !== WITHHELD,
     });
   });
@@ -316,13 +316,13 @@ describe.each([ANTHROPIC, GOOGLE, OPENAI])('models of $provider', (wire) => {
   });
 });
 
-/** Every object in a JSON value. */
+/** Returns every object in a JSON value, at any depth. */
 function all(value: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return [];
   return [value, ...Object.values(value).flatMap(all)];
 }
 
-/** Puts one proof wherever the provider wants it. */
+/** Returns signers that send a key in the header which the provider expects. */
 function signers(asked: SigningRequest[]): RequestSigners {
   return {
     createProof: async (wanted) => {

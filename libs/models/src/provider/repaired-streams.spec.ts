@@ -8,7 +8,7 @@ import { ProviderModel } from './provider-model.js';
 const outbound = new OutboundHttp(loadConfig({ HOST: '127.0.0.1' }));
 afterAll(() => outbound.close());
 
-/** Reads what an OpenAI-compatible endpoint sends. */
+/** Reads the events that an OpenAI-compatible endpoint sends with this body. */
 function read(body: string, type = 'text/event-stream'): Promise<ModelEvent[]> {
   const http = async (): Promise<Response> => new Response(body, { headers: { 'content-type': type } });
   const options = { name: 'm', provider: 'openai-compatible', model: 'm', baseUrl: 'http://127.0.0.1:1/v1' } as const;
