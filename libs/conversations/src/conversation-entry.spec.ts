@@ -25,13 +25,13 @@ async function played(...start: Parameters<typeof talk>): Promise<DrivenConversa
   return conversation;
 }
 
-/** The Messages to an agent, and their entries. */
+/** Returns the Messages that were sent to an agent, with their texts and their entries. */
 const sentTo = ({ agents }: DrivenConversation, agent: string) =>
   agents.sent
     .filter(({ to }) => to === agent)
     .map(({ message }) => ({ message, text: message.parts.map(({ text }) => text), entry: entryOf(message) }));
 
-/** Says a turn in place of its speaker. */
+/** Creates a conversation in which a caller injects the text of a turn in place of the speaker's answer. */
 function injectedAt(turn: number, behaviours: Record<string, Behaviour> = {}): DrivenConversation {
   const conversation = talk(behaviours, { maxTurns: 5 });
   conversation.onEvent = (event) => {
@@ -236,7 +236,7 @@ describe('the announcer', () => {
   });
 });
 
-/** The turns that the `a2a` stream has told of. */
+/** Returns the turns in the `a2a` stream of a conversation. */
 function turnsOf({ log }: DrivenConversation): { fromAgent: string; text: string }[] {
   return log.flatMap((event) => {
     const stream = 'statusUpdate' in event ? event.statusUpdate.metadata?.['parley/stream'] : undefined;

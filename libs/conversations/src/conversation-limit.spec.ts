@@ -10,7 +10,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-/** Plays one turn of a target, and returns the log of the conversation so many milliseconds after its start. */
+/** Plays one turn of a target. Returns the log of the conversation as of the given milliseconds after its start. */
 async function logAfter(milliseconds: number, timeoutMs: number, target: Behaviour): Promise<string> {
   const settings = settingsOf({ maxTurns: 0, timeoutMs });
   const conversation = new DrivenConversation(new TalkingAgents({ b: target }), settings);

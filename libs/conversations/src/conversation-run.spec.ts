@@ -3,12 +3,12 @@ import { isWaitingState, statusUpdate } from '#libs/protocol';
 import { type Announcement, readStep } from './conversation-state.js';
 import { DrivenConversation, settingsOf, TalkingAgents } from './testing/driven-conversation.js';
 
-/** The Tasks of `b` that were canceled. */
+/** Returns the cancels of Tasks that the conversation has made. */
 function canceled({ agents }: DrivenConversation): string[] {
   return agents.calls.filter((call) => call.startsWith('cancel'));
 }
 
-/** Returns the outcome of the announcement that is in the log. */
+/** Returns the outcomes of the announcement that the log records. */
 function announcements({ log }: DrivenConversation): Announcement[] {
   return log.flatMap((event) => readStep(event).announcement ?? []);
 }

@@ -18,7 +18,7 @@ const BEGUN: TaskEvent = {
 const step = (fields: ConversationStep): TaskEvent =>
   statusUpdate(REFERENCE, 'TASK_STATE_WORKING', undefined, stepMetadata(fields));
 
-/** The log of a conversation in which these turns were told. */
+/** Returns the log of a conversation with turns of these texts. */
 function emitted(...texts: string[]): TaskEvent[] {
   const log = [BEGUN];
   for (const text of texts) {

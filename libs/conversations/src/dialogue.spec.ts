@@ -5,7 +5,7 @@ import { Dialogue } from './dialogue.js';
 const TIMED_OUT: TurnReply = { failure: { code: 'TIMEOUT', message: 'not finished in time', retryable: true } };
 const THROWN: TurnReply = { failure: { code: 'AGENT_ERROR', message: 'broken', retryable: false } };
 
-/** Plays a whole conversation: `replies[k]` is what the agent says that is asked for turn k + 1. */
+/** Plays a whole conversation. `replies[k]` is the reply of the agent that speaks in turn k + 1. */
 function play(settings: Partial<ConversationSettings>, replies: TurnReply[], self = false): A2aEvent[] {
   const asked = { requester: 'A', target: 'B', message: 'hello', maxTurns: 5, timeoutMs: 60_000, ...settings };
   const dialogue = new Dialogue({ conversationId: 'c', settings: asked, self });
@@ -26,7 +26,7 @@ function play(settings: Partial<ConversationSettings>, replies: TurnReply[], sel
   return events;
 }
 
-/** `0 A>B hello`, `error 1 B>A TIMEOUT`, `complete A>B done`. */
+/** Formats an event, such as `0 A>B hello`, `error 1 B>A TIMEOUT` or `complete A>B done`. */
 const line = ({ data, outcome }: A2aEvent): string => {
   const names = `${data.fromAgent}>${data.toAgent}`;
   if (data.phase === 'turn') return `${data.turn} ${names} ${data.text}`;
@@ -35,7 +35,7 @@ const line = ({ data, outcome }: A2aEvent): string => {
 
 const says = (count: number): TurnReply[] => Array.from({ length: count }, (_, index) => ({ text: `t${index + 1}` }));
 
-/** The turns 0 to `last`, as both sides talk. */
+/** Returns the formatted events of the turns 0 to `last`. */
 const turns = (last: number): string[] => [
   '0 A>B hello',
   ...Array.from({ length: last }, (_, index) => `${index + 1} ${index % 2 === 0 ? 'B>A' : 'A>B'} t${index + 1}`),

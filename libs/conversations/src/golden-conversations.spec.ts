@@ -7,7 +7,7 @@ import { GOLDEN_CONVERSATIONS } from './testing/golden-conversations.js';
 
 const LOGS = new GoldenLogs(join(import.meta.dirname, 'testing/golden'));
 
-/** What callers are shown, and what the next execution goes on from. */
+/** Returns the view that callers get of a log, and the state from which the next execution continues. */
 const folded: Fold = (log) => {
   const { sessions, calls, command, injection, taskState, dialogue } = ConversationState.fromLog('conversation-1', log);
   const going = { sessions, calls: Object.fromEntries(calls), command, injection, taskState };

@@ -8,7 +8,7 @@ import { type Behaviour, DrivenConversation, settingsOf, TalkingAgents } from '.
 const APPROVAL = { asks: 'May I?', metadata: { 'parley/question': { about: 'approval', call: 'c' } } };
 const ORIGIN = { taskId: 'caller', call: 'call_1' };
 
-/** Asks for an approval, then says what it was answered. */
+/** Agent that asks for an approval, and then repeats the answer that it got. */
 const careful: Behaviour = (nth, text) => (nth === 0 ? APPROVAL : `did it: ${text}`);
 
 function conversationWith(b: Behaviour, fields = {}): DrivenConversation {

@@ -14,7 +14,10 @@ const entries = new ConversationEntries(chains);
 const REQUEST = { requester: 'nodes/poet', target: 'critic', message: 'hello', maxTurns: 2, timeoutMs: 1_000 };
 const REFERENCE = { taskId: 'conversation-1', contextId: 'context-1' };
 
-/** Talks whose log a test writes: what is read ends where a Task waits or ends, and with the log. */
+/**
+ * Creates TaskTalks over a log that a test writes. A read ends at an event with which the Task waits or ends, and at
+ * the end of the log.
+ */
 function talksOver(log: () => readonly TaskEvent[], onEnd: () => void = () => undefined) {
   const { signal } = new AbortController();
   const talks = new TaskTalks({
@@ -135,7 +138,7 @@ describe('what the requester knows from before a conversation', () => {
   const source = { origin: { taskId: 't', call: 'call_1' }, before };
   const asked = talks.requestMessage({ ...REQUEST, credential: 'key' }, { messageId: 'm-1' });
 
-  /** Texts that the entries of the Messages to an agent repeat. */
+  /** Returns the earlier texts in the entries of the Messages to an agent. */
   async function said(message: Message, agent: string): Promise<(readonly SaidText[] | undefined)[]> {
     const conversation = new DrivenConversation(new TalkingAgents({}), settingsOf({ maxTurns: 4 }));
     conversation.own = ['a', 'b'];

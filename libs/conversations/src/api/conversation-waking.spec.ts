@@ -11,7 +11,7 @@ const CALL = { scope: { tenant: 't', owner: 'o' }, baseUrl: 'http://here' };
 const BUSY = new A2AError('INTERNAL', { status: 503, detailReason: 'TASK_BUSY' });
 const AWAY = new A2AError('INTERNAL', { status: 503, detailReason: 'DATABASE_UNAVAILABLE' });
 
-/** A paused conversation, and how often a wake reached it. */
+/** Paused conversation that counts how often it was woken. */
 class Paused {
   readonly enqueued: Job[] = [];
   woken = 0;
