@@ -5,7 +5,7 @@ import { ACCEPTED_STATE_SCHEMA, EXAMPLE_STATE, InvalidState, readState, STATE_SC
 
 const BUILD = { base: undefined, role: 'build', skillWords: [] } as const;
 
-/** Values of which each is wrong for some type of member. */
+/** Values each of which has the wrong type for some members. */
 const WRONG: readonly JsonValue[] = [
   null,
   7,
@@ -33,7 +33,7 @@ function faultOf(state: JsonValue): string | undefined {
   }
 }
 
-/** Every member of a value, at any depth, as the path to it. */
+/** Returns the path to every member of a value, at any depth. */
 function pathsIn(value: JsonValue): (string | number)[][] {
   if (!isJsonObject(value) && !Array.isArray(value)) return [];
   const members = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
@@ -48,7 +48,7 @@ function withMember(value: JsonValue, [key, ...rest]: (string | number)[], membe
   return copy;
 }
 
-/** A place as the rules of the state name it. */
+/** Returns the path of an error in the form that the rules of the state use. */
 function placeOf({ instancePath, params, keyword }: ErrorObject): string {
   const missing = keyword === 'required' ? `/${String(params['missingProperty'])}` : '';
   return (

@@ -19,7 +19,7 @@ function agentsThat(behaviours: Record<string, Behaviour>): FakeAgents {
   return new FakeAgents((agent) => behaviours[agent] ?? agrees);
 }
 
-/** A log without what differs from one run to the next: times and random ids. */
+/** Returns the events of a log as texts, without the parts that differ between runs: times and random ids. */
 function outline(log: readonly TaskEvent[]): string[] {
   return log.map((event, index) => {
     const { type, payload } = toBrainstormEvent({ taskId: 't', sequence: index + 1, event, json: '' });
@@ -270,7 +270,7 @@ describe('BrainstormExecutor', () => {
     const first = new DrivenBrainstorm(agents, { ...spec, agents: [{ ...one!, credentials: ['mine'] }, other!] });
     first.hosts['mine'] = ['http://a'];
     await first.start();
-    /** Another process, which knows the log alone. */
+    /** Continues the brainstorm in another process, which knows only the log. */
     const restarted = async (before: DrivenBrainstorm, hosts: string[]): Promise<DrivenBrainstorm> => {
       const after = new DrivenBrainstorm(agents, before.spec);
       after.log.push(...before.log);

@@ -5,16 +5,19 @@ import { GOLDEN_BRAINSTORMS } from './testing/golden-brainstorms.js';
 
 const LOGS = new GoldenLogs(join(import.meta.dirname, 'testing/golden'));
 
-/** The progress, which is what callers are shown, and what follows from it; the spec is in the first event. */
+/**
+ * Returns the progress of a brainstorm, which callers see, and the next step. The specification is omitted, because the
+ * first event has it.
+ */
 const folded: Fold = (log) => {
   const progress = BrainstormProgress.fromEvents(log);
   const { spec: _spec, history, passes, ...rest } = progress;
-  // The recorded logs know the step by an older name.
+  // The recorded logs have an older name of this step.
   const next = nextStep(progress).kind.replace('await-input', 'rest');
   return { passes: passes.map(recorded), ...rest, merged: history.length, state: progress.state, next };
 };
 
-/** A pass as the recorded logs show it: they are older than the faults in prompts. */
+/** Returns a pass in the form of the recorded logs, which are older than the member `faults`. */
 function recorded({ agents, ...pass }: Pass): object {
   return { ...pass, agents: agents.map(({ faults: _faults, ...turn }) => turn) };
 }

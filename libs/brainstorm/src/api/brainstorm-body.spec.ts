@@ -14,7 +14,10 @@ const SAMPLE = {
   timeoutMs: 1_000,
 };
 
-/** Paths that a body is refused for: by its form, or else by its values. */
+/**
+ * Returns the paths of the problems for which a body is refused: problems of its form or, if there are none, of its
+ * values.
+ */
 function refused(body: object): string[] {
   try {
     return brainstormProblems(wantedOf(readBody(BrainstormBody, body))).map(({ path }) => path);

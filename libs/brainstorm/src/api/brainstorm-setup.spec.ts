@@ -3,7 +3,7 @@ import type { AgentCatalog } from '#libs/agents';
 import { brainstormProblems, type RequestedBrainstorm } from '../requested-brainstorm.js';
 import { CredentialSetup } from './brainstorm-setup.js';
 
-/** Credentials of the tenant `t`, with their hosts. */
+/** Hosts of the credentials of the tenant `t`, by name. */
 const HOSTS: Record<string, string[]> = {
   model: ['https://model.test'],
   both: ['https://model.test', 'https://agent.test'],
@@ -16,7 +16,7 @@ const signers: Pick<RequestSigners, 'reachesOrigins'> = {
     tenant === 't' && origins.some((origin) => HOSTS[credential]?.includes(origin)),
 };
 
-/** A service whose agents `workflows/w/nodes/*` ask a model, and whose other agents ask none. */
+/** Catalog in which the agents `workflows/w/nodes/*` call a model, and all other agents call none. */
 const catalog = {
   inTenant: () => ({
     resolveAgent: async (path: string) => ({
@@ -28,7 +28,7 @@ const catalog = {
 const setup = new CredentialSetup(signers as RequestSigners, catalog);
 const [OWN, WORKFLOW, ELSEWHERE] = ['workflows/w/nodes/a', 'workflows/w', 'https://agent.test/a2a'];
 
-/** Which credentials agents get, and where there are problems. */
+/** Returns the usable credentials of each agent, and the problems of the unusable ones. */
 async function settled(agents: [agent: string, ref?: string][], all?: string, tenant = 't') {
   const wanted: RequestedBrainstorm = {
     idea: 'x',

@@ -5,7 +5,7 @@ import { hasWords } from './normalised.js';
 import { type BrainstormRole, roleAt } from './role.js';
 import { workByRules } from './role-rules.js';
 
-/** A whole brainstorm of agents that work by rules. */
+/** Runs a whole brainstorm of agents that work by fixed rules. */
 function brainstorm(count: number): { state: CanonicalState; sentence: string } {
   const roles = Array.from({ length: count }, (_, position) => roleAt(position));
   const history = [initialState('A shared garden calendar.', [])];
