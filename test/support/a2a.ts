@@ -22,7 +22,9 @@ export interface RestReply<T = unknown> {
   body: T & { error?: { code: number; status: string; message: string; details?: JsonObject[] } };
 }
 
-/** One JSON-RPC call, as raw as it goes. `body` replaces the whole request; a string is sent as it is. */
+/**
+ * Calls a JSON-RPC method without any client library. `body` replaces the whole request; a string is sent unchanged.
+ */
 export async function rpc<T = unknown>(
   base: string,
   method: string,
@@ -46,7 +48,7 @@ export async function rpc<T = unknown>(
   return { status: response.status, headers: response.headers, body: parsed(await response.text()) };
 }
 
-/** One REST call under an agent's base. */
+/** Makes a REST call below an agent's base URL. */
 export async function rest<T = JsonObject>(
   base: string,
   method: string,
@@ -67,7 +69,7 @@ export async function rest<T = JsonObject>(
   return { status: response.status, headers: response.headers, body: parsed(await response.text()) };
 }
 
-/** A user Message; text becomes one text Part. */
+/** Creates a user Message. A string becomes one text Part. */
 export function message(content: string | Part[], fields: Partial<Message> = {}): Message {
   const parts = typeof content === 'string' ? [{ text: content }] : content;
   return { messageId: randomUUID(), role: 'ROLE_USER', parts, ...fields };
@@ -80,14 +82,14 @@ export interface SendOptions {
   headers?: Record<string, string>;
 }
 
-/** SendMessage over JSON-RPC; throws on an error or a direct Message. */
+/** Sends a Message by SendMessage over JSON-RPC, and returns the Task. Throws on an error or a direct Message. */
 export async function sendTask(base: string, content: string | Part[], options: SendOptions = {}): Promise<Task> {
   const reply = await send(base, content, options);
   if (!('task' in reply)) throw new Error(`Expected a Task from ${base}, got ${JSON.stringify(reply)}`);
   return reply.task;
 }
 
-/** SendMessage over JSON-RPC; throws on an error. */
+/** Sends a Message by SendMessage over JSON-RPC, and returns the result. Throws on an error. */
 export async function send(
   base: string,
   content: string | Part[],
@@ -100,7 +102,7 @@ export async function send(
   return body.result;
 }
 
-/** SendStreamingMessage over JSON-RPC: each frame's data is a JSON-RPC response with one StreamResponse. */
+/** Opens SendStreamingMessage over JSON-RPC. The data of each frame is a JSON-RPC response with one StreamResponse. */
 export function stream(
   base: string,
   content: string | Part[],
@@ -109,7 +111,7 @@ export function stream(
   return openRpcStream(base, 'SendStreamingMessage', sendParams(content, options), options.headers);
 }
 
-/** SubscribeToTask over JSON-RPC. */
+/** Opens SubscribeToTask over JSON-RPC. */
 export function subscribe(
   base: string,
   id: string,
@@ -137,7 +139,7 @@ export function sendParams(content: string | Part[], options: SendOptions = {}):
   };
 }
 
-/** What an event of a stream is, and what it says: for whole-sequence comparisons. */
+/** Returns the kind and the content of a stream event as one text, for comparisons of whole sequences. */
 export function outline(event: StreamResponse | undefined): string {
   if (event === undefined) return 'nothing';
   if ('task' in event) return `task ${event.task.status.state}`;
@@ -146,12 +148,12 @@ export function outline(event: StreamResponse | undefined): string {
   return `artifact ${event.artifactUpdate.artifact.parts.map((part) => part.text ?? JSON.stringify(part.data)).join('|')}`;
 }
 
-/** The `google.rpc` detail of a type, from either binding's error. */
+/** Returns the `google.rpc` detail of a type from the error details of any binding. */
 export function detail(details: JsonObject[] | undefined, type: 'ErrorInfo' | 'BadRequest'): JsonObject | undefined {
   return details?.find((it) => it['@type'] === `type.googleapis.com/google.rpc.${type}`);
 }
 
-/** The names of the fields that a BadRequest detail blames. */
+/** Returns the names of the fields that a BadRequest detail reports as invalid. */
 export function blamedFields(details: JsonObject[] | undefined): string[] {
   const violations = detail(details, 'BadRequest')?.fieldViolations as { field: string }[] | undefined;
   return violations?.map(({ field }) => field) ?? [];

@@ -1,4 +1,7 @@
 const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
 
-/** Tests that act as other users of the machine: only root may become them. Elsewhere they are reported as skipped. */
+/**
+ * Describes tests that act as other users of the machine, which only root on Linux can do. Elsewhere they are reported
+ * as skipped.
+ */
 export const describeAsRootOnLinux: typeof describe = isRoot ? describe : describe['skip'];

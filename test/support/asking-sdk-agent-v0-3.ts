@@ -11,7 +11,7 @@ import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from 'a2a-
 import type { RequestHandler, Router } from 'express';
 import { type AskingAgentOptions, askingTurn, type ServedAgent } from './asking-turn.js';
 
-/** The same on the server of the SDK for A2A 0.3. */
+/** Creates the asking agent (see startAskingAgent) on the server of the SDK for A2A 0.3. */
 export function askingAgent03({ url, binding, streaming, ...options }: ServedAgent): {
   card: RequestHandler;
   routes: RequestHandler | Router;

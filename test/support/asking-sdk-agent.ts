@@ -22,8 +22,8 @@ export interface AskingAgent {
 }
 
 /**
- * An agent on the server of an official SDK that asks two questions. Unless told otherwise, it tells of the stored Task
- * first in every turn.
+ * Starts an agent on the server of an official SDK that asks two questions. By default, each turn begins with the
+ * stored Task.
  */
 export async function startAskingAgent(options: AskingAgentOptions): Promise<AskingAgent> {
   const app = express();

@@ -2,18 +2,21 @@ export interface AskingAgentOptions {
   version: '1.0' | '0.3';
   binding: 'JSONRPC' | 'HTTP+JSON';
   streaming: boolean;
-  /** True if it answers a follow-up with updates alone, as agents written for older versions do. */
+  /** True if the agent answers a follow-up with update events alone, as agents for older versions do. */
   updatesAlone?: boolean;
-  /** Told when it works until it is canceled. */
+  /** Called when the agent begins to work until its Task is canceled. */
   onWait?: () => void;
-  /** What has to happen before the second piece of its text is said. */
+  /** Promise that the agent awaits before it sends the second piece of its text. */
   between?: Promise<unknown>;
 }
 
-/** What an asking agent does in one of its turns: two questions, then its text in two pieces. */
+/** Action of an asking agent in one turn: a question, its text in two pieces, or work until its Task is canceled. */
 export type AskingTurn = { question: string } | { pieces: [string, string] } | { wait: true };
 
-/** The turn of an asking agent, by all that it was told. To `wait` it works until it is canceled; to `tell` it asks nothing. */
+/**
+ * Returns the action of an asking agent, by the texts of all Messages so far. It asks two questions and then sends its
+ * text. To the text `wait` it works until it is canceled; to `tell` it sends its text at once.
+ */
 export function askingTurn(told: readonly string[]): AskingTurn {
   if (told[0] === 'wait') return { wait: true };
   if (told[0] === 'tell') return { pieces: ['one ', 'two'] };

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 /**
- * Runs a script beside this process until this process ends, even by `kill -9`: the script watches its standard input.
- * Gives the first line that it prints.
- * @param args the arguments of Node, the script among them
- * @param what names it where it does not start
+ * Runs a script in a child process until this process ends, even by `kill -9`: the script watches its standard input.
+ * Returns the first line that the script prints.
+ * @param args arguments of Node, including the script
+ * @param what name of the script in the error if it does not start
  */
 export async function attach(args, what) {
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });

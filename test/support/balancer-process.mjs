@@ -5,9 +5,14 @@ import { Readable } from 'node:stream';
 import { createProxyServer } from 'httpxy';
 
 const HEALTH_MS = 200;
-/** In how many looks one that was ready is asked once: of each answer a replica works for milliseconds. */
+/**
+ * Number of rounds of health checks in which a ready replica is checked once, since each check costs it milliseconds.
+ */
 const READY_LOOKS = 5;
-/** On a busy machine a replica that is well may take long to say so; one that is gone refuses the connection. */
+/**
+ * Time limit of a health check. On a busy machine a healthy replica may answer late, whereas a replica that has ended
+ * refuses the connection at once.
+ */
 const HEALTH_TIMEOUT_MS = 3_000;
 
 const proxy = createProxyServer({ xfwd: true, proxyTimeout: 120_000 });
@@ -15,7 +20,7 @@ const server = createServer((request, response) => void forward(request, respons
 // Who stood still for long finds no connection that was closed meanwhile.
 server.keepAliveTimeout = 600_000;
 const sockets = new Set();
-/** URL → whether it was ready when it was asked last. */
+/** Readiness of each replica at its last check, by URL. */
 let replicas = new Map();
 let turn = 0;
 let looks = 0;
@@ -43,8 +48,8 @@ setInterval(() => {
 }, HEALTH_MS);
 
 /**
- * A connection that is refused delivered nothing: the next replica gets the request. After that nobody can know what
- * became of it, and the caller hears of it with 502.
+ * Forwards a request. A refused connection has delivered nothing, so the next replica gets the request. After any other
+ * failure the outcome is unknown, and the caller gets 502.
  */
 async function forward(request, response) {
   response.on('error', () => undefined);
@@ -62,7 +67,7 @@ async function forward(request, response) {
   answer(response, 503, 'no replica is ready');
 }
 
-/** The ready replicas, beginning with the one whose turn it is; all of them where none is. */
+/** Returns the ready replicas, beginning with the next one in turn; all replicas if none is ready. */
 function inTurn() {
   const ready = [...replicas].filter(([, isReady]) => isReady).map(([url]) => url);
   const urls = ready.length > 0 ? ready : [...replicas.keys()];

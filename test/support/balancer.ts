@@ -3,14 +3,14 @@ import { EventEmitter, once } from 'node:events';
 import { resolve } from 'node:path';
 import { before } from './until.js';
 
-/** A balancer in a process of its own, without sticky sessions; see balancer-process.mjs for what it does. */
+/** Load balancer in a separate process, without sticky sessions (see balancer-process.mjs). */
 export class Balancer {
   private readonly ready = new Set<string>();
   private readonly changes = new EventEmitter();
 
   private constructor(
     private readonly child: ChildProcess,
-    /** Its base URL, without a slash at the end. */
+    /** Base URL of the balancer, without a trailing slash. */
     readonly url: string,
   ) {
     child.on('message', (news: { url: string; ready: boolean }) => {
@@ -28,7 +28,7 @@ export class Balancer {
     return new Balancer(child, `http://127.0.0.1:${port}`);
   }
 
-  /** The replicas to choose from; resolves when the balancer has seen all of them ready. */
+  /** Sets the replicas to choose from; resolves when the balancer has found all of them ready. */
   async serve(...urls: string[]): Promise<void> {
     this.targets(...urls);
     const all = async (): Promise<void> => {
@@ -37,7 +37,7 @@ export class Balancer {
     await before(all(), { what: 'every replica to be ready' });
   }
 
-  /** The same, without waiting. */
+  /** Sets the replicas to choose from, without waiting until they are ready. */
   targets(...urls: string[]): void {
     this.child.send({ targets: urls });
   }

@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { message, VERSION } from './a2a.js';
 
-/** Between two Messages: what goes on beside them needs the processor. */
+/** Milliseconds between two Messages, so that the concurrent work gets the processor. */
 const PAUSE_MS = 200;
 
 /**
- * Sends one caller's Messages, one after the other, while something else goes on, and gives how many were answered.
- * Throws for the first that is not answered well.
+ * Sends the Messages of one caller, one after the other, until the promise `other` settles. Throws for the first
+ * Message whose Task does not complete.
+ * @returns the number of completed Messages
  */
 export async function besides(base: string, other: Promise<unknown>): Promise<number> {
   let answered = 0;

@@ -5,20 +5,20 @@ import type { Endpoints, OpenStream, WireBinding } from './wire-binding.js';
 import { type SharedStage, useSharedStage } from './shared-stage.js';
 import { declaring, echo, ruled, script, unique, type Workflow } from './workflow.js';
 
-/** A service with gRPC on, and one agent for each way in which a Task may go. */
+/** Service with gRPC on, and one agent for each way in which a Task may proceed. */
 export interface BindingsStage {
   readonly stage: SharedStage;
   readonly endpoints: Endpoints;
   readonly workflow: string;
-  /** Rows for `describe.each`. */
+  /** Names and bindings, as rows for `describe.each`. */
   readonly table: (readonly [name: string, binding: WireBinding])[];
-  /** The path of a node's agent. */
+  /** Returns the path of a node's agent. */
   at(node: string): string;
-  /** SendMessage of a text; throws where it is refused. */
+  /** Sends a text by SendMessage, and returns the Task. Throws if the Message is refused. */
   send(binding: WireBinding, node: string, text: string, configuration?: JsonObject): Promise<Task>;
 }
 
-/** What one of the agents requires of everybody. */
+/** URI of the extension that the agent `demanding` requires of its callers. */
 export const DEMANDED = 'https://example.com/demanded/v1';
 
 interface Card {
@@ -51,7 +51,7 @@ export function useBindings(): BindingsStage {
   };
 }
 
-/** What a stream says, to its end. */
+/** Reads a stream to its end, and returns the outline of each event. */
 export async function outlines({ items }: OpenStream): Promise<string[]> {
   const seen: string[] = [];
   for await (const item of items) seen.push(outline(item));

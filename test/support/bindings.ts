@@ -12,7 +12,7 @@ import {
   WireFailure,
 } from './wire-binding.js';
 
-/** The three bindings of a service. */
+/** Returns clients of the three bindings of a service. */
 export function bindingsOf(endpoints: () => Endpoints): WireBinding[] {
   return [new JsonRpc(endpoints), new Rest(endpoints), new GrpcWire(endpoints)];
 }

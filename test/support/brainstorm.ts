@@ -43,18 +43,18 @@ export interface BrainstormEvent {
   payload: JsonObject;
 }
 
-/** A step that says enough to be kept. */
+/** Step of a plan with enough words to be kept by a brainstorm. */
 export const STEP = { title: 'Begin', description: 'one two three four five six seven eight nine ten words' };
 
-/** A change after which nothing is left to do. */
+/** Change of the state after which a brainstorm has nothing left to do. */
 export const AGREED: Partial<CanonicalState> = { execution_plan: [STEP], metrics: { confidence: 0.9 } };
 
-/** What a fake agent was sent. */
+/** Returns the payload that a fake agent was sent. */
 export function payloadOf(call: FakeCall | undefined): Payload {
   return call?.message?.parts[0]?.data as unknown as Payload;
 }
 
-/** An agent that gives the state back, changed: a dumb transformer (row J9). */
+/** Creates the behavior of a fake agent that returns the brainstorm's state with a change. */
 export function transforms(
   change: Partial<CanonicalState> | ((state: CanonicalState, index: number) => Partial<CanonicalState>) = AGREED,
 ): (call: FakeCall, index: number) => FakeBehaviour {
@@ -65,7 +65,7 @@ export function transforms(
   };
 }
 
-/** The brainstorms of one service. */
+/** API of the brainstorms of one service. */
 export class BrainstormApi {
   constructor(private readonly api: Api) {}
 
@@ -73,7 +73,7 @@ export class BrainstormApi {
     return this.api.call('POST', '/brainstorms', body, headers);
   }
 
-  /** Starts one; throws where it is refused. */
+  /** Starts a brainstorm; throws if it is refused. */
   async start(agents: (FakeAgent | JsonObject)[], fields: JsonObject = {}): Promise<string> {
     const listed = agents.map((it) => ('url' in it && typeof it.url === 'string' ? { agent: it.url } : it));
     const reply = await this.post({ idea: 'an idea', agents: listed, ...fields });
@@ -87,7 +87,7 @@ export class BrainstormApi {
     return reply.body;
   }
 
-  /** Waits until it is no longer active. */
+  /** Waits until a brainstorm is no longer active. */
   rested(id: string, within = SAFETY_NET_MS): Promise<Brainstorm> {
     return this.reached(id, (it) => it.status !== 'active', within);
   }
@@ -102,7 +102,7 @@ export class BrainstormApi {
     );
   }
 
-  /** Starts one and waits until it rests. */
+  /** Starts a brainstorm, and waits until it is no longer active. */
   async finish(agents: (FakeAgent | JsonObject)[], fields: JsonObject = {}): Promise<Brainstorm> {
     return this.rested(await this.start(agents, fields));
   }

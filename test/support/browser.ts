@@ -14,11 +14,14 @@ const MISSING =
 
 const skipped: typeof it = it['skip'];
 
-/** The pages of a context share a process: to start one for every site that a page leads to takes longer than the page. */
+/**
+ * Flags by which the pages of a context share one process: starting a process for each site takes longer than the page
+ * itself.
+ */
 const ONE_RENDERER = ['--disable-site-isolation-trials', '--renderer-process-limit=1'];
 /**
- * Parts of a window that nobody looks at, and that a whole Chromium starts two processes for with each context. Of several
- * such lists it takes the last: those that Playwright turns off are said again.
+ * Features of Chromium that tests never see, and for which each context would start two processes. Chromium uses only
+ * the last list of disabled features, so this list repeats the features that Playwright disables.
  */
 const WITHOUT = [
   'WebUIOmniboxPopup',
@@ -41,21 +44,24 @@ const WITHOUT = [
   'PreconnectToSearch',
   'ThirdPartyStoragePartitioning',
 ];
-/** Nothing is drawn that the processor would not draw in any case. */
+/** Flags that avoid the GPU process: the processor draws everything in any case. */
 const WITHOUT_GPU = ['--disable-gpu', '--in-process-gpu'];
 
-/** Starts a Chromium, and a second one if the first crashes while it starts, which it seldom does. */
+/** Starts a Chromium, and a second one if the first crashes while it starts, which happens rarely. */
 export async function launchChromium(executablePath: string, args: string[]): Promise<Browser> {
   const launch = (): Promise<Browser> => chromium.launch({ executablePath, args });
   return launch().catch(launch);
 }
 
-/** What tests of this file have open, with what each wrote as an error: where its view was given up, that says by what. */
+/**
+ * Open pages of the tests of this file, with the errors that each page has logged. If the console replaced a failed
+ * view by an error, these name the cause.
+ */
 const pages = new Map<Page, string[]>();
 
 /**
- * A test in a browser; where there is none it is reported as skipped, with the reason in its name. One that fails says
- * which step failed, then what its pages showed.
+ * Describes a test in a browser. Without a browser it is reported as skipped, with the reason in its name. A failure
+ * names the failed step, then what the pages showed.
  */
 export function inBrowser(title: string, body: () => Promise<void>, timeout?: number): void {
   const explained = async (): Promise<void> => {
@@ -77,9 +83,9 @@ async function shown(page: Page): Promise<string> {
   return [`${page.url()} showed:`, text, ...(pages.get(page) ?? [])].join('\n');
 }
 
-/** One browser for a test file; each page has a context of its own. */
+/** Browser of a test file. Each page has a separate context. */
 export interface Tab {
-  /** Opens a page; `theme` is what the system prefers. */
+  /** Opens a page. `theme` is the color scheme that the operating system prefers. */
   open(url: string, options?: OpenOptions): Promise<Page>;
 }
 
@@ -90,8 +96,9 @@ export interface OpenOptions {
 }
 
 /**
- * Starts a browser before all tests of a file and ends it after them. What a page throws fails the test that opened it.
- * @param names leads to this machine: `evil.example`
+ * Starts a browser before all tests of a file, and ends it after them. An uncaught error of a page fails the test that
+ * opened the page.
+ * @param names host names that resolve to this machine, such as `evil.example`
  */
 export function useBrowser(names: readonly string[] = []): Tab {
   let browser: Browser | undefined;
@@ -145,17 +152,17 @@ interface WithAxe {
   axe: typeof axe;
 }
 
-/** The rules that a theme decides on. */
+/** Rules of axe whose results depend on the color theme. */
 const OF_COLORS = ['color-contrast', 'link-in-text-block'];
 
 interface Look {
-  /** A selector of the part that is looked at; the whole page unless told otherwise. */
+  /** Selector of the part of the page to check; default: the whole page. */
   within?: string;
-  /** Of axe's rules; all unless told otherwise. */
+  /** Names of the rules of axe to apply; default: all. */
   rules?: string[];
 }
 
-/** What axe finds serious or critical on a page, one line each. */
+/** Returns the serious and critical findings of axe on a page, one line each. */
 export async function seriousFaults(page: Page, look: Look = {}): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
   const violations = await page.evaluate(async ({ within, rules }: Look) => {
@@ -171,8 +178,9 @@ export async function seriousFaults(page: Page, look: Look = {}): Promise<string
 }
 
 /**
- * The same in light, and what colors are to blame for in dark, of a page that follows its system.
- * @param within where the rest of the page was looked at before
+ * Returns the findings of axe in the light theme, and those about colors in the dark theme, of a page that follows the
+ * system's theme.
+ * @param within selector of the part to check, if the rest of the page was checked before
  */
 export async function seriousFaultsInEitherTheme(page: Page, within?: string): Promise<string[]> {
   const faults: string[] = [];

@@ -1,2 +1,2 @@
-/** See built-service.mjs. */
+/** Copies the built service, and returns the copy's main file (see built-service.mjs). */
 export function copyBuiltService(): string | undefined;

@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path';
 const ROOT = resolve(import.meta.dirname, '../..');
 
 /**
- * Copies the built service aside, so that a build during the run changes nothing of what is tested.
- * Gives the copy's main file, or `undefined` where nothing is built. The copy goes when this process ends.
+ * Copies the built service, so that a build during the tests does not change what is tested. Returns the copy's main
+ * file; `undefined` if nothing is built. The copy is removed when this process ends.
  */
 export function copyBuiltService() {
   if (!existsSync(join(ROOT, 'dist/src/main.js'))) return undefined;

@@ -4,11 +4,11 @@ import { createHash, randomBytes } from 'node:crypto';
 export interface TestCaller {
   name: string;
   key: string;
-  /** What the caller sends with every call. */
+  /** Headers that authenticate the caller. */
   headers: Record<string, string>;
 }
 
-/** A caller with a key that nobody else has. */
+/** Creates a caller with a new key. */
 export function testCaller(name: string): TestCaller {
   return callerWith(name, randomBytes(16).toString('hex'));
 }
@@ -18,19 +18,19 @@ function callerWith(name: string, secret: string): TestCaller {
   return { name, key, headers: { authorization: `Bearer ${key}` } };
 }
 
-/** With authentication a service calls agents on this machine only where its operator says so: the agents of tests are here. */
+/** Setting that permits a service with authentication to call the agents of tests, which listen on loopback. */
 export const LOOPBACK_ALLOWED = { OUTBOUND_ALLOW: '127.0.0.0/8,::1' };
 
-/** The environment of a service that knows these callers, and calls agents of this machine. */
+/** Returns the environment of a service that knows these callers, and may call agents of this machine. */
 export function apiKeyEnv(...callers: TestCaller[]): Record<string, string> {
   const keys = callers.map(({ name, key }) => `${name}:${key}`).join(',');
   return { AUTH_MODE: 'api-key', AUTH_API_KEYS: keys, ...LOOPBACK_ALLOWED };
 }
 
-/** Callers with the same key in every file, so that files share services that know them. */
+/** Creates a caller whose key depends on the name alone, so that all files can share services that know it. */
 const knownCaller = (name: string): TestCaller => callerWith(name, createHash('sha256').update(name).digest('hex'));
 export const ANN = knownCaller('ann');
 export const EVE = knownCaller('eve');
 
-/** A service that knows these two, and speaks gRPC. */
+/** Options of a service that knows the callers ANN and EVE, and speaks gRPC. */
 export const KNOWS_CALLERS = { env: { ...apiKeyEnv(ANN, EVE), GRPC_PORT: '0' } };

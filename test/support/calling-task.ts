@@ -4,7 +4,7 @@ import { AgentCall, type AgentCallSpec, type CallingTask, type CallOutcome, type
 import { derivedId, userMessage } from '#libs/protocol';
 import type { FakeAgent } from './fake-agent.js';
 
-/** A Task of one process that calls a fake agent: each has a signal of its own, and makes the same call. */
+/** Task of this process that calls a fake agent. Each instance has its own abort signal, and makes the same call. */
 export class FakeCallingTask {
   readonly directory: AgentDirectory = new HttpAgentDirectory({
     http: { fetch, cachedFetch: fetch },
@@ -12,12 +12,15 @@ export class FakeCallingTask {
   });
   readonly chains = new CallChains(Buffer.from('a secret'));
   readonly messageId = derivedId('task', 'step', 1);
-  /** How often the store was asked whether the Task is still this process's; replace it to say no. */
+  /**
+   * Number of times that a call has asserted the claim of this Task. A test may replace `prove` to reject, as if the
+   * claim were lost.
+   */
   proofs = 0;
   prove = async (): Promise<void> => {
     this.proofs += 1;
   };
-  /** Replace it to say when the Task's events are durable. */
+  /** Resolves when the events of the Task are durable. A test may replace this function. */
   flush = async (): Promise<void> => undefined;
   private readonly controller = new AbortController();
 
@@ -43,25 +46,25 @@ export class FakeCallingTask {
     this.controller.abort(new TaskCanceled());
   }
 
-  /** What a crash looks like to an agent: the connection is gone. */
+  /** Breaks the connection to the agent, as a crash of this process would. */
   die(): void {
     this.controller.abort(new Error('This process dies'));
   }
 }
 
-/** All that a call hears, and how it ends. */
+/** Runs a call to its end. @returns the progress and the outcome of the call */
 export async function followed(call: AgentCall): Promise<{ progress: CallProgress[]; outcome: CallOutcome }> {
   const progress: CallProgress[] = [];
   for await (const followed of call.runCall()) progress.push(followed);
   return { progress, outcome: call.outcome };
 }
 
-/** How a call ends. */
+/** Runs a call to its end, and returns its outcome. */
 export async function outcomeOf(call: AgentCall): Promise<CallOutcome> {
   return (await followed(call)).outcome;
 }
 
-/** The Task id that a call hears of first; the call goes on. */
+/** Returns the first Task id that a call reports. The call continues; `rest` resolves with its outcome. */
 export async function sighted(call: AgentCall): Promise<{ taskId: string; rest: Promise<CallOutcome> }> {
   const run = call.runCall();
   const first = await run.next();

@@ -6,17 +6,15 @@ import { type AgentCard, canonicalAgentCard, canonicalJson, encodeAgentCard, typ
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/**
- * An agent that is all card: what it says of itself is set by a test, and may be signed. To every Message it answers `ok`.
- */
+/** Agent whose card a test sets, and may sign. It answers every Message with `ok`. */
 export class CardAgent {
-  /** What its card says; `undefined`: it has none. */
+  /** Card of the agent; `undefined`: the agent has no card. */
   card: JsonObject | undefined;
-  /** Answers at further paths. */
+  /** Answers at further paths, by path. */
   readonly places = new Map<string, Answer>();
-  /** The paths of all requests. */
+  /** Paths of all received requests. */
   readonly asked: string[] = [];
-  /** How many Messages it got. */
+  /** Number of received Messages. */
   messages = 0;
 
   private constructor(private readonly server: Server) {
@@ -81,7 +79,7 @@ export function sendJson(response: ServerResponse, json: unknown): void {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body);
 }
 
-/** Signs cards with one key, and publishes it. */
+/** Key that signs cards, and its public part as a JWK Set. */
 export interface CardSigning {
   jwks: { keys: JWK[] };
   sign(card: JsonObject, header?: JsonObject): Promise<JsonObject>;

@@ -4,19 +4,19 @@ import { freshDatabase, type TestDatabase } from './postgres.js';
 import { type ClusterOptions, ReplicaCluster } from './replica-cluster.js';
 import { Api } from './workflow.js';
 
-/** What one file of the cluster tests works with: replicas on a database of its own, and the fake agents it started. */
+/** Replicas on a separate database for the tests of one file, and the fake agents that these tests start. */
 export interface ClusterStage {
   database: TestDatabase;
   cluster: ReplicaCluster;
   /** The management API through the balancer. */
   api: Api;
-  /** The management API of one replica, counted from 0. */
+  /** Returns the management API of one replica, by index from 0. */
   at(index: number): Api;
   replica(index: number): Parley;
   fake(options?: FakeAgentOptions): Promise<FakeAgent>;
 }
 
-/** Sets a cluster up before all tests of a file and strikes it after them. */
+/** Starts a cluster before all tests of a file, and ends it after them. */
 export function useCluster(options: ClusterOptions): ClusterStage {
   const fakes: FakeAgent[] = [];
   const stage = {

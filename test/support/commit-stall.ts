@@ -1,15 +1,18 @@
 import pg from 'pg';
 import { until } from './until.js';
 
-/** Settings of a server whose commits may be stalled (see OwnPostgres). */
+/** Settings of a PostgreSQL server whose commits can be stalled (see OwnPostgres). */
 export const STALLABLE = ['wal_level=replica', 'max_wal_senders=1'];
 
-/** Has every commit of the server wait, as for a standby that is gone. Sessions live, and reads are answered. */
+/**
+ * Makes every commit of the server wait, as if its synchronous standby were gone. Sessions stay open, and reads are
+ * answered.
+ */
 export function stallCommits(url: string): Promise<void> {
   return setStandby(url, 'nobody');
 }
 
-/** Lets the commits that wait end, and all later ones. */
+/** Ends the stall: waiting commits and all later ones succeed. */
 export function letCommit(url: string): Promise<void> {
   return setStandby(url, '');
 }

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { until } from './until.js';
 
-/** A node of the canvas. */
+/** Returns the element of a node on the canvas. */
 export function nodeOf(page: Page, id: string) {
   return page.locator(`[data-node="${id}"]`);
 }
@@ -22,7 +22,9 @@ export async function drawEdge(page: Page, from: string, to: string): Promise<vo
   await edges.nth(count).waitFor({ state: 'attached' });
 }
 
-/** What a click on a button copies. The button tells of it for a moment only. */
+/**
+ * Clicks a button that copies text, and returns the copied text. The button shows that it has copied for a moment only.
+ */
 export async function copied(button: Locator): Promise<string> {
   const page = button.page();
   await page.evaluate("navigator.clipboard.writeText('')");
@@ -32,7 +34,7 @@ export async function copied(button: Locator): Promise<string> {
   return until(inClipboard, { what: 'something in the clipboard' });
 }
 
-/** How many events the console says it shows, once there are at least so many. */
+/** Returns the number of events that the console panel shows, once there are at least `least`. */
 export async function consoleCount(page: Page, least: number): Promise<number> {
   const counter = page.locator('[data-count]');
   const counted = async (): Promise<number | false> => {
@@ -42,7 +44,7 @@ export async function consoleCount(page: Page, least: number): Promise<number> {
   return until(counted, { what: `${least} events in the console` });
 }
 
-/** The lines of the console that are in sight, as `type text`. */
+/** Returns the visible lines of the console panel, each as `type text`. */
 export async function consoleLines(page: Page): Promise<string[]> {
   const lines = await page.locator('[data-line]').all();
   return Promise.all(lines.map(async (line) => (await line.locator('span').allInnerTexts()).slice(1).join(' ').trim()));

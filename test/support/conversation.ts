@@ -3,7 +3,7 @@ import { type SseFrame, SseReader } from './sse.js';
 import { SAFETY_NET_MS, until } from './until.js';
 import type { Api, ApiReply } from './workflow.js';
 
-/** An event of the `a2a` stream, as it comes. */
+/** Event of the stream `a2a`, as received. */
 export interface A2aFrame {
   runId: string;
   seq: number;
@@ -30,7 +30,7 @@ export interface Conversation {
   createdAt: string;
 }
 
-/** The conversations of one service. */
+/** API of the conversations of one service. */
 export class Talks {
   constructor(readonly api: Api) {}
 
@@ -38,7 +38,7 @@ export class Talks {
     return this.api.call('POST', '/conversations', body, headers);
   }
 
-  /** Starts a conversation; throws where it is refused. */
+  /** Starts a conversation and returns its id; throws if it is refused. */
   async start(body: JsonObject, headers: Record<string, string> = {}): Promise<string> {
     const reply = await this.post(body, headers);
     if (reply.status !== 202) throw new Error(`Not started: ${reply.status} ${reply.text}`);
@@ -56,7 +56,7 @@ export class Talks {
     return SseReader.open<A2aFrame>(`${url}/api/conversations/${id}/events`, { headers, lastEventId });
   }
 
-  /** Starts a conversation and gives all its events. */
+  /** Runs a conversation to its end, and returns all its events. */
   async play(body: JsonObject, within = SAFETY_NET_MS): Promise<A2aFrame[]> {
     const reader = await this.events(await this.start(body));
     return (await reader.all({ within })).map(({ data }) => data);
@@ -81,7 +81,10 @@ export class Talks {
   }
 }
 
-/** `0 hello`, `error 1 TIMEOUT`, `complete done`: for whole-sequence comparisons. */
+/**
+ * Returns an event as a short text such as `0 hello`, `error 1 TIMEOUT` or `complete done`, for comparisons of whole
+ * sequences.
+ */
 export function outline({ data, outcome }: A2aFrame): string {
   if (data.phase === 'turn') return `${String(data['turn'])} ${String(data['text'])}`;
   return data.phase === 'error' ? `error ${String(data['turn'])} ${String(data['code'])}` : `complete ${outcome}`;

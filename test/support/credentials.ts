@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import type { JsonObject } from '#libs/protocol';
 import { type Api, unique } from './workflow.js';
 
-/** A secret that stands nowhere else, so that it can be looked for. */
+/** Creates a secret that occurs nowhere else, so that tests can search for it. */
 export function newSecret(): string {
   return `secret-${randomBytes(12).toString('hex')}`;
 }
 
-/** Keeps a credential and gives its name; throws where it is refused. */
+/** Stores a credential and returns its name; throws if it is refused. */
 export async function keepCredential(api: Api, fields: JsonObject): Promise<string> {
   const name = unique('cred');
   const reply = await api.call('POST', '/credentials', { name, ...fields });
@@ -15,7 +15,7 @@ export async function keepCredential(api: Api, fields: JsonObject): Promise<stri
   return name;
 }
 
-/** Members of a card that ask for one of the given schemes, in the words of A2A 1.0. */
+/** Returns members of a card of A2A 1.0 that require one of the given schemes. */
 export function asksFor(schemes: Record<string, JsonObject>): JsonObject {
   return {
     securitySchemes: schemes,

@@ -1,7 +1,9 @@
 import pg from 'pg';
 import type { TestDatabase } from './postgres.js';
 
-/** Ends every session of the database that was opened for a purpose (see Database.createSession); gives their number. */
+/**
+ * Ends every session of the database that was opened for a purpose (see Database.createSession). @returns their number
+ */
 export async function endSessions(database: TestDatabase, purpose: string): Promise<number> {
   return besides(database, async (session, name) => {
     const { rowCount } = await session.query(
@@ -13,12 +15,15 @@ export async function endSessions(database: TestDatabase, purpose: string): Prom
   });
 }
 
-/** Whether the database takes new connections; those that it has go on. */
+/** Allows or forbids new connections to the database. Existing connections stay open. */
 export async function allowConnections(database: TestDatabase, allowed: boolean): Promise<void> {
   await besides(database, (session, name) => session.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS ${allowed}`));
 }
 
-/** Works on a database from another one of the same server, since it may let nobody in. */
+/**
+ * Executes work in a session with another database of the same server, since the tested database may accept no
+ * connections.
+ */
 async function besides<T>(database: TestDatabase, work: (session: pg.Client, name: string) => Promise<T>): Promise<T> {
   const url = new URL(database.url);
   const name = url.pathname.slice(1);

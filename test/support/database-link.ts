@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A TCP link to a database that a test can cut and mend, as a network would. */
+/** TCP link to a database that a test can cut and restore, as a network may. */
 export class DatabaseLink {
   private readonly sockets = new Set<Socket>();
   private readonly pairs = new Set<readonly [Socket, Socket]>();
@@ -26,14 +26,14 @@ export class DatabaseLink {
     return new DatabaseLink(server, new URL(databaseUrl));
   }
 
-  /** The database through this link. */
+  /** URL of the database through this link. */
   get url(): string {
     const url = new URL(this.target);
     url.port = String((this.server.address() as AddressInfo).port);
     return url.href;
   }
 
-  /** Resolves when the cut link has refused a connection from now on. */
+  /** Resolves when the cut link has refused the next connection. */
   nextRefusal(): Promise<void> {
     return new Promise((done) => this.refused.push(done));
   }
@@ -50,30 +50,32 @@ export class DatabaseLink {
     this.lastWord = undefined;
   }
 
-  /** Breaks a connection over which a text is sent to the database, as a server does that such a text crashes. */
+  /** Breaks the connection over which a text is sent to the database, as if the text crashed the server. */
   breakOn(text: string): void {
     this.poison = text;
   }
 
-  /** Breaks a connection before a text comes from the database over it. */
+  /** Breaks a connection before a text from the database arrives over it. */
   breakBefore(text: string): void {
     this.lastWord = text;
   }
 
   /**
-   * Breaks the next connection over which a text is sent: before it arrives (`lost`), or when its answer comes
-   * (`unanswered`). Resolves when that has happened.
+   * Breaks the next connection over which a text is sent: before the text arrives (`lost`), or when the answer to it
+   * arrives (`unanswered`). Resolves when that has happened.
    */
   breakOnce(text: string, kind: 'lost' | 'unanswered'): Promise<void> {
     return new Promise((done) => (this.fault = { text, kind, done }));
   }
 
-  /** Cuts the link when a text is sent over it; whoever sent that hears of it as soon as somebody was refused. */
+  /**
+   * Cuts the link when a text is sent over it. The sender's connection breaks once the link has refused another one.
+   */
   cutOn(text: string): void {
     this.alarm = text;
   }
 
-  /** Loses everything that is sent over the connections of now, for good, and tells neither side; new ones work. */
+  /** Silently loses everything that is sent over existing connections, for good. New connections work. */
   lose(): void {
     for (const [near, far] of this.pairs) {
       for (const [socket, other] of [

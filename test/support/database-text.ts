@@ -1,6 +1,9 @@
 import type { TestDatabase } from './postgres.js';
 
-/** Every row of every table, the job queue's too, as one text to look for secrets in; bytes as text where they are some. */
+/**
+ * Returns every row of every table, including those of the job queue, as one text that tests search for secrets. Bytes
+ * are decoded if they are text.
+ */
 export async function databaseText(database: TestDatabase): Promise<string> {
   const tables = await database.query<{ name: string }>(`
     SELECT format('%I.%I', table_schema, table_name) AS name FROM information_schema.tables

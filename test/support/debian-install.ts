@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** One installation at a time, whichever test asks for it. */
+/** Lock file: only one installation runs at a time, whichever test needs it. */
 const LOCK = join(tmpdir(), 'parley-tests-install.lock');
-/** With `policy-rc.d`, packages that are installed start no services. */
+/** Shell script that installs packages. `policy-rc.d` prevents them from starting services. */
 const INSTALL = `
   policy=/usr/sbin/policy-rc.d
   if [ ! -e $policy ]; then
@@ -15,8 +15,8 @@ const INSTALL = `
   apt-get update && apt-get install -y --no-install-recommends --no-upgrade "$@"`;
 
 /**
- * A group of tests with what packages of Debian bring, which are installed where it is missing and this process may;
- * elsewhere the tests are reported as skipped, with the reason.
+ * Describes tests that need packages of Debian. Missing packages are installed if this process may; otherwise the tests
+ * are reported as skipped, with the reason.
  */
 export function describeWithPackages(
   packages: readonly string[],
@@ -43,7 +43,7 @@ function whyMissing(packages: readonly string[], isThere: () => boolean): string
   return isThere() ? undefined : `Debian's ${names} has not what is needed`;
 }
 
-/** Installs packages. @throws Error with what was said where it fails */
+/** Installs packages. @throws Error with the output of a failed installation */
 export function installPackages(packages: readonly string[]): void {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const { status, stderr, error } = spawnSync('flock', [LOCK, 'sh', '-c', INSTALL, 'sh', ...packages], {

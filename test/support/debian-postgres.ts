@@ -10,12 +10,12 @@ import { endChild } from './end-child.js';
 
 const VERSIONS = '/usr/lib/postgresql';
 
-/** A group of tests with a PostgreSQL that has all of its programs, pg_dump among them. */
+/** Describes tests that need a PostgreSQL with all of its programs, such as pg_dump. */
 export function describeWithDebianPostgres(name: string, tests: () => void): void {
   describeWithPackages(['postgresql'], () => programFolder() !== undefined, name, tests);
 }
 
-/** A server of its own on loopback. */
+/** PostgreSQL server of Debian's packages on loopback. */
 export class DebianPostgres {
   private databases = 0;
 
@@ -49,14 +49,17 @@ export class DebianPostgres {
     return server;
   }
 
-  /** The URL of a new database, which is empty; its password is not asked for, and must not be seen all the same. */
+  /**
+   * Creates an empty database, and returns its URL. The server does not verify the password, but tests check that it
+   * stays secret.
+   */
   async database(password: string): Promise<string> {
     this.databases += 1;
     await this.admin(`CREATE DATABASE parley_${this.databases}`);
     return `postgres://parley:${password}@127.0.0.1:${this.port}/parley_${this.databases}`;
   }
 
-  /** A session that the caller ends. */
+  /** Opens a session, which the caller ends. */
   async session(url: string): Promise<pg.Client> {
     const client = new pg.Client({ connectionString: url });
     client.on('error', () => undefined);
@@ -87,7 +90,7 @@ function programFolder(): string | undefined {
     .find((folder) => ['postgres', 'initdb', 'pg_dump', 'pg_restore'].every((name) => existsSync(join(folder, name))));
 }
 
-/** PostgreSQL refuses to run as root; its packages bring this account. */
+/** Returns the account of Debian's packages that runs PostgreSQL, since PostgreSQL refuses to run as root. */
 function accountOf(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string): number => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout.trim());

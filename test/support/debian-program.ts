@@ -4,21 +4,21 @@ import { basename, join } from 'node:path';
 
 const CACHE = join(process.cwd(), 'node_modules/.cache');
 
-/** Program or library in one of Debian's packages: it is extracted, and not installed with what it depends on. */
+/** Program or library in a package of Debian. It is extracted from the package; dependencies are not installed. */
 export interface DebianProgram {
   package: string;
-  /** Where its package puts it. */
+  /** Path of the program in the package. */
   path: string;
 }
 
-/** Where it is; throws where it is nowhere. */
+/** Returns the path of a program on this machine. Throws if there is none. */
 export function placeOf(program: DebianProgram): string {
   const place = placesOf(program).find((it) => existsSync(it));
   if (place === undefined) throw new Error(`There is no ${program.path} here`);
   return place;
 }
 
-/** Why it cannot be had; fetches it where it can. */
+/** Returns the reason why a program cannot be provided; downloads the program if it is missing and available. */
 export function whyNone(program: DebianProgram): string | undefined {
   const name = basename(program.path);
   if (placesOf(program).some((place) => existsSync(place))) return undefined;

@@ -1,8 +1,8 @@
 import { type DebianProgram, whyNone } from './debian-program.js';
 
 /**
- * Describes tests that need a program, which is fetched where it is missing. Reports them as skipped, with the reason,
- * where it cannot be fetched.
+ * Describes tests that need a program, which is downloaded if it is missing. If that fails, the tests are reported as
+ * skipped, with the reason.
  */
 export function describeWithProgram(program: DebianProgram, name: string, tests: () => void): void {
   const reason = whyNone(program);

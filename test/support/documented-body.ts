@@ -3,7 +3,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 
-/** Members of OpenAPI's schemas that bodies use. */
+/** Members of OpenAPI's schemas that request bodies use. */
 interface Schema {
   $ref?: string;
   allOf?: Schema[];
@@ -23,10 +23,10 @@ interface Schema {
 
 type Json = Record<string, unknown>;
 
-/** A body that is taken, and how the members at fault of another one are found. */
+/** Accepted body, and a function that finds the invalid members of other bodies. */
 interface ReadBody {
   sample: Json;
-  /** Returns the paths that a body is refused for; none where it is taken. */
+  /** Returns the paths because of which a body is refused; none if the body is accepted. */
   refused: (body: Json) => readonly string[];
 }
 
@@ -34,8 +34,8 @@ interface ReadBody {
 class NoRoutes {}
 
 /**
- * Returns the places at which OpenAPI and the reader of a body disagree: members that may be left out or null, types,
- * ranges, lengths, words and unknown members, down to the objects and lists in the body.
+ * Returns the points on which OpenAPI and the reader of a body disagree: which members may be absent or null, types,
+ * ranges, lengths, allowed words and unknown members, at every level of the body.
  */
 export async function disagreements(type: abstract new () => object, read: ReadBody): Promise<string[]> {
   const app = await NestFactory.create<NestFastifyApplication>(NoRoutes, new FastifyAdapter(), { logger: false });
@@ -44,7 +44,7 @@ export async function disagreements(type: abstract new () => object, read: ReadB
   return new Comparison(schemas, read).ofObject(schemas[type.name] ?? {}, []);
 }
 
-/** A value in place of a member's, and whether the document allows it. */
+/** Value to set for a member, and true if OpenAPI allows the value. */
 type Trial = [value: unknown, isAllowed: boolean];
 
 class Comparison {
@@ -96,8 +96,8 @@ class Comparison {
 }
 
 /**
- * Returns values of the wrong type, at the ends of the documented ranges, and beyond them.
- * @param entry one of a list
+ * Returns values to try for a schema: of the wrong type, at the ends of the documented ranges, and beyond them.
+ * @param entry valid entry, if the schema is that of a list
  */
 function trialsOf(schema: Schema, entry: unknown): Trial[] {
   const { type, minimum, maximum, minLength, maxLength, minItems, maxItems, enum: words } = schema;

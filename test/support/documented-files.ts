@@ -3,7 +3,10 @@ import { join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** Writes the blocks of a page of docs/ that have a file's name behind their language, and gives their names. */
+/**
+ * Writes the code blocks of a page of docs/ that name a file after their language, each to its file. @returns the names
+ * of the files
+ */
 export function writeDocumentedFiles(page: string, folder: string): string[] {
   const text = readFileSync(join(ROOT, 'docs', page), 'utf8');
   const files = [...text.matchAll(/^```\w+ ([\w.-]+)\n(.*?)^```$/gms)];
@@ -11,19 +14,19 @@ export function writeDocumentedFiles(page: string, folder: string): string[] {
   return files.map(([, name = '']) => name);
 }
 
-/** An agent of a page: a section with its code, and commands that start, register and call it. */
+/** Example agent of a page: a section with its code, and the commands that start, register and call it. */
 export interface DocumentedExample {
   title: string;
   language: string;
-  /** Name of the file with its code. */
+  /** Name of the file with the agent's code. */
   file: string;
-  /** Port in its code and commands. */
+  /** Port in the code and the commands. */
   port: string;
-  /** Commands of the terminal of the agent. */
+  /** Commands that a reader enters in the terminal of the agent. */
   agent: string;
-  /** Commands of the terminal of the caller. */
+  /** Commands that a reader enters in the terminal of the caller. */
   caller: string;
-  /** The output of the caller's last command. */
+  /** Documented output of the caller's last command. */
   seen: string;
 }
 

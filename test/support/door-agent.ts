@@ -26,7 +26,7 @@ export interface DoorAgentOptions {
   card?: Partial<AgentCard>;
 }
 
-/** Number of Artifacts, and of chunks in all, of the answer to `many`. */
+/** Number of Artifacts in the answer to `many`, and number of their chunks in total. */
 export const [ARTIFACTS, CHUNKS] = [64, 1_000];
 
 /** Parameters with which a webhook is registered. */
@@ -38,21 +38,21 @@ export interface AgentWebhook {
 }
 
 /**
- * An agent on the official SDK's server that keeps everything in memory, to be put behind a door. It does what the
- * first text of a Message says:
+ * Agent on the official SDK's server that keeps everything in memory, for tests of registered agents. The first text of
+ * a Message selects what it does:
  * - `direct`: answers with a Message.
  * - `ask`: waits for input with a text and a data Part; the next Message is echoed.
  * - `login`, `refuse`, `fail`: ends the turn in that state, with a Message.
  * - `many`: sends CHUNKS chunks of ARTIFACTS Artifacts in turn.
- * - `hold`: sends one chunk, then the other after `release()`.
+ * - `hold`: sends one chunk, then a second one after `release()`.
  * - anything else: echoes the Parts as an Artifact.
  */
 export class DoorAgent implements AgentExecutor {
-  /** Messages that the agent got, in order. */
+  /** Received Messages, in order. */
   readonly heard: OwnMessage[] = [];
-  /** Values of the `A2A-Extensions` header of the Messages. */
+  /** Values of the `A2A-Extensions` header of the received Messages. */
   readonly activated: string[] = [];
-  /** Number of requests that have no whole answer yet, such as open streams. */
+  /** Number of requests whose answer is not complete yet, such as open streams. */
   open = 0;
   /** Webhooks that were registered over JSON-RPC, in order. */
   readonly webhooks: AgentWebhook[] = [];
@@ -81,12 +81,12 @@ export class DoorAgent implements AgentExecutor {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Ids of the Tasks that hold. */
+  /** Ids of the Tasks that wait for `release()`. */
   get holding(): string[] {
     return [...this.held.keys()];
   }
 
-  /** Starts the agent, with no memory of any Task. */
+  /** Starts the agent, without any Task. */
   async begin(): Promise<void> {
     this.app = express();
     this.app.use(express.json({ limit: '64mb', type: () => true }));
@@ -125,12 +125,12 @@ export class DoorAgent implements AgentExecutor {
     this.server?.closeAllConnections();
   }
 
-  /** Resolves when a Task holds. */
+  /** Resolves with the id of a Task that waits for `release()`. */
   async untilHolding(): Promise<string> {
     return until(() => this.holding.at(-1), { what: 'a task of the agent to hold' });
   }
 
-  /** Lets all Tasks that hold complete, or wait for input. */
+  /** Lets all Tasks that wait for `release()` complete, or ask for input. */
   release(end: 'released' | 'asked' = 'released'): void {
     for (const goOn of this.held.values()) goOn(end);
     this.held.clear();
@@ -207,7 +207,7 @@ export class DoorAgent implements AgentExecutor {
     reply.json({ jsonrpc: '2.0', id, error: { code: -32003, message: 'Push Notification is not supported' } });
   }
 
-  /** Tasks that held, and whose turn has ended otherwise than by COMPLETED. */
+  /** Ids of the Tasks that waited for `release()`, and whose turn has ended otherwise than by COMPLETED. */
   private readonly over = new Set<string>();
 
   private async hold(context: RequestContext, bus: ExecutionEventBus): Promise<void> {
@@ -296,7 +296,7 @@ function pieceOf(context: RequestContext, text: string, isLast: boolean): Return
   return artifactOf(context, parts, { artifactId: 'held', append: isLast, lastChunk: isLast });
 }
 
-/** Chunk `n` of the answer to `many`. */
+/** Creates chunk `n` of the answer to `many`. */
 function chunkOf(context: RequestContext, n: number): ReturnType<typeof AgentEvent.task> {
   const parts = [partOf({ $case: 'text', value: `${n} ` })];
   const isLast = n + ARTIFACTS >= CHUNKS;

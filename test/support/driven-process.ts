@@ -2,20 +2,20 @@ import { type AgentExecutor, type RequestContext, TaskCanceled } from '#libs/age
 import { type JsonObject, type Message, statusUpdate, submittedTask, type Task, type TaskState } from '#libs/protocol';
 import { ANONYMOUS_SCOPE, applyTaskEvent, type TaskEvent, type TaskHeader } from '#libs/tasks';
 
-/** Runs a process as an ExecutionRegistry does, over a log in memory. */
+/** Runs a durable process as ExecutionRegistry does, with a log in memory. */
 export abstract class DrivenProcess {
   readonly log: TaskEvent[] = [];
-  /** The Tasks that agents of ours made for it. */
+  /** Child Tasks that agents of this service have created for the process. */
   readonly children: Pick<TaskHeader, 'taskId' | 'parentReference'>[] = [];
-  /** How many events the executor has waited for to be durable. */
+  /** Number of times that the executor has waited for events to be durable. */
   durable = 0;
-  /** Called with each event; where it throws, the log does not take the event. */
+  /** Called with each event before it is logged. If this function throws, the log refuses the event. */
   onEvent: (event: TaskEvent) => void = () => undefined;
   private isRefused = false;
   private readonly reference: { taskId: string; contextId: string };
   private readonly controller = new AbortController();
 
-  /** @param agent the path of the agent whose Task it is */
+  /** @param agent path of the agent to which the Task belongs */
   constructor(
     private readonly agent: string,
     taskId: string,
@@ -23,10 +23,10 @@ export abstract class DrivenProcess {
     this.reference = { taskId, contextId: 'context-1' };
   }
 
-  /** A new one for each execution. */
+  /** Creates the executor of one execution. */
   protected abstract executor(): AgentExecutor;
 
-  /** What there is of a TaskStore for its calls. */
+  /** Fake of the methods of TaskStore that calls of the process use. */
   protected readonly tasks = { recordedChildren: async () => this.children as TaskHeader[] };
 
   get task(): Task {
@@ -35,7 +35,7 @@ export abstract class DrivenProcess {
     return rest.reduce(applyTaskEvent, applyTaskEvent(undefined, first));
   }
 
-  /** Goes on after a crash that left this log. */
+  /** Resumes the process after a crash that left this log. */
   recover(log: readonly TaskEvent[]): Promise<TaskState> {
     this.log.push(...log);
     return this.execute(null, log.length - 1);
@@ -54,7 +54,7 @@ export abstract class DrivenProcess {
     return this.execute(null, 0);
   }
 
-  /** The next turn of one that waits. */
+  /** Sends a follow-up Message to a waiting process, which begins its next turn. */
   protected goOn(received: Message): Promise<TaskState> {
     const { task } = this;
     this.log.push({ ...statusUpdate(this.reference, 'TASK_STATE_WORKING'), received });

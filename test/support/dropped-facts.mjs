@@ -2,8 +2,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import vm from 'node:vm';
 
 /**
- * `NODE_OPTIONS=--import=<this file>`: the event emitter of the built service drops every emission, and names it on
- * standard error. The bundle has the emitter inside, so its text is changed when it is compiled.
+ * Module for `NODE_OPTIONS=--import=<this file>`: the event emitter of the built service drops every emission, and
+ * names it on standard error. The bundle contains the emitter, so its source is changed when it is compiled.
  */
 const EMIT = /EventEmitter\.prototype\.(emit|emitAsync) = function\(\) \{/g;
 const DROP = '$& process.stderr.write(`dropped ${arguments[0]}\\n`); return false;';

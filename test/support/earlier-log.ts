@@ -9,9 +9,9 @@ interface EventRow {
 }
 
 /**
- * Leaves logs as a version has them that knew no shared rows, nor noted which events are of Artifacts: each event has a
- * row of its own.
- * @param before only the events before that one are left
+ * Rewrites logs into the form of an earlier version, which had no shared rows, and did not record which events belong
+ * to Artifacts: each event gets its own row.
+ * @param before number of the first event that is removed; absent: all events stay
  */
 export async function asEarlierVersion(
   query: TestDatabase['query'],

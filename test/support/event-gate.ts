@@ -4,7 +4,7 @@ import { until } from './until.js';
 
 const LOCK = 4_711;
 
-/** Holds back the commit of events with a text, in whichever process they are written, until the test lets them pass. */
+/** Holds back the commit of events that contain a text, at any replica, until the test opens the gate. */
 export class EventGate {
   private isOpen = false;
   private ended = false;
@@ -32,14 +32,14 @@ export class EventGate {
     await until(() => this.isWaitedFor(), { what: 'an event to be held back' });
   }
 
-  /** Lets everything pass from now on, also while other writes are held back. */
+  /** Lets all events pass from now on, even while other writes are held back. */
   async open(): Promise<void> {
     if (this.isOpen) return;
     this.isOpen = true;
     await this.session.query('SELECT pg_advisory_unlock($1)', [LOCK]);
   }
 
-  /** Lets everything pass, and leaves nothing behind. */
+  /** Opens the gate, and removes its trigger from the database. */
   async end(): Promise<void> {
     if (this.ended) return;
     this.ended = true;

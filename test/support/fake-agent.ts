@@ -10,63 +10,63 @@ import { FakeTask } from './fake-task.js';
 import { listenAnywhere } from './free-port.mjs';
 import { type Deadline, until } from './until.js';
 
-/** Milliseconds for which a silent connection is kept. */
+/** Milliseconds for which an idle connection stays open. */
 const KEPT_MS = 60_000;
 
-/** One request that a fake agent got, and what became of its connection. */
+/** Request that a fake agent received, and the fate of its connection. */
 export interface FakeCall {
-  /** `performance.now()` of its arrival, and of its answer's end (`undefined` while it is open). */
+  /** `performance.now()` of the arrival. `doneAt` is that of the end of the answer; absent while it is open. */
   at: number;
   doneAt?: number;
-  /** The time of its arrival by the clock of the machine, which other processes go by as well. */
+  /** Time of the arrival by the clock of the machine, which other processes share. */
   time: number;
   httpMethod: string;
   path: string;
   headers: IncomingMessage['headers'];
-  /** The body as JSON; `undefined` where there was none. */
+  /** Body as JSON; `undefined` without a body. */
   body: JsonObject | undefined;
-  /** The JSON-RPC method, if it was one. */
+  /** JSON-RPC method, if the request is a JSON-RPC call. */
   method?: string;
-  /** The Message of a send. */
+  /** Message of the request, if it sends one. */
   message?: Message;
-  /** The first text Part of that Message. */
+  /** Text of the first text Part of that Message. */
   text?: string;
-  /** Whether the caller dropped the connection before the answer was complete, and when. */
+  /** True if the caller closed the connection before the answer was complete. */
   aborted: boolean;
   abortedAt?: number;
 }
 
 export interface FakeAgentOptions {
   name?: string;
-  /** What the card says of streaming; false unless told otherwise. */
+  /** Streaming capability in the card; default false. */
   streaming?: boolean;
-  /** `Cache-Control` of the card; `max-age=0` unless told otherwise. */
+  /** Value of `Cache-Control` of the card; default `max-age=0`. */
   cacheControl?: string;
-  /** The path that the card names for JSON-RPC; `/a2a` unless told otherwise. */
+  /** Path of JSON-RPC in the card; default `/a2a`. */
   rpcPath?: string;
-  /** Answers CancelTask: with the canceled Task, with TaskNotCancelable, or never. */
+  /** Answer to CancelTask: the canceled Task, the error TaskNotCancelable, or none. */
   cancel?: 'acknowledge' | 'refuse' | 'hang';
-  /** Members of the card that replace the usual ones. */
+  /** Members of the card that replace the default ones. */
   card?: JsonObject;
-  /** Whether the stream that answers a follow-up begins with the Task as it was before; false unless told otherwise. */
+  /** True if the stream that answers a follow-up begins with the Task as it was before; default false. */
   storedFirst?: boolean;
-  /** Whether GetTask and SubscribeToTask know of no Task; false unless told otherwise. */
+  /** True if GetTask and SubscribeToTask know no Task; default false. */
   forgetful?: boolean;
   /** True if SubscribeToTask knows no Task that has ended, as in a2a-go; default: false. */
   forgetsEnded?: boolean;
-  /** Whether it lets a call in; else it answers 401. Its card is for everybody. */
+  /** Returns true if a call is authorized; otherwise the agent answers 401. The card needs no authorization. */
   admits?: (call: FakeCall) => boolean;
 }
 
 type Program = FakeBehaviour | ((call: FakeCall, index: number) => FakeBehaviour);
 
 /**
- * A fake A2A 1.0 agent (row "FA"): a real HTTP server that records every request and answers as a test tells it.
- * Its agent URL is `url`; JSON-RPC is served at the path its card names.
+ * Fake agent of A2A 1.0: a real HTTP server that records every request and answers as a test specifies. Its agent URL
+ * is `url`; JSON-RPC is served at the path in its card.
  */
 export class FakeAgent {
   readonly calls: FakeCall[] = [];
-  /** Changes what the card says from the next request on. */
+  /** Options of the agent. A change applies from the next request on. */
   readonly options: Required<FakeAgentOptions>;
   private program: Program = answers('ok');
   private queue: FakeBehaviour[] = [];
@@ -107,24 +107,24 @@ export class FakeAgent {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** How every Message is answered from now on. */
+  /** Sets the answer to every Message from now on. */
   always(program: Program): this {
     this.program = program;
     return this;
   }
 
-  /** How the next Messages are answered, one each, before `always` applies again. */
+  /** Sets the answers to the next Messages, one each; then the program of `always` applies again. */
   next(...behaviours: FakeBehaviour[]): this {
     this.queue.push(...behaviours);
     return this;
   }
 
-  /** The sends it got, in order of arrival. */
+  /** Requests that sent Messages, in order of arrival. */
   get sends(): FakeCall[] {
     return this.calls.filter(({ method }) => method === 'SendMessage' || method === 'SendStreamingMessage');
   }
 
-  /** The first text of every Message it got. */
+  /** First text of every received Message. */
   get texts(): (string | undefined)[] {
     return this.sends.map(({ text }) => text);
   }
@@ -133,7 +133,7 @@ export class FakeAgent {
     return this.calls.filter(({ httpMethod }) => httpMethod === 'GET');
   }
 
-  /** The Task ids that CancelTask named. */
+  /** Task ids of the received CancelTask calls. */
   get cancels(): string[] {
     return this.calls
       .filter(({ method }) => method === 'CancelTask')
@@ -144,13 +144,13 @@ export class FakeAgent {
     return [...this.tasks.keys()];
   }
 
-  /** The ids of the Tasks that it made for a Message: one for each time that it came. */
+  /** Ids of the Tasks that the agent created for a Message: one for each time that the Message arrived. */
   tasksMadeBy(messageId: string | undefined): string[] {
     const made = [...this.tasks.values()].filter(({ task }) => task.history?.[0]?.messageId === messageId);
     return made.map(({ task }) => task.id);
   }
 
-  /** Waits for the n-th send (from 1). */
+  /** Waits for the n-th request that sends a Message, counted from 1. */
   async sent(count = 1, deadline: Deadline = {}): Promise<FakeCall> {
     try {
       return await until(() => this.sends[count - 1], { what: `send ${count} to ${this.options.name}`, ...deadline });
@@ -162,17 +162,17 @@ export class FakeAgent {
     }
   }
 
-  /** Lets every Task it has go on; a Task that it is yet to get is held as before. */
+  /** Lets every Task that is held now continue. Later Tasks are held as before. */
   release(): void {
     this.tasks.forEach((task) => task.release());
   }
 
-  /** Ends every connection and refuses new ones; its Tasks stay as they are. */
+  /** Closes every connection and refuses new ones. The Tasks are kept. */
   async goDown(): Promise<void> {
     await this.stop();
   }
 
-  /** Listens again, where it did before. */
+  /** Listens again, on the same port as before. */
   async comeUp(): Promise<void> {
     this.server.listen(this.port, '127.0.0.1');
     await once(this.server, 'listening');
@@ -341,7 +341,7 @@ export class FakeAgent {
   }
 }
 
-/** True if a caller wants the Task as soon as the agent has its Message. */
+/** True if the request asks for the Task as soon as the agent has the Message (`returnImmediately`). */
 function wantsNoWait({ body }: FakeCall): boolean {
   return (body?.params as SendMessageRequest | undefined)?.configuration?.returnImmediately === true;
 }

@@ -1,47 +1,49 @@
 import type { Artifact, JsonObject, Part, TaskState } from '#libs/protocol';
 
-/** One event of a fake agent's Task. */
+/** Step of a fake agent's Task. */
 export type FakeStep =
-  /** `metadata` is the event's, `ofMessage` that of the words. */
+  /** Status update. `metadata` belongs to the event, `ofMessage` to its Message. */
   | { status: TaskState; text?: string; metadata?: JsonObject; ofMessage?: JsonObject }
   | { artifact: Partial<Artifact> & { parts: Part[] }; append?: boolean; lastChunk?: boolean }
   | { sleep: number }
-  /** Goes on when the test says `release()`, or ends when the Task is canceled. */
+  /** Waits until the test calls `release()`; ends the steps if the Task is canceled. */
   | { hold: true }
-  /** Drops the connection without a word, or after this error; the Task goes on. */
+  /** Closes the connection, either without notice or after this error. The Task continues. */
   | { cut: true | { code: number; message: string } };
 
-/** How a fake agent answers one Message. */
+/** Answer of a fake agent to one Message. */
 export type FakeBehaviour =
-  /** A Task made by these steps: events where the caller streams, its end where the caller waits. */
+  /**
+   * Task that goes through these steps: its events for a caller that streams, its last state for a caller that waits.
+   */
   | { steps: FakeStep[] }
-  /** A direct Message. */
+  /** Answers with a direct Message. */
   | { message: Part[] }
   | { rpcError: { code: number; message: string; data?: JsonObject[] } }
   | { httpStatus: number; headers?: Record<string, string>; body?: string }
-  /** Never answers. */
+  /** Sends no answer. */
   | { hang: true }
-  /** The whole body, instead of anything sensible. */
+  /** Complete body that is sent in place of a valid answer. */
   | { body: string; contentType?: string }
-  /** Waits, then does the other. */
+  /** Waits for so many milliseconds, then answers as `then` specifies. */
   | { delay: number; then: FakeBehaviour }
-  /** Waits until the probe is true, then does the other. */
+  /** Waits until the function returns true, then answers as `then` specifies. */
   | { until: () => boolean; then: FakeBehaviour };
 
-/** A Task with one text Artifact, completed. */
+/** Creates an answer: a completed Task with one text Artifact. */
 export const answers = (text: string): FakeBehaviour => answersParts({ text, mediaType: 'text/plain' });
 
-/** A Task with one Artifact of these Parts, completed. */
+/** Creates an answer: a completed Task with one Artifact of these Parts. */
 export const answersParts = (...parts: Part[]): FakeBehaviour => ({
   steps: [{ artifact: { parts } }, { status: 'TASK_STATE_COMPLETED' }],
 });
 
-/** A Task that ends in a state, with a word about it. */
+/** Creates an answer: a Task that ends in a state, with a status text. */
 export const ends = (status: TaskState, text?: string): FakeBehaviour => ({
   steps: [{ status, ...(text !== undefined && { text }) }],
 });
 
-/** A Task that works until it is released or canceled, then completes with a text. */
+/** Creates an answer: a Task that works until it is released or canceled, then completes with a text. */
 export const holds = (text = 'released'): FakeBehaviour => ({
   steps: [
     { status: 'TASK_STATE_WORKING' },
@@ -53,5 +55,5 @@ export const holds = (text = 'released'): FakeBehaviour => ({
 
 export const after = (delay: number, then: FakeBehaviour): FakeBehaviour => ({ delay, then });
 
-/** Waits for what else happens in the test, so that an order is made and not hoped for. */
+/** Creates an answer that waits for another event of the test, so that their order is certain. */
 export const when = (until: () => boolean, then: FakeBehaviour): FakeBehaviour => ({ until, then });

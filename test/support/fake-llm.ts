@@ -9,35 +9,35 @@ export interface LlmCall {
   body: JsonObject;
 }
 
-/** What a fake model says; streamed piece by piece where the request wants a stream. */
+/** Answer of a fake model; sent piece by piece if the request asks for a stream. */
 export interface FakeAnswer {
-  /** The text, or the pieces that it comes in, each when what stands before it has happened. */
+  /** Text, or its pieces. A promise among the pieces is awaited before the next piece is sent. */
   text?: string | (string | Promise<unknown>)[];
-  /** Arguments as a text are sent as they are, JSON or not. */
+  /** Tool calls. Arguments given as a text are sent unchanged, even if they are not JSON. */
   toolCalls?: { id: string; name: string; args: JsonObject | string }[];
   usage?: { input: number; output: number; cached?: number; reasoning?: number } | 'unreported';
-  /** An HTTP status instead of an answer, and the provider's words. */
+  /** HTTP status that is sent with an error in place of an answer. */
   status?: number;
   error?: string;
   headers?: Record<string, string>;
-  /** What has to happen before the answer begins, and after its first pieces before it ends. */
+  /** Promises that are awaited before the answer begins, and before it ends. */
   begins?: Promise<unknown>;
   ends?: Promise<unknown>;
-  /** Instead of an end: an error in the provider's words. */
+  /** Error message in the provider's format that ends the stream. */
   breaks?: string;
-  /** Why it ended, in the provider's word. */
+  /** Reason for the end of the answer, in the provider's words. */
   reason?: string;
-  /** No end: the connection breaks (`broken`), or the answer stops without a reason (`short`). */
+  /** Breaks the connection (`broken`), or ends the answer without a reason (`short`). */
   cut?: 'broken' | 'short';
 }
 
 /**
- * A fake OpenAI-compatible endpoint: records chat completions and answers each with what a test tells it. It is as strict
- * as the strictest provider, and refuses a request with an empty message.
+ * Fake of an OpenAI-compatible endpoint: records chat completions, and answers each as a test specifies. Like the
+ * strictest provider, it refuses a request with an empty message.
  */
 export class FakeLlm {
   readonly calls: LlmCall[] = [];
-  /** The answer to a request: a text, an HTTP status, or more than that. */
+  /** Returns the answer to a request: a text, an HTTP status, or a FakeAnswer. */
   answer: (body: JsonObject) => string | number | FakeAnswer | Promise<string | number | FakeAnswer> = () =>
     'an answer';
 
@@ -52,7 +52,7 @@ export class FakeLlm {
     return fake;
   }
 
-  /** The base URL, as a client of OpenAI's API is given it. */
+  /** Base URL, as a client of OpenAI's API expects it. */
   get url(): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
   }
@@ -74,7 +74,10 @@ export class FakeLlm {
   }
 }
 
-/** What strict providers refuse: a message without content, unless it asks for calls. */
+/**
+ * Returns the error of a strict provider for a message without content and without tool calls; `undefined` if there is
+ * none.
+ */
 function emptyMessage({ messages }: JsonObject): string | undefined {
   const all = (messages ?? []) as { content?: string | unknown[] | null; tool_calls?: unknown[] }[];
   const at = all.findIndex(({ content, tool_calls: asked }) => {

@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 
-/** How the fake answers a start-up packet: what a server says that wants to be told the password, or to be believed. */
+/**
+ * Answers to a startup packet: those of a server that requests the password, or that claims to have authenticated the
+ * client.
+ */
 export const FAKE_ANSWERS = {
   'asks for the password in clear': authentication(3),
   'asks for an MD5 of the password': authentication(5, Buffer.from('salt')),
@@ -21,7 +24,7 @@ export const FAKE_ANSWERS = {
 
 export type FakeAnswer = keyof typeof FAKE_ANSWERS;
 
-/** Somebody who listens where a PostgreSQL is expected, and keeps what clients tell him. */
+/** Impostor that listens where a PostgreSQL is expected, and records what clients send. */
 export class FakePostgres {
   private readonly sockets = new Set<Socket>();
   private text = '';
@@ -44,12 +47,12 @@ export class FakePostgres {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** How many clients came so far. */
+  /** Number of clients that have connected. */
   get clients(): number {
     return this.visits;
   }
 
-  /** Everything that clients sent after their start-up packets, which hold no more than names. */
+  /** Everything that clients sent after their startup packets, which contain only names. */
   get told(): string {
     return this.text;
   }

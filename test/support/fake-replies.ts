@@ -2,19 +2,19 @@ import type { ServerResponse } from 'node:http';
 import type { JsonObject, StreamResponse, Task } from '#libs/protocol';
 import type { FakeTask } from './fake-task.js';
 
-/** The request that is answered: its JSON-RPC id comes back. */
+/** Request to answer: its JSON-RPC id is repeated in the response. */
 interface Answered {
   body: JsonObject | undefined;
 }
 
-/** A Task as it stands, then what happens to it. */
+/** Yields a Task as a snapshot, then its events. */
 export async function* snapshotThen(task: FakeTask): AsyncIterable<StreamResponse> {
   const from = task.length;
   yield { task: structuredClone(task.task) };
   yield* task.follow(from);
 }
 
-/** A Task as it was before, if there is one, then what happens to it. */
+/** Yields the Task of the previous turn, if there is one, then the events of this turn. */
 export async function* storedThen(
   stored: Task | undefined,
   events: AsyncIterable<StreamResponse>,
@@ -23,7 +23,7 @@ export async function* storedThen(
   yield* events;
 }
 
-/** Answers with a stream of events. */
+/** Sends events as a stream. */
 export async function sendEvents(
   response: ServerResponse,
   call: Answered,
@@ -38,17 +38,17 @@ export async function sendEvents(
   response.end();
 }
 
-/** Ends a stream of events with a JSON-RPC error. */
+/** Ends an event stream with a JSON-RPC error. */
 export function streamError(response: ServerResponse, call: Answered, error: { code: number; message: string }): void {
   response.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id: call.body?.id ?? null, error })}\n\n`);
 }
 
-/** Answers with a JSON-RPC result. */
+/** Sends a JSON-RPC result. */
 export function result(response: ServerResponse, call: Answered, value: unknown): void {
   reply(response, { jsonrpc: '2.0', id: call.body?.id ?? null, result: value });
 }
 
-/** Answers with a JSON-RPC error. */
+/** Sends a JSON-RPC error. */
 export function rpcError(
   response: ServerResponse,
   call: Answered,

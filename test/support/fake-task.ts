@@ -7,7 +7,7 @@ import type { FakeStep } from './fake-behaviour.js';
 const TERMINAL = ['TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED'];
 const WAITING = ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'];
 
-/** A Task of a fake agent: plays its steps whether or not anyone listens. */
+/** Task of a fake agent. It goes through its steps even if no caller follows it. */
 export class FakeTask {
   readonly task: Task;
   private readonly changes = new EventEmitter();
@@ -31,12 +31,12 @@ export class FakeTask {
     return TERMINAL.includes(this.task.status.state);
   }
 
-  /** Whether a caller that waits for an answer has one. */
+  /** True if a caller that waits for an answer can get one. */
   get settled(): boolean {
     return this.terminal || WAITING.includes(this.task.status.state);
   }
 
-  /** How many events there have been. */
+  /** Number of events so far. */
   get length(): number {
     return this.log.length;
   }
@@ -46,7 +46,10 @@ export class FakeTask {
     this.status('TASK_STATE_WORKING');
   }
 
-  /** Plays steps to the end, or until the Task ends otherwise. `cut` is called for a dropped connection. */
+  /**
+   * Goes through the steps to the end, or until the Task ends otherwise. `cut` is called at a step that breaks the
+   * connection.
+   */
   async play(
     steps: readonly FakeStep[],
     cut: (after: true | { code: number; message: string }) => void,
@@ -61,20 +64,20 @@ export class FakeTask {
     }
   }
 
-  /** Ends the hold that the Task is in, or else the next one it comes to. */
+  /** Ends the hold that the Task is in, or else its next hold. */
   release(): void {
     this.released = true;
     this.changes.emit('release');
   }
 
-  /** Whether it could be canceled. */
+  /** Cancels the Task. @returns true if it could be canceled */
   cancel(): boolean {
     if (this.terminal) return false;
     this.status('TASK_STATE_CANCELED');
     return true;
   }
 
-  /** Events from an index on, until the Task settles. */
+  /** Yields the events from an index on, until the Task ends or waits. */
   async *follow(from: number): AsyncIterable<StreamResponse> {
     for (let index = from; ; index += 1) {
       while (index >= this.log.length) {

@@ -10,7 +10,7 @@ const TIMERS = [
 ] as const;
 const REST = ['nextTick', 'queueMicrotask', 'performance', 'hrtime'] as const;
 
-/** From a spec: the date stands still while its tests run, and moves on by what this returns; timers are what they are. */
+/** Stops the date while the tests of a spec run. The returned function advances it. Timers are not affected. */
 export function useFakeTime(): (milliseconds: number) => void {
   beforeAll(() => {
     jest.useFakeTimers({ doNotFake: [...TIMERS, ...REST] });

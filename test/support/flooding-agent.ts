@@ -3,14 +3,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { createGzip } from 'node:zlib';
 
-/** Answers one call; it may write for as long as the connection stands. */
+/** Answers one call. It may write as long as the connection is open. */
 export type Flood = (response: ServerResponse, id: unknown) => Promise<void>;
 
 const CHUNK = Buffer.alloc(64 * 1024, 'x');
 
-/** An agent elsewhere, plain `node:http`, that answers far more than anybody wants to have. */
+/** Remote agent on plain `node:http` that answers with far more data than a caller accepts. */
 export class FloodingAgent {
-  /** Bytes that it wrote since the last `flood`. */
+  /** Bytes written since the last call of `flood`. */
   written = 0;
   private answer: Flood = async (response) => void response.end();
   private card: Flood | undefined;
@@ -31,7 +31,7 @@ export class FloodingAgent {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** What it does from now on; as an agent of A2A 0.3 where that is said. */
+  /** Sets the answer to all calls from now on, as an agent of A2A 0.3 if `legacy` is true. */
   flood(answer: Flood, options: { legacy?: boolean; card?: Flood } = {}): void {
     this.answer = answer;
     this.written = 0;
@@ -45,7 +45,7 @@ export class FloodingAgent {
     await once(this.server, 'close');
   }
 
-  /** Writes, and waits for the reader; rejects when that has gone. */
+  /** Writes a piece, and waits until the reader accepts more. Rejects when the reader has disconnected. */
   readonly write = async (response: ServerResponse, piece: string | Buffer): Promise<void> => {
     if (response.destroyed) throw new Error('The reader has left');
     this.written += piece.length;
@@ -53,7 +53,7 @@ export class FloodingAgent {
     await Promise.race([once(response, 'drain'), once(response, 'close')]);
   };
 
-  /** Writes fillers until so many bytes have gone. */
+  /** Writes filler pieces until so many bytes have been written. */
   async fill(response: ServerResponse, bytes: number, piece: string | Buffer = CHUNK): Promise<void> {
     for (let sent = 0; sent < bytes; sent += piece.length) await this.write(response, piece);
   }
@@ -70,7 +70,7 @@ export class FloodingAgent {
   }
 }
 
-/** A body whose gigabyte of one letter is a megabyte on the wire. */
+/** Writes a gzip body of one megabyte that decompresses to a gigabyte. */
 export async function gzipBomb(response: ServerResponse, opening: string): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
   const gzip = createGzip();

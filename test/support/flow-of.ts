@@ -7,8 +7,8 @@ const SIGNS: Readonly<Record<string, Partial<WorkflowEdge>>> = {
 };
 
 /**
- * A definition from `a>b a>c`. `a>b?` has a condition, `a>b!` is for failures, `a>b*` for all outcomes, and `b>a@3` repeats
- * what lies between at most three times.
+ * Creates a workflow from a text such as `a>b a>c`. `a>b?` is an edge with a condition, `a>b!` one for failures, `a>b*`
+ * one for all outcomes, and `b>a@3` a loop of at most three iterations.
  */
 export function flowOf(
   ids: string,

@@ -1,4 +1,4 @@
-/** See foreign-page.mjs. */
+/** Submits an HTML form (see foreign-page.mjs). */
 export function submitForm(form: { url: string; type: string }): void;
 export function sendScripts(to: { base: string; paths: string[] }): Promise<string[]>;
 export function embed(url: string): Promise<void>;

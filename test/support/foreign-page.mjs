@@ -1,6 +1,6 @@
 // What a page of somebody else tries. Each function runs in the browser, in that page: it sees nothing of this file.
 
-/** Sends a form, as a page may to any address. */
+/** Submits a form, as a page may do to any address. */
 export function submitForm({ url, type }) {
   const form = document.body.appendChild(document.createElement('form'));
   Object.assign(form, { action: url, method: 'post', enctype: type });
@@ -11,7 +11,10 @@ export function submitForm({ url, type }) {
   form.requestSubmit();
 }
 
-/** Sends what a script may send without being asked first, and what it may not; gives what it could read of the answers. */
+/**
+ * Sends requests that a script may send without a preflight, and others. @returns what the page could read of the
+ * answers
+ */
 export function sendScripts({ base, paths }) {
   const json = JSON.stringify({ inputs: { in: 'x' }, requester: 'a', target: 'b', message: 'c' });
   const read = (url, init) =>
@@ -32,7 +35,7 @@ export function sendScripts({ base, paths }) {
   );
 }
 
-/** Has the browser fetch an address for the page, in the ways that show it nothing of what comes. */
+/** Makes the browser load an address for the page, in ways that do not show the page the response. */
 export async function embed(url) {
   const attempts = ['img', 'script', 'iframe', 'video'].map((name) => {
     const element = document.createElement(name);
@@ -46,12 +49,12 @@ export async function embed(url) {
   await Promise.all([...attempts, fetch(url, { mode: 'no-cors', method: 'HEAD' }).catch(() => undefined)]);
 }
 
-/** Leads whoever looks at the page to an address. */
+/** Navigates the browser to an address. */
 export function goTo(url) {
   document.location.href = url;
 }
 
-/** Listens to the event gateway: by WebSocket, and by server-sent events. Gives for each `a frame` or `refused`. */
+/** Connects to the event gateway by WebSocket and by server-sent events. @returns `a frame` or `refused` for each */
 export function listen({ base, protocols }) {
   const socket = new WebSocket(`${base.replace(/^http/, 'ws')}/events`, protocols);
   const source = new EventSource(`${base}/api/events`);

@@ -4,15 +4,15 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 
-/** Below those that systems give to whoever asks for any port, and above the last one that browsers refuse to call. */
+/** Range of ports below those that systems assign to connections, and without those that browsers refuse to call. */
 const [FIRST, END] = [10_100, 30_000];
 
-/** Number of tries after which a port may be used again, since nearly all of them have been. */
+/** Number of tries after which a port may be used again, since nearly all ports have been used by then. */
 const MOST_TRIES = 1_000;
 
 /**
- * Has a server listen on a free port of 127.0.0.1 that no other server of this run of tests gets: it finds the port
- * free when it comes back, however long it was away, and no shared service knows the card of another agent there.
+ * Makes a server listen on a free port of 127.0.0.1 that no other server of this test run gets. The server can
+ * therefore return to the port after any time, and no shared service knows the card of another agent there.
  */
 export async function listenAnywhere(server) {
   for (let tries = 0; ; tries += 1) {
@@ -28,7 +28,7 @@ export async function listenAnywhere(server) {
   }
 }
 
-/** Notes a port, and returns true if this run of tests has not used it before. */
+/** Records a port. @returns true if this test run has not used the port before */
 function isUnused(port) {
   const folder = process.env.PARLEY_TEST_PORTS;
   if (folder === undefined) return true;
@@ -41,7 +41,7 @@ function isUnused(port) {
   }
 }
 
-/** A port that was free a moment ago, and that nobody else is given, for a service that must come back on the same one. */
+/** Returns a free port that no other caller of this function gets, for a service that must restart on the same port. */
 export async function freePort() {
   const probe = createServer();
   const port = await listenAnywhere(probe);

@@ -9,7 +9,7 @@ export interface GatewayFrame {
   [field: string]: unknown;
 }
 
-/** A WebSocket client of the event gateway that keeps every frame. */
+/** WebSocket client of the event gateway that records every frame. */
 export class GatewayClient {
   readonly frames: GatewayFrame[] = [];
   closed: { code: number; reason: string } | undefined;
@@ -20,7 +20,7 @@ export class GatewayClient {
     socket.on('error', () => undefined);
   }
 
-  /** Resolves once the hello is there. */
+  /** Connects; resolves when the hello frame has arrived. */
   static async open(
     url: string,
     query: Record<string, string> = {},
@@ -35,29 +35,29 @@ export class GatewayClient {
     return client;
   }
 
-  /** Everything but the hello. */
+  /** Received frames except the hello. */
   get events(): GatewayFrame[] {
     return this.frames.filter((frame) => frame.stream !== undefined);
   }
 
-  /** Begins a subscription. Resolves once it is there. */
+  /** Begins a subscription; resolves when the gateway has confirmed it. */
   async subscribe(id: string, query: Record<string, string> = {}): Promise<void> {
     this.socket.send(JSON.stringify({ event: 'subscribe', data: { id, ...query } }));
     const isThere = (): boolean => this.frames.some((it) => it.type === 'subscribed' && it['subscription'] === id);
     await until(isThere, { what: `the subscription ${id}` });
   }
 
-  /** The events of one subscription. */
+  /** Returns the frames of one subscription. */
   eventsOf(id: string): GatewayFrame[] {
     return this.events.filter((frame) => frame['subscription'] === id);
   }
 
-  /** Where to come back to. */
+  /** Cursor of the last frame, from which a new client can resume. */
   get cursor(): string {
     return this.frames.at(-1)!.cursor;
   }
 
-  /** Goes without a word. */
+  /** Closes the connection abruptly. */
   async cut(): Promise<void> {
     if (this.socket.readyState === WebSocket.CLOSED) return;
     const closed = once(this.socket, 'close');
@@ -66,7 +66,7 @@ export class GatewayClient {
   }
 }
 
-/** The status that an upgrade is refused with. */
+/** Returns the status with which an upgrade is refused. */
 export async function refusedUpgrade(
   url: string,
   headers: Record<string, string> = {},

@@ -3,22 +3,22 @@ import { join } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 
-/** A log, with what each event of it changed in what the log folds to. */
+/** Log of a Task, each event with the changes that it makes in the folded state. */
 export type GoldenLog = GoldenStep[];
 
 interface GoldenStep {
   event: TaskEvent;
-  /** By path, the values that are there now and were not; `null` where there is none any more. */
+  /** Changed values by path: the new value, or `null` for a removed one. */
   changes: JsonObject;
 }
 
-/** What the beginning of a log folds to, as JSON. */
+/** Function that folds the beginning of a log to a JSON value. */
 export type Fold = (log: readonly TaskEvent[]) => unknown;
 
-/** Writes the logs anew, for a change of what is logged that is meant. */
+/** True to record the logs instead of comparing them, after an intended change of what is logged. */
 const RECORDS = process.env['RECORD_GOLDEN_LOGS'] !== undefined;
 
-/** The log as it would be if nothing of it depended on the time or on chance. */
+/** Returns the log with all values replaced that depend on the time or on chance. */
 export function timeless(log: readonly TaskEvent[]): TaskEvent[] {
   return log.map((event, index) => {
     const {
@@ -57,7 +57,7 @@ export function plain(value: unknown): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;
 }
 
-/** The logs of one directory, one JSON object a line; `head` stands before the log. */
+/** Recorded logs of one directory, one JSON object a line; `head` is stored before the log. */
 export class GoldenLogs {
   constructor(private readonly directory: string) {}
 
@@ -68,7 +68,7 @@ export class GoldenLogs {
     return { log: rest as unknown as GoldenLog, head: first };
   }
 
-  /** Keeps the log where logs are to be recorded; otherwise does nothing. */
+  /** Records a log if logs are to be recorded; otherwise does nothing. */
   record(name: string, log: () => GoldenLog, head?: object): void {
     if (!RECORDS) return;
     mkdirSync(this.directory, { recursive: true });

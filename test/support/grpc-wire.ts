@@ -46,7 +46,7 @@ export interface GrpcRefusal {
   metadata: string[];
 }
 
-/** gRPC of A2A 1.0, driven from outside. */
+/** Client of A2A 1.0 over gRPC, without Parley's own code. */
 export class GrpcWire implements WireBinding {
   readonly name = 'GRPC';
   constructor(private readonly endpoints: () => Endpoints) {}
@@ -93,7 +93,7 @@ export class GrpcWire implements WireBinding {
     return { items: all(), leave: () => call.on('error', () => undefined).cancel() };
   }
 
-  /** How a call is refused, as it is on the wire; code 0 where it is answered. */
+  /** Returns the status with which a call is refused; code 0 if it succeeds. */
   refusal(path: string, operation: string, params: JsonObject, headers: Headers = {}): Promise<GrpcRefusal> {
     const client = new grpc.Client(this.endpoints().grpc, grpc.credentials.createInsecure());
     const { method, request } = this.method(operation);
@@ -122,12 +122,14 @@ export class GrpcWire implements WireBinding {
   }
 }
 
-/** The `tenant` of an agent's gRPC interface is its path; at the service it is free for the caller. */
+/**
+ * Adds the `tenant` of an agent to the parameters: its path. At the service itself the caller may choose the tenant.
+ */
 function addressed(path: string, params: JsonObject): JsonObject {
   return path === '' ? params : { ...params, tenant: path };
 }
 
-/** The SDK's reader takes `data: null` for no content. */
+/** Encodes parameters. The SDK's encoder reads `data: null` as no content, so it is added separately. */
 function encoded(request: Codec, params: JsonObject): unknown {
   const value = request.fromJSON(params) as { message?: sdk.Message };
   const { parts } = (params.message ?? {}) as { parts?: { data?: unknown }[] };
@@ -160,7 +162,7 @@ export function grpcFailure(error: grpc.ServiceError): WireError {
   );
 }
 
-/** google.rpc.BadRequest, whose only field holds pairs of texts shorter than 128 bytes or a little more. */
+/** Decodes a google.rpc.BadRequest, whose only field contains pairs of short texts. */
 function violationsOf(bytes: Buffer): { field: string; description: string }[] {
   return fields(bytes).map((violation) => {
     const [field = Buffer.alloc(0), description = Buffer.alloc(0)] = fields(violation);
@@ -168,7 +170,7 @@ function violationsOf(bytes: Buffer): { field: string; description: string }[] {
   });
 }
 
-/** The values of a protobuf message that has fields with a length only. */
+/** Returns the values of the length-delimited fields of a protobuf message. */
 function fields(bytes: Buffer): Buffer[] {
   const values: Buffer[] = [];
   let at = 0;

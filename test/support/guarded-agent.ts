@@ -1,11 +1,11 @@
 import type { Request } from 'express';
 
-/** An agent that knows its callers. */
+/** Agent that authenticates its callers. */
 export interface GuardedAgent {
   binding: 'JSONRPC' | 'HTTP+JSON';
   streaming: boolean;
-  /** Where it is served. */
+  /** URL of the agent. */
   url: string;
-  /** Who a request is from, to whom the agent says hello. */
+  /** Returns the name of the user that sent a request, whom the agent greets. */
   userOf(request: Request): string | undefined;
 }

@@ -11,7 +11,7 @@ import { agentCardHandler, jsonRpcHandler, restHandler } from 'a2a-sdk-v0/server
 import type { Request, RequestHandler, Router } from 'express';
 import type { GuardedAgent } from './guarded-agent.js';
 
-/** The same on the server of the SDK for A2A 0.3. */
+/** Creates the routes of a GuardedAgent on the server of the SDK for A2A 0.3. */
 export function guardedAgent03(agent: GuardedAgent): { card: RequestHandler; routes: RequestHandler | Router } {
   const { binding, streaming, url, userOf } = agent;
   const card: AgentCard = {

@@ -19,20 +19,20 @@ import { cardRoute } from './sdk-server.js';
 
 export interface GuardedServer {
   url: string;
-  /** How many calls were refused. */
+  /** Returns the number of refused calls. */
   refused(): number;
   stop(): Promise<void>;
 }
 
 export type GuardedServerOptions = Pick<GuardedAgent, 'binding' | 'streaming'> & {
   version: '1.0' | '0.3';
-  /** Who has a key, by the key. */
+  /** Names of users by their keys. */
   users: Record<string, string>;
 };
 
 /**
- * An agent on the server of an official SDK that lets in whom it knows, and tells them their name. Its card, which is for
- * everybody, asks for an API key in the header `X-Agent-Key`.
+ * Starts an agent on the server of an official SDK that admits known users, and answers with their name. Its public
+ * card requires an API key in the header `X-Agent-Key`.
  */
 export async function startGuardedSdkServer(options: GuardedServerOptions): Promise<GuardedServer> {
   const app = express();

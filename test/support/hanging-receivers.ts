@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 
 /**
- * What a bad receiver of webhooks does with a request:
- * - `silent`: takes it and never answers.
+ * Behavior of a faulty webhook receiver:
+ * - `silent`: accepts the request and never answers.
  * - `closed`: refuses the connection.
  * - `drips`: answers one byte a second.
  * - `redirects`: answers with a redirect to itself.
@@ -11,10 +11,10 @@ import { createServer, type Server, type Socket } from 'node:net';
  */
 export type BadReceiver = 'silent' | 'closed' | 'drips' | 'redirects' | 'late';
 
-/** Bad receivers at many origins: one port of this machine each. */
+/** Faulty webhook receivers at many origins, each a port of this machine. */
 export class HangingReceivers {
   readonly urls: string[] = [];
-  /** Connections that came. */
+  /** Number of received connections. */
   connections = 0;
   private readonly servers: Server[] = [];
   private readonly sockets = new Set<Socket>();

@@ -8,7 +8,7 @@ import { endChild } from './end-child.js';
 
 const PROGRAM = '/usr/sbin/haproxy';
 
-/** A group of tests with Debian's HAProxy. */
+/** Describes tests that need Debian's HAProxy. */
 export function describeWithHaproxy(name: string, tests: () => void): void {
   describeWithPackages(['haproxy'], () => existsSync(PROGRAM), name, tests);
 }
@@ -20,7 +20,7 @@ export class Haproxy {
     private readonly folder: string,
   ) {}
 
-  /** @param url where it listens, as the configuration says */
+  /** @param url address at which HAProxy listens, as set in the configuration */
   static async start(configuration: string, url: string): Promise<Haproxy> {
     const folder = mkdtempSync(join(tmpdir(), 'parley-haproxy-'));
     const file = join(folder, 'haproxy.cfg');

@@ -11,7 +11,7 @@ import {
 import { agentCardHandler, jsonRpcHandler, UserBuilder } from 'a2a-sdk-v0/server/express';
 import express from 'express';
 
-/** An agent of A2A 0.3 that sends one chunk, and the other after `release()`. It calls webhooks. */
+/** Agent of A2A 0.3 that sends one chunk, and a second one after `release()`. It calls webhooks. */
 export class HoldingAgent03 implements AgentExecutor {
   private readonly released = Promise.withResolvers<void>();
 

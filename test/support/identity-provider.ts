@@ -15,7 +15,7 @@ import { LOOPBACK_ALLOWED } from './callers.js';
 export const ISSUER = 'https://id.example/';
 export const AUDIENCE = 'parley-test';
 
-/** An identity provider that publishes its keys on loopback and signs whatever it is asked to. */
+/** Identity provider that publishes its keys on loopback and signs any claims. */
 export class IdentityProvider {
   private constructor(
     private readonly server: Server,
@@ -34,7 +34,7 @@ export class IdentityProvider {
     return new IdentityProvider(server, privateKey, `http://127.0.0.1:${port}/keys`);
   }
 
-  /** The environment of a service that trusts it, and calls agents of this machine. */
+  /** Returns the environment of a service that trusts this provider, and may call agents of this machine. */
   env(): Record<string, string> {
     return {
       AUTH_MODE: 'jwt',
@@ -46,14 +46,17 @@ export class IdentityProvider {
     };
   }
 
-  /** A token that ends after any test, unless its claims say otherwise; a claim that is `undefined` is left out. */
+  /**
+   * Creates a token that outlives the tests, unless its claims specify otherwise. A claim that is `undefined` is
+   * omitted.
+   */
   token(claims: JWTPayload, key: CryptoKey | Uint8Array = this.privateKey, alg = 'ES256'): Promise<string> {
     const exp = Math.floor(Date.now() / 1000) + 3 * 3_600;
     const all = { iss: ISSUER, aud: AUDIENCE, exp, ...claims };
     return new SignJWT(all).setProtectedHeader({ alg, kid: 'one' }).sign(key);
   }
 
-  /** What the provider's key signs, said to the letter: members twice, or none at all. */
+  /** Signs a payload verbatim with the provider's key, such as one with duplicate members or no JSON. */
   signed(payload: string, header: Partial<JWTHeaderParameters> = {}): Promise<string> {
     const all = { alg: 'ES256', kid: 'one', ...header };
     return new CompactSign(Buffer.from(payload)).setProtectedHeader(all).sign(this.privateKey);

@@ -4,14 +4,14 @@ import type { InnerReplica } from './replica.js';
 import { metric } from './service-metrics.js';
 import { until } from './until.js';
 
-/** The Tasks that the replica claims and does not execute. */
+/** Returns the Tasks that a replica claims but does not execute. */
 export async function idleClaims(server: TestDatabase, replica: InnerReplica): Promise<string[]> {
   const { replicaId } = replica.life;
   const rows = await server.query<{ task_id: string }>('SELECT task_id FROM task WHERE replica_id = $1', [replicaId]);
   return rows.map((row) => row.task_id).filter((taskId) => !replica.registry.has(taskId));
 }
 
-/** The parked Tasks whose time came so many seconds ago, and that nobody executes. */
+/** Returns the parked Tasks that were due so many seconds ago and that no replica executes. */
 export async function asleepThoughDue(query: TestDatabase['query'], seconds = 0): Promise<string[]> {
   const rows = await query<{ task_id: string }>(
     `SELECT task_id FROM task WHERE wake_at <= now() - $1 * interval '1 second' AND replica_id IS NULL AND state NOT IN
@@ -21,7 +21,7 @@ export async function asleepThoughDue(query: TestDatabase['query'], seconds = 0)
   return rows.map((row) => row.task_id);
 }
 
-/** A Task that is claimed. */
+/** Task that a replica has claimed. */
 export interface Claimed {
   taskId: string;
   agent: string;
@@ -29,8 +29,8 @@ export interface Claimed {
 }
 
 /**
- * The claims of all replicas, where no more of them can be executed than all replicas together execute; none where each
- * may have its executor. To be asked when nothing new is begun.
+ * Returns the claims of all replicas if there are more claims than executions, since some claim then has no executor;
+ * otherwise an empty list. Call it when no new work begins.
  */
 export async function claimsWithoutExecutor(
   query: TestDatabase['query'],
@@ -43,7 +43,7 @@ export async function claimsWithoutExecutor(
   return claims.length > executed.reduce((sum, one) => sum + one, 0) ? claims : [];
 }
 
-/** Sweeps until the replica executes whatever it claims, and nothing sleeps that is due. */
+/** Sweeps until the replica executes every Task that it claims, and no due Task is parked. */
 export async function takenUp(server: TestDatabase, replica: InnerReplica): Promise<void> {
   const sweep = async (): Promise<boolean> => {
     await replica.recovery.sweepOnce().catch(() => undefined);

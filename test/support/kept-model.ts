@@ -2,7 +2,7 @@ import type { JsonObject } from '#libs/protocol';
 import { type FakeAnswer, FakeLlm } from './fake-llm.js';
 import { type Api, unique } from './workflow.js';
 
-/** A fake model that a service knows by name, and its endpoint. */
+/** Fake model that is stored at a service, and its endpoint. */
 export interface KeptModel {
   name: string;
   llm: FakeLlm;
@@ -20,8 +20,9 @@ export async function keepModel(api: Api, defer: (end: () => unknown) => void): 
 }
 
 /**
- * Makes an answer of a model that calls tools one after the other, each with a message, and then quotes their results.
- * @param between called before each call with the number of calls that are done
+ * Creates answers of a model that calls the tools one after the other, each with a message, and then quotes their
+ * results.
+ * @param between called before each call with the number of finished calls
  */
 export function callingInTurn(
   tools: readonly string[],
@@ -36,7 +37,7 @@ export function callingInTurn(
   };
 }
 
-/** Returns what a model was offered in a request: the description of each tool by its name. */
+/** Returns the tools that a model was offered in a request: their descriptions by name. */
 export function offeredTools({ tools }: JsonObject): Record<string, string> {
   const offered = (tools ?? []) as { function: { name: string; description: string } }[];
   return Object.fromEntries(offered.map(({ function: { name, description } }) => [name, description]));

@@ -3,10 +3,13 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { before, until } from './until.js';
 
-/** Far more than the two seconds that a service has to end after its starter: a service that stays fails the test. */
+/**
+ * Time limit of the service's end after its starter was killed. It should take two seconds; the limit is far longer, so
+ * that only a service that never ends fails the test.
+ */
 const END_WITHIN_MS = 60_000;
 
-/** A command that starts a service, and can be killed as an out-of-memory killer does it. */
+/** Command that starts a service, and can be killed as the out-of-memory killer does. */
 export class KilledCommand {
   private said = '';
   private readonly gone: Promise<unknown>;
@@ -20,14 +23,14 @@ export class KilledCommand {
     this.gone = once(child, 'close');
   }
 
-  /** Starts a command; `ready` says when its service serves. */
+  /** Starts a command. Call `ready` to wait for its service. */
   static start(command: readonly string[], options: { cwd: string; env: NodeJS.ProcessEnv }): KilledCommand {
     const [program = '', ...args] = command;
     const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     return new KilledCommand(child, command.join(' '));
   }
 
-  /** Returns the URL of the service. @throws with the output, where the command ends before its service serves */
+  /** Returns the URL of the service. @throws Error with the output if the command ends before its service is ready */
   async ready(): Promise<string> {
     let isOver = false;
     void this.gone.then(() => (isOver = true));
@@ -39,8 +42,8 @@ export class KilledCommand {
   }
 
   /**
-   * Kills the process that was started, and no other. Resolves when no process of the command is left.
-   * @returns true if nobody listens at the service's port any more
+   * Kills the started process only. Resolves when no process of the command is left.
+   * @returns true if the port of the service is free
    */
   async kill(): Promise<boolean> {
     const port = Number(new URL(await this.ready()).port);

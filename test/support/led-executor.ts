@@ -3,9 +3,9 @@ import { statusUpdate, type TaskState } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { until } from './until.js';
 
-/** An executor that does what the test says, when it says so; a cancel does not stop it. */
+/** Executor whose events a test sets one by one. A cancel does not stop it. */
 export class LedExecutor extends AgentExecutor {
-  /** The executions so far. */
+  /** Contexts of the executions so far. */
   readonly contexts: RequestContext[] = [];
   private readonly steps: ((context: RequestContext) => TaskEvent)[] = [];
   private wake: () => void = () => undefined;
@@ -14,7 +14,7 @@ export class LedExecutor extends AgentExecutor {
     super();
   }
 
-  /** The next event of the Task. */
+  /** Sets the next event of the Task. */
   say(state: TaskState, text?: string): void {
     this.steps.push((context) => statusUpdate(context, state, text));
     this.wake();
@@ -29,7 +29,7 @@ export class LedExecutor extends AgentExecutor {
     }
   }
 
-  /** The context of the latest execution, once there are so many. */
+  /** Waits until so many executions have begun, and returns the context of the last one. */
   async begun(executions = 1): Promise<RequestContext> {
     await until(() => this.contexts.length >= executions, { what: `execution ${executions} to begin` });
     return this.contexts.at(-1)!;

@@ -5,8 +5,9 @@ const END_WAITING = `
   WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
 /**
- * Does work while every write to a table waits; reads are answered.
- * @param work gets a function that ends the sessions that wait: what a process that was killed had sent would be committed
+ * Executes work while every write to a table waits; reads are answered.
+ * @param work gets a function that ends the waiting sessions, as otherwise statements of a killed process would still
+ * be committed
  */
 export async function withLockedTable<T>(
   url: string,

@@ -13,11 +13,11 @@ export interface TestTool {
   description?: string;
   inputSchema?: JsonObject;
   annotations?: JsonObject;
-  /** Absent: its text, or its own name. */
+  /** Result of a call; default: the text of the tool, or its name. */
   call?: (args: JsonObject, signal: AbortSignal) => JsonObject | Promise<JsonObject>;
 }
 
-/** A call that came in. */
+/** Received call of a tool. */
 export interface TestCall {
   tool: string;
   args: JsonObject;
@@ -27,14 +27,17 @@ export interface TestCall {
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => boolean;
 
-/** An MCP server over HTTP, of both eras or of the one before. What it offers can be changed at any time. */
+/**
+ * MCP server over HTTP, for both eras of the protocol (see McpSession) or for `legacy` alone. Its tools can be changed
+ * at any time.
+ */
 export class McpHttpServer {
   readonly calls: TestCall[] = [];
   readonly requests: { method: string; authorization?: string }[] = [];
   tools: TestTool[] = [{ name: 'echo', description: 'Says what it is told', annotations: { readOnlyHint: true } }];
-  /** Answers in the place of the server, where it says so. */
+  /** Handles a request in place of the server if it returns true. */
   instead: Answer = () => false;
-  /** Whether its list of tools has no end. */
+  /** True if the list of tools has infinitely many pages. */
   pages = false;
   private readonly sessions = new Map<string, StreamableHTTPServerTransport>();
   private readonly modern = createMcpHandler(() => this.modernServer());
@@ -56,13 +59,13 @@ export class McpHttpServer {
     return `http://127.0.0.1:${(this.http.address() as AddressInfo).port}/mcp`;
   }
 
-  /** Forgets all sessions, as after its restart. */
+  /** Forgets all sessions, as a restart of the server does. */
   async forget(): Promise<void> {
     for (const it of this.sessions.values()) await it.close();
     this.sessions.clear();
   }
 
-  /** Cuts all connections. */
+  /** Closes all connections. */
   cut(): void {
     this.http.closeAllConnections();
   }
@@ -157,7 +160,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(pieces).toString();
 }
 
-/** Keeps an MCP server and gives its name; throws where it is refused. */
+/** Stores an MCP server at a service and returns its name; throws if it is refused. */
 export async function keepMcpServer(api: Api, fields: JsonObject = {}): Promise<string> {
   const name = unique('mcp');
   const reply = await api.call('POST', '/mcp-servers', { name, url: 'https://mcp.example.com', ...fields });

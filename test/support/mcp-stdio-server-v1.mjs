@@ -4,7 +4,7 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { callTool, listedTools } from './mcp-test-tools.mjs';
 
-/** An MCP server over stdio, of the era before. `MCP_STRICT`: it ends at any request before `initialize`. */
+/** MCP server over stdio, of the era `legacy`. With `MCP_STRICT` it exits at any request before `initialize`. */
 if (process.env.MCP_STARTS) appendFileSync(process.env.MCP_STARTS, `${process.pid}\n`);
 
 const server = new Server({ name: 'test-v1', version: '1' }, { capabilities: { tools: {} } });

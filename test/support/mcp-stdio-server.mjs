@@ -3,7 +3,7 @@ import { Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { callTool, listedTools } from './mcp-test-tools.mjs';
 
-/** An MCP server over stdio, of both eras. `MCP_STARTS` names a file that has a line for each start. */
+/** MCP server over stdio, of both eras. It appends a line to the file `MCP_STARTS` at each start. */
 if (process.env.MCP_STARTS) appendFileSync(process.env.MCP_STARTS, `${process.pid}\n`);
 process.stderr.write('started\n');
 

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What a server of the tests offers. `MCP_TOOLS` may name a file with members that replace these, by tool. */
+/** Tools that the MCP servers of the tests offer. The file `MCP_TOOLS` may have members that replace these, by tool. */
 const TOOLS = {
   echo: { description: 'Says what it is told', annotations: { readOnlyHint: true } },
   count: { description: 'Notes that it was called' },
@@ -25,7 +25,7 @@ export function listedTools() {
   return Object.entries(all).flatMap(([name, tool]) => (tool === null ? [] : [{ name, inputSchema: ANY, ...tool }]));
 }
 
-/** Each call is a line in the file that `MCP_CALLS` names. */
+/** Executes a call, and appends it as a line to the file `MCP_CALLS`. */
 export async function callTool(name, args, signal) {
   const { MCP_CALLS: calls, MCP_GATE: gate } = process.env;
   const note = (what) => calls && appendFileSync(calls, `${JSON.stringify({ tool: name, args, what })}\n`);

@@ -1,7 +1,10 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { JsonObject } from '#libs/protocol';
 
-/** How a client learns what a server speaks: by 2025-11-25's handshake, or by asking for 2026-07-28 first. */
+/**
+ * Versions of MCP, with the way in which a client learns the server's version: by the handshake of 2025-11-25, or by
+ * asking for 2026-07-28 first.
+ */
 export const ERAS = [
   ['2025-11-25', 'legacy'],
   ['2026-07-28', 'auto'],
@@ -13,13 +16,13 @@ const META = 'io.modelcontextprotocol/';
 export interface ClientOptions {
   mode: 'legacy' | 'auto';
   headers?: Record<string, string>;
-  /** What its user answers; absent: it cannot ask. */
+  /** Returns the answer of the client's user to a question; absent: the client cannot ask. */
   answers?: (question: JsonObject) => JsonObject;
-  /** Makes its requests; absent: the global one. */
+  /** Function that makes the client's requests; default: the global `fetch`. */
   fetch?: typeof fetch;
 }
 
-/** The official client, connected. */
+/** Connects the official client, and returns it. */
 export async function mcpClient(url: string, { mode, headers = {}, answers, fetch }: ClientOptions): Promise<Client> {
   const client = new Client(
     { name: 'test', version: '1' },
@@ -40,7 +43,7 @@ export interface McpReply {
   status: number;
   headers: Headers;
   text: string;
-  /** Of the last message, where the answer is a stream. */
+  /** Body of the response, or the last message if the response is a stream. */
   body: { id?: unknown; result?: JsonObject; error?: { code: number; message: string; data?: JsonObject } };
 }
 
@@ -49,7 +52,7 @@ export interface McpCall {
   capabilities?: JsonObject;
 }
 
-/** One request of 2026-07-28 as it goes over the wire: of a client that knows tasks, unless told otherwise. */
+/** Sends one request of MCP 2026-07-28 without a client library. By default the client supports tasks. */
 export function mcp(
   url: string,
   method: string,
@@ -74,7 +77,7 @@ export function mcp(
   );
 }
 
-/** Any body. */
+/** Posts any body. */
 export async function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<McpReply> {
   const response = await fetch(url, {
     method: 'POST',

@@ -3,10 +3,12 @@ import { FakeLlm } from './fake-llm.js';
 import type { Stage } from './stage.js';
 import { echo, linear, unique } from './workflow.js';
 
-/** A message that a model was sent: its role and its text. */
+/** Message that a model was sent: its role and its text. */
 export type ToldMessage = [role: string, text: string];
 
-/** Two nodes of the type `agent`, and a third one that announces, whose model records what it is told. */
+/**
+ * Two nodes of the type `agent` and a third one for announcements. Their model records the messages that it is sent.
+ */
 export class ModelTalk {
   readonly poet = unique('poet');
   readonly critic = unique('critic');
@@ -27,13 +29,16 @@ export class ModelTalk {
     return talk;
   }
 
-  /** Every call of the model for a node, in order. */
+  /** Returns the messages of every call of the model for a node, in order. */
   told(node: string): ToldMessage[][] {
     const calls = this.llm.calls.map(({ body }) => messagesOf(body));
     return calls.filter(([first]) => first?.[1].startsWith(`I am ${node}.`));
   }
 
-  /** Lets the model say the next of these texts in each call, and the token that the prompt names once there is none. */
+  /**
+   * Sets the model's answers to the next calls. Once no text is left, the model answers with the token that the prompt
+   * asks for.
+   */
   says(...texts: string[]): void {
     const rest = [...texts];
     this.llm.answer = (body) => {

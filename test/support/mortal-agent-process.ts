@@ -25,7 +25,7 @@ const [notes = '', port = '0', folder = ''] = process.argv.slice(2);
 type Event = ReturnType<typeof AgentEvent.task>;
 type Ids = Pick<RequestContext, 'taskId' | 'contextId'>;
 
-/** How many events the agent may say, by the first word of the Task's Message. */
+/** Number of events that the agent may send, by the first word of the Task's Message. */
 const allowed = new Map<string, number>();
 let wake = Promise.withResolvers<void>();
 const canceled = new Set<string>();
@@ -45,7 +45,9 @@ function note(entry: object): void {
   appendFileSync(notes, `${JSON.stringify(entry)}\n`);
 }
 
-/** Tasks in files of a folder. A Task that is read first after a start is told to `onRevived`. */
+/**
+ * Stores Tasks in files of a folder. `onRevived` is called for a Task that is read for the first time after a start.
+ */
 class FileTaskStore extends InMemoryTaskStore {
   onRevived: (task: Task, context: ServerCallContext) => void = () => undefined;
 
@@ -87,7 +89,7 @@ class ScriptExecutor implements AgentExecutor {
   }
 }
 
-/** Says the events of a turn from an index on, each as soon as it is allowed. */
+/** Sends the events of a turn from an index on, each as soon as it is allowed. */
 async function say(
   about: string,
   from: number,
@@ -105,7 +107,7 @@ async function say(
   }
 }
 
-/** Continues the turn of a Task that outlived the process. */
+/** Continues the turn of a Task after a restart of the process. */
 async function revive(task: Task, context: ServerCallContext): Promise<void> {
   const about = textOf(task.history.find(({ role }) => role === Role.ROLE_USER)!).split(' ')[0]!;
   const said = readFileSync(notes, 'utf8').trim().split('\n');

@@ -7,7 +7,7 @@ interface ScriptedChunk {
   lastChunk: boolean;
 }
 
-/** Event of a mortal agent: the Task itself, a status with a Message, or a chunk of an Artifact. */
+/** Event of a mortal agent (see MortalAgent): the Task itself, a status with a Message, or a chunk of an Artifact. */
 export type ScriptedEvent = { task: true } | { state: string; text: string } | ScriptedChunk;
 
 const chunk = (artifactId: string, text: string, append = false, lastChunk = false): ScriptedEvent => ({
@@ -15,7 +15,7 @@ const chunk = (artifactId: string, text: string, append = false, lastChunk = fal
 });
 const status = (state: string, text: string): ScriptedEvent => ({ state: `TASK_STATE_${state}`, text });
 
-/** Answer of a mortal agent, in two turns: the second one begins with the caller's answer. */
+/** Answer of a MortalAgent in two turns; the second turn begins with the caller's reply. */
 export const SCRIPT: readonly ScriptedEvent[] = [
   { task: true },
   status('WORKING', 'on it'),
@@ -35,8 +35,8 @@ export const SCRIPT: readonly ScriptedEvent[] = [
 export const FIRST_TURN = 8;
 
 /**
- * Returns what an event says, for comparisons of whole logs.
- * @param isMerged true if chunks may have been read from a snapshot: they are then named by their text alone
+ * Returns the content of an event as texts, for comparisons of whole logs.
+ * @param isMerged true if chunks may have been read from a snapshot, so that only their text is compared
  */
 export function outlineOfScripted(event: ScriptedEvent, isMerged = false): string[] {
   if ('task' in event) return [];
@@ -49,8 +49,8 @@ function outlineOfChunk({ artifactId, append, lastChunk, text }: ScriptedChunk):
 }
 
 /**
- * Returns what the agent said in an event of a caller's stream; nothing for what Parley said: the Task, a WORKING
- * without a Message, and the end of a turn under a policy.
+ * Returns the content of an event in a caller's stream that came from the agent; an empty list for events of Parley
+ * itself: the Task, a WORKING without a Message, and the end of a turn under a policy.
  */
 export function outlineOfHeard(event: StreamResponse, isMerged = false): string[] {
   if ('statusUpdate' in event) {
@@ -67,8 +67,8 @@ export function outlineOfHeard(event: StreamResponse, isMerged = false): string[
 }
 
 /**
- * Returns the statuses of a log, and the chunks of each Artifact, each in order: what no snapshot changes.
- * @param isRepeated true if the agent said everything again: an Artifact that is the same in a snapshot is not repeated
+ * Returns the statuses of a log, and the chunks of each Artifact, each in order: a snapshot changes neither.
+ * @param isRepeated true if the agent sent everything again: an Artifact that is equal in a snapshot is not repeated
  */
 export function groupOutlines(outlines: readonly string[], isRepeated = false): string {
   const counted = outlines.filter(

@@ -6,24 +6,24 @@ import { join } from 'node:path';
 import { freePort } from './free-port.mjs';
 import { before } from './until.js';
 
-/** Notes of an agent about a Task. */
+/** Entry of an agent's notes about a Task. */
 export interface AgentNote {
   about?: string;
-  /** Text of a Message that the agent got. */
+  /** Text of a received Message. */
   heard?: string;
   messageId?: string;
-  /** Index of the event of SCRIPT that the agent said. */
+  /** Index in SCRIPT of a sent event. */
   said?: number;
   taskId?: string;
-  /** The agent's Task that was canceled. */
+  /** Id of the agent's Task that was canceled. */
   canceled?: string;
-  /** Index of the first event that a restarted agent says of a Task. */
+  /** Index of the first event that the agent sends for a Task after a restart. */
   revived?: number;
 }
 
 /**
- * An agent on the official SDK's server in a process of its own, which says the events of SCRIPT one by one. With
- * `survives`, its Tasks are in files and it continues them after a start; otherwise it forgets them.
+ * Agent on the official SDK's server in a separate process, which sends the events of SCRIPT one by one. With
+ * `survives` it stores its Tasks in files, and continues them after a restart; otherwise it forgets them.
  */
 export class MortalAgent {
   private child: ChildProcess | undefined;
@@ -44,7 +44,7 @@ export class MortalAgent {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Starts the process; after the first time, at the same port. */
+  /** Starts the process; a restart uses the same port. */
   async begin(): Promise<void> {
     const execArgv = ['--import', join(import.meta.dirname, 'typescript-hooks.mjs')];
     const args = [this.notesPath, this.port, ...(this.survives ? [this.folder] : [])];
@@ -57,13 +57,13 @@ export class MortalAgent {
     this.child.send(this.allowed);
   }
 
-  /** Lets the agent say the first `count` events of SCRIPT for Tasks whose Message begins with a word. */
+  /** Allows the agent to send the first `count` events of SCRIPT, for Tasks whose Message begins with a word. */
   allow(counts: Readonly<Record<string, number>>): void {
     Object.assign(this.allowed, counts);
     if (this.child?.connected) this.child.send(counts);
   }
 
-  /** `kill -9`. */
+  /** Kills the process by SIGKILL. */
   async kill(): Promise<void> {
     const { child } = this;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
@@ -80,7 +80,7 @@ export class MortalAgent {
     this.child?.kill('SIGCONT');
   }
 
-  /** Returns what the agent noted, of the Tasks whose Message begins with a word or of all. */
+  /** Returns the agent's notes about the Tasks whose Message begins with a word, or about all Tasks. */
   notes(about?: string): AgentNote[] {
     const lines = existsSync(this.notesPath) ? readFileSync(this.notesPath, 'utf8').split('\n') : [];
     // The last line may be incomplete.

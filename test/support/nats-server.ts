@@ -6,40 +6,43 @@ import { freePort } from './parley.js';
 import { before } from './until.js';
 
 const PROGRAM = { package: 'nats-server', path: '/usr/sbin/nats-server' };
-/** Stands nowhere else, so that a log that has it has it from the URL. */
+/** Password that occurs nowhere else, so that a log that contains it got it from the URL. */
 export const NATS_PASSWORD = 'p@ss-word-of-nats';
 
-/** A group of tests with NATS; where it cannot be had they are reported as skipped, with the reason. */
+/** Describes tests that need NATS. If NATS cannot be provided, they are reported as skipped, with the reason. */
 export function describeWithNats(name: string, tests: () => void): void {
   describeWithProgram(PROGRAM, name, tests);
 }
 
-/** What signals of this run go over, where its environment says `PARLEY_TEST_SIGNALS=nats`: the database otherwise. */
+/**
+ * Starts the NATS server for the signals of this test run if `PARLEY_TEST_SIGNALS=nats`; otherwise returns `undefined`,
+ * and signals use the database.
+ */
 export async function natsOfThisRun(): Promise<NatsServer | undefined> {
   return process.env.PARLEY_TEST_SIGNALS === 'nats' ? NatsServer.start() : undefined;
 }
 
-/** A NATS server on loopback that asks for a password, and can be stopped, frozen and started again on its port. */
+/** NATS server on loopback that requires a password, and can be stopped, frozen and restarted on its port. */
 export class NatsServer {
   private child: ChildProcess | undefined;
 
   private constructor(private readonly port: number) {}
 
-  /** @throws the reason where there is none to be had */
+  /** Starts a server. @throws the reason why NATS cannot be provided */
   static async start(): Promise<NatsServer> {
     const server = await NatsServer.stopped();
     await server.restart();
     return server;
   }
 
-  /** One that does not run yet. */
+  /** Prepares a server without starting it. */
   static async stopped(): Promise<NatsServer> {
     const reason = whyNone(PROGRAM);
     if (reason !== undefined) throw new Error(reason);
     return new NatsServer(await freePort());
   }
 
-  /** With its user and password. */
+  /** URL with user and password. */
   get url(): string {
     return `nats://parley:${encodeURIComponent(NATS_PASSWORD)}@127.0.0.1:${this.port}`;
   }
@@ -63,12 +66,12 @@ export class NatsServer {
     await before(ready, { what: 'NATS' });
   }
 
-  /** SIGSTOP: it stands still, and its connections stay open. */
+  /** Suspends the process (SIGSTOP). Its connections stay open. */
   freeze(): void {
     this.child?.kill('SIGSTOP');
   }
 
-  /** SIGCONT. */
+  /** Resumes the process (SIGCONT). */
   thaw(): void {
     this.child?.kill('SIGCONT');
   }

@@ -1,7 +1,7 @@
 import { OF_CONSOLE } from './console-session.js';
 import { CLIENT_ID, CLIENT_SECRET, type OidcProvider } from './oidc-provider.mjs';
 
-/** The environment of a service at `publicUrl` whose people sign in at a provider. */
+/** Returns the environment of a service at `publicUrl` whose people sign in at this provider. */
 export function oidcEnv(publicUrl: string, { issuer }: Pick<OidcProvider, 'issuer'>): Record<string, string> {
   return {
     PUBLIC_URL: publicUrl,
@@ -15,7 +15,7 @@ export function oidcEnv(publicUrl: string, { issuer }: Pick<OidcProvider, 'issue
   };
 }
 
-/** A browser without pages: it follows redirects, and keeps the cookies of each origin. */
+/** Browser without pages: it follows redirects, and keeps the cookies of each origin. */
 export class OidcBrowser {
   private readonly jars = new Map<string, Map<string, string>>();
 
@@ -35,7 +35,7 @@ export class OidcBrowser {
     return response;
   }
 
-  /** Follows redirects from an address while they lead to one for which `goesOn` holds. @returns the last address */
+  /** Follows redirects from an address as long as `goesOn` is true for the next one. @returns the last address */
   async follow(address: string | URL, goesOn: (url: URL) => boolean): Promise<URL> {
     for (let url = new URL(address); ;) {
       if (!goesOn(url)) return url;
@@ -47,7 +47,10 @@ export class OidcBrowser {
     }
   }
 
-  /** Signs in at the provider until it leads back. @returns the address of the callback, which was not requested */
+  /**
+   * Signs in at the provider, up to the redirect back to the service. @returns the address of the callback, which was
+   * not requested
+   */
   async untilCallback(service: string, returnTo = '/runs', change: (url: URL) => void = () => undefined): Promise<URL> {
     const begun = await this.request(`${service}/auth/sign-in?return=${encodeURIComponent(returnTo)}`);
     const authorization = new URL(begun.headers.get('location') ?? '');
@@ -55,12 +58,12 @@ export class OidcBrowser {
     return this.follow(authorization, (url) => url.pathname !== '/auth/callback');
   }
 
-  /** Signs in. @returns the page of the console to which that led */
+  /** Signs in. @returns the page of the console to which the sign-in led */
   async signIn(service: string, returnTo = '/runs'): Promise<string> {
     return this.complete(await this.untilCallback(service, returnTo));
   }
 
-  /** Requests the callback. @returns the page of the console to which that led */
+  /** Requests the callback. @returns the page of the console to which it led */
   async complete(callback: URL): Promise<string> {
     const response = await this.request(callback);
     return response.headers.get('location') ?? `status ${response.status}`;

@@ -1,4 +1,4 @@
-/** See oidc-provider.mjs. */
+/** OpenID Connect provider for tests (see oidc-provider.mjs). */
 export const CLIENT_ID: string;
 export const CLIENT_SECRET: string;
 
@@ -6,7 +6,7 @@ type Person = 'ann' | 'bob' | 'eve' | 'mallory' | 'nobody';
 
 export interface OidcProvider {
   issuer: string;
-  /** Who signs in next, and whether they decline. */
+  /** Person who signs in next; `refuses` is true if the person declines. */
   state: { person: Person; refuses: boolean };
   stop(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import Provider from 'oidc-provider';
 export const CLIENT_ID = 'parley-console';
 export const CLIENT_SECRET = 'a-client-secret-of-the-console-00';
 
-/** What each person is: the claims that their ID token has. */
+/** People by name, with the claims in their ID tokens. */
 export const PEOPLE = {
   ann: { org: 'acme', realm_access: { roles: ['parley-admins'] } },
   bob: { org: 'acme', realm_access: { roles: ['parley-users', 'others'] } },
@@ -61,13 +61,13 @@ async function configuration(publicUrl) {
   };
 }
 
-/** Asks the person to confirm the sign-out. */
+/** Renders the page that asks the person to confirm the sign-out. */
 function confirmLogout(context, form) {
   const button = '<button type="submit" form="op.logoutForm" name="logout" value="yes">Yes, sign me out</button>';
   context.body = `<!doctype html><title>Sign out</title>${form}${button}`;
 }
 
-/** What the provider keeps, in memory. */
+/** In-memory storage of the provider. */
 class Entries {
   constructor(model, all) {
     this.model = model;
@@ -103,7 +103,7 @@ class Entries {
   }
 }
 
-/** Does what the person would: signs in, or declines, and agrees to everything. */
+/** Acts as the person: signs in or declines, and agrees to everything else. */
 async function interact(provider, { person, refuses }, request, response) {
   const details = await provider.interactionDetails(request, response);
   if (refuses) return provider.interactionFinished(request, response, { error: 'access_denied' });

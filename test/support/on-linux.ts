@@ -1,5 +1,5 @@
-/** A test that looks into what only Linux shows (`/proc`); elsewhere it is reported as skipped. */
+/** Declares a test that reads what only Linux provides (`/proc`). Elsewhere it is reported as skipped. */
 export const onLinux: typeof it = process.platform === 'linux' ? it : it['skip'];
 
-/** A group of such tests. */
+/** Describes tests that need Linux. Elsewhere they are reported as skipped. */
 export const describeOnLinux: typeof describe = process.platform === 'linux' ? describe : describe['skip'];

@@ -3,7 +3,7 @@
 // over IPC what to do, answers each with the same `id`, and ends with its parent.
 import { connect, createServer } from 'node:net';
 
-/** Port of a link → the link. */
+/** Links by their port. */
 const links = new Map();
 
 process.on('disconnect', () => process.exit());
@@ -45,7 +45,7 @@ function openLink(target, opened) {
   });
 }
 
-/** Two sockets whose data goes `there` (near to far) and `back`. */
+/** Connects two sockets; `over` can stop the data `there` (near to far) and `back`. */
 function joined(near, far, over) {
   const ways = { there: oneWay(near, far), back: oneWay(far, near) };
   let open = 2;

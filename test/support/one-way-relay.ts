@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { before } from './until.js';
 
-/** From the one that connects to the one that listens, or from that one back. */
+/** Direction over a link: `there` is from the connecting side to the listening side. */
 export type Direction = 'there' | 'back';
 
 interface Answer {
@@ -11,7 +11,7 @@ interface Answer {
   port?: number;
 }
 
-/** TCP links, in a process of their own, that may be closed in one direction (see one-way-relay-process.mjs). */
+/** TCP links in a separate process, each of which can be cut in one direction (see one-way-relay-process.mjs). */
 export class OneWayRelay {
   private asked = 0;
   private readonly waiting = new Map<number, (answer: Answer) => void>();
@@ -27,7 +27,7 @@ export class OneWayRelay {
     return new OneWayRelay(fork(resolve(import.meta.dirname, 'one-way-relay-process.mjs'), { execArgv: [] }));
   }
 
-  /** Opens a link to a port of this machine; `url` with the port of the link reaches the same. */
+  /** Opens a link to the port in `url`. The link's own URL leads to the same target. */
   async linkTo(url: string): Promise<OneWayLink> {
     const target = new URL(url);
     const { port } = await this.ask({ open: Number(target.port) });
@@ -57,17 +57,17 @@ export class OneWayLink {
     private readonly tell: (what: object) => Promise<unknown>,
   ) {}
 
-  /** Loses everything that is sent in this direction, until it is mended. */
+  /** Loses everything that is sent in this direction, until the link is mended. */
   async cut(direction: Direction): Promise<void> {
     await this.tell({ hold: direction });
   }
 
-  /** Lets everything pass again; what was lost meanwhile is sent again, as TCP does. */
+  /** Lets everything pass again. TCP then retransmits what was lost. */
   async mend(): Promise<void> {
     await this.tell({ hold: null });
   }
 
-  /** Ends its connections, as a network does that has forgotten them. */
+  /** Closes the link's connections, as a network does that has forgotten them. */
   async reset(): Promise<void> {
     await this.tell({ reset: true });
   }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
 import { before } from './until.js';
 
-/** Another user of this machine: an account by its numbers, with no further groups. */
+/** Other user of this machine: an account without further groups. */
 export class OtherAccount {
   private readonly children = new Set<ChildProcess>();
 
@@ -13,7 +13,7 @@ export class OtherAccount {
     readonly gid: number,
   ) {}
 
-  /** Runs a script (an ES module's text) as that user; gives what it wrote to standard output, as JSON. */
+  /** Runs a script (the text of an ES module) as that user. @returns the JSON that it wrote to standard output */
   async run<T>(script: string, argument: unknown): Promise<T> {
     const child = this.spawn(script, argument);
     let out = '';
@@ -25,7 +25,7 @@ export class OtherAccount {
     return JSON.parse(out) as T;
   }
 
-  /** Starts a script that stays; gives the first line that it wrote. It ends with `end`. */
+  /** Starts a script that keeps running until `end`. @returns the first line that it wrote */
   async begin(script: string, argument: unknown): Promise<string> {
     const child = this.spawn(script, argument);
     const lines = createInterface({ input: child.stdout! });
@@ -33,7 +33,7 @@ export class OtherAccount {
     return line;
   }
 
-  /** Ends every script that was begun. */
+  /** Ends every script that `begin` started. */
   end(): void {
     for (const child of this.children) child.kill('SIGKILL');
   }

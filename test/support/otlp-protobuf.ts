@@ -1,6 +1,6 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 
-/** How the value of a field is read; an object describes a message. */
+/** Encoding of a field's value; an object describes a nested message. */
 type FieldType = 'hex' | 'string' | 'enum' | 'bool' | 'int64' | 'fixed64' | 'double' | Message;
 
 interface Field {
@@ -50,8 +50,8 @@ const RESOURCE_SPANS: Message = {
 const EXPORT: Message = { 1: { name: 'resourceSpans', type: RESOURCE_SPANS, repeated: true } };
 
 /**
- * Reads an `ExportTraceServiceRequest` of OTLP (opentelemetry-proto 1.x) into the shape that its JSON encoding has.
- * @throws where a field is unknown: a receiver would drop it silently
+ * Decodes an `ExportTraceServiceRequest` of OTLP (opentelemetry-proto 1.x) into the shape of its JSON encoding.
+ * @throws Error for an unknown field, which a receiver would drop silently
  */
 export function readOtlpProtobuf(bytes: Uint8Array): unknown {
   return readMessage(new BinaryReader(bytes), EXPORT);

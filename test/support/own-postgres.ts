@@ -4,19 +4,19 @@ import { resolve } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { before } from './until.js';
 
-/** A throw-away PostgreSQL that a test may stop and start again, on the same port and with the same data. */
+/** Temporary PostgreSQL that a test can stop and start again, on the same port and with the same data. */
 export class OwnPostgres {
   private constructor(
     private readonly supervisor: ChildProcess,
     private readonly lines: Interface,
-    /** Of a database that is there from the start. */
+    /** URL of a database that exists from the start. */
     readonly url: string,
   ) {}
 
   /**
-   * @param settings of the server, as `name=value`
-   * @param disk with one, its data lie on a disk of their own, and the server is started again whenever it ends; only where
-   *   `canMount()`
+   * @param settings settings of the server, as `name=value`
+   * @param disk true to put the data on a separate disk, and to restart the server whenever it ends; requires
+   * `canMount()`
    */
   static async start(settings: readonly string[] = [], disk = false): Promise<OwnPostgres> {
     const script = resolve(import.meta.dirname, 'postgres-supervisor.mjs');
@@ -34,7 +34,7 @@ export class OwnPostgres {
     return new OwnPostgres(supervisor, lines, url);
   }
 
-  /** Ends the server as a crash would: every session breaks, nothing is written down. */
+  /** Ends the server as a crash would: every session breaks, and no data is flushed. */
   async crash(): Promise<void> {
     await this.tell('stop', 'stopped');
   }
@@ -43,7 +43,9 @@ export class OwnPostgres {
     await this.tell('start', 'started');
   }
 
-  /** Leaves no room on its disk. Data that need more fail, and a write-ahead log that does ends the server. */
+  /**
+   * Fills the server's disk. Statements that need more space fail, and a write-ahead log without space ends the server.
+   */
   async fillDisk(): Promise<void> {
     await this.tell('fill', 'filled');
   }
@@ -52,7 +54,7 @@ export class OwnPostgres {
     await this.tell('free', 'freed');
   }
 
-  /** Stops all processes of the server, as a disk does that answers nothing. On Linux only. */
+  /** Suspends all processes of the server, as if its disk did not respond. On Linux only. */
   async hang(): Promise<void> {
     await this.tell('hang', 'hanging');
   }
@@ -61,7 +63,7 @@ export class OwnPostgres {
     await this.tell('run', 'running');
   }
 
-  /** Removes its files as well. */
+  /** Stops the server and removes its files. */
   async stop(): Promise<void> {
     const exit = once(this.supervisor, 'exit');
     this.supervisor.stdin?.end();

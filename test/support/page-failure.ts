@@ -1,4 +1,6 @@
-/** Number of lines of an error's message that a failure begins with; a wait may log hundreds of attempts. */
+/**
+ * Maximum number of lines of an error's message at the start of a failure, since a wait may log hundreds of attempts.
+ */
 const MOST_LINES = 40;
 
 /**
@@ -15,7 +17,7 @@ export function failureOnPages(error: unknown, shown: string): Error {
   return failure;
 }
 
-/** Rewrites a frame of a function without a name, such as the body of a test: jest leaves those out. */
+/** Rewrites a stack frame of an anonymous function, such as the body of a test, since jest omits such frames. */
 function asNamed(frame: string): string {
   return frame.replace(/at (async )?<anonymous> \((.+)\)$/, 'at $1$2');
 }

@@ -8,33 +8,33 @@ import { before } from './until.js';
 
 const MAIN = join(resolve(import.meta.dirname, '../..'), 'dist/apps/cli/src/main.js');
 
-/** How a command ended. */
+/** Exit code and output of a command. */
 export interface Ended {
   code: number | null;
   out: string;
   err: string;
 }
 
-/** A folder in which somebody gives commands to a service, as a person does: in a process of its own, seen from outside. */
+/** Folder in which a test runs `parley` commands as a user would: each in a separate process. */
 export class ParleyCommand {
   readonly folder = mkdtempSync(join(tmpdir(), 'parley-command-'));
   private readonly children = new Set<ChildProcess>();
 
   /**
-   * @param env beside PATH; PARLEY_URL says which service is meant
-   * @param main the program, seen from the folder; the one that is built unless given
+   * @param env environment besides PATH; PARLEY_URL selects the service
+   * @param main program, relative to the folder; default: the built command
    */
   constructor(
     private readonly env: Record<string, string>,
     private readonly main = MAIN,
   ) {}
 
-  /** Gives a command and waits for its end. */
+  /** Runs a command to its end. */
   async run(...args: string[]): Promise<Ended> {
     return this.start(...args).ended();
   }
 
-  /** Gives a command that goes on. */
+  /** Starts a command that keeps running. */
   start(...args: string[]): { child: ChildProcess; out: () => string; err: () => string; ended: () => Promise<Ended> } {
     const env = { ...compileCache(), PATH: process.env.PATH ?? '', ...this.env };
     const child = spawn(process.execPath, [resolve(this.folder, this.main), ...args], {

@@ -12,40 +12,43 @@ export { freePort } from './free-port.mjs';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** As Parley is run (scripts/prepare.mjs): a smaller one is collected three times while it starts. */
+/**
+ * Flags of Node for the size of V8's young generation, as scripts/prepare.mjs sets it: a smaller one is collected three
+ * times during a start.
+ */
 const YOUNG_GENERATION = ['--min-semi-space-size=16', '--max-semi-space-size=32'];
-/** Flags that spare a start the collection of its heap. */
+/** Flags of Node that skip the garbage collection at the end of a start. */
 const KEEP_START_MEMORY = ['--import', pathToFileURL(join(import.meta.dirname, 'keep-start-memory.mjs')).href];
 
 export interface ParleyOptions {
-  /** A database to use; otherwise the service runs its embedded one under `dataDir`. */
+  /** URL of the database; absent: the service runs its embedded database under `dataDir`. */
   databaseUrl?: string;
   dataDir?: string;
-  /** The main file of the service; the one that was built for the tests unless told otherwise. */
+  /** Main file of the service; default: the one that was built for the tests. */
   main?: string;
-  /** Further environment; `PORT` and `HOST` may be overridden here. */
+  /** Additional environment; may override `PORT` and `HOST`. */
   env?: Record<string, string>;
   /** True if the test measures the memory of the service, which then returns what only its start needed. */
   measuresMemory?: boolean;
-  /** Milliseconds until the ready line; 60,000 unless told otherwise. */
+  /** Maximum milliseconds until the ready line; default 60,000. */
   within?: number;
 }
 
-/** A running service, seen from outside. */
+/** Running service in a separate process. */
 export interface Parley {
-  /** Its base URL, without a slash at the end. */
+  /** Base URL of the service, without a trailing slash. */
   url: string;
   pid: number;
-  /** What it wrote so far, standard output and error. */
+  /** Returns everything that the service wrote so far, to standard output and standard error. */
   logs(): string;
   stdout(): string;
   running(): boolean;
-  /** Sends SIGTERM and waits for the end; gives the exit code. */
+  /** Sends SIGTERM and waits for the end. @returns the exit code */
   stop(): Promise<number | null>;
   kill9(): Promise<void>;
-  /** SIGSTOP: the process stands still, and its connections stay open. */
+  /** Suspends the process (SIGSTOP). Its connections stay open. */
   freeze(): void;
-  /** SIGCONT. */
+  /** Resumes the process (SIGCONT). */
   thaw(): void;
 }
 
@@ -92,8 +95,8 @@ export async function startParley(options: ParleyOptions = {}): Promise<Parley> 
 }
 
 /**
- * Starts the service where it is expected to refuse: waits for its end.
- * @param stopWhen tells it to stop then
+ * Starts a service that is expected to refuse its start, and waits for its end.
+ * @param stopWhen resolves when the service must be stopped although it has not ended
  */
 export async function startRefused(
   options: ParleyOptions,
@@ -136,7 +139,10 @@ function startFlags({ env, measuresMemory = false }: ParleyOptions): readonly st
   return isTestRun && !isLimited && !measuresMemory ? KEEP_START_MEMORY : [];
 }
 
-/** @param own DATA_DIR of a service with a database elsewhere: what one left there would be known to the next at its address */
+/**
+ * @param own DATA_DIR of a service with an external database. It is new for each service: data of an earlier service
+ * would otherwise be known to the next one at the same address
+ */
 function environment({ databaseUrl, dataDir, env }: ParleyOptions, own: string): Record<string, string> {
   return {
     ...compileCache(),
@@ -153,12 +159,12 @@ function environment({ databaseUrl, dataDir, env }: ParleyOptions, own: string):
   };
 }
 
-/** The built main file of one of the apps, beside that of the service. */
+/** Returns the built main file of an app, beside that of the service. */
 export function appMain(app: string): string {
   return resolve(dirname(builtMain()), '../apps', app, 'src/main.js');
 }
 
-/** A built library, with the packages that it needs. */
+/** Returns the path of a built library, with the packages that it needs. */
 export function builtLib(lib: string): string {
   return resolve(dirname(builtMain()), '../libs', lib, 'src/index.js');
 }
@@ -169,7 +175,7 @@ function builtMain(): string {
   return main;
 }
 
-/** What lets a process begin with what another one compiled. */
+/** Returns the environment by which processes share compiled code. */
 export function compileCache(): Record<string, string> {
   const folder = process.env.PARLEY_TEST_COMPILED;
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder };
@@ -180,7 +186,10 @@ function pinnedNode(): string {
   return existsSync(pinned) ? pinned : process.execPath;
 }
 
-/** A DATA_DIR that does not exist yet, in a folder of its own. `remove()` also ends a database server left behind in it. */
+/**
+ * Creates the path of a DATA_DIR that does not exist yet. `remove()` also ends a database server that was left running
+ * in it.
+ */
 export function freshDataDir(): { path: string; remove(): Promise<void> } {
   const parent = mkdtempSync(join(tmpdir(), 'parley-data-'));
   chmodSync(parent, 0o755);
@@ -201,7 +210,7 @@ export function postmasters(folder: string): number[] {
     .filter((pid) => pid > 0 && alive(pid));
 }
 
-/** A cluster that is being made or removed meanwhile is looked at again. */
+/** Lists the files in a folder and its subfolders; tries again if a folder changes meanwhile. */
 function allNames(folder: string): string[] {
   while (existsSync(folder)) {
     try {
@@ -213,7 +222,7 @@ function allNames(folder: string): string[] {
   return [];
 }
 
-/** 0 where the server has just removed its file. */
+/** Reads the process id in a `postmaster.pid`; 0 if the server has just removed the file. */
 function processIn(postmasterFile: string): number {
   try {
     return Number(readFileSync(postmasterFile, 'utf8').split('\n')[0]);

@@ -2,20 +2,20 @@ import { readFileSync, writeFileSync } from 'node:fs';
 
 const RESET_PEAK = '5';
 
-/** True where the system tells the most memory that a process had (Linux). */
+/** True if the system reports the peak memory of a process (Linux). */
 export const TELLS_PEAKS = process.platform === 'linux';
 
-/** Bytes of memory that a process has at the moment. */
+/** Returns the resident memory of a process in bytes. */
 export function residentBytes(pid: number): number {
   return bytesOf(pid, 'VmRSS');
 }
 
-/** Has the peak of a process count from now on (proc_pid_clear_refs(5)). */
+/** Resets the peak memory of a process to its current memory (proc_pid_clear_refs(5)). */
 export function resetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, RESET_PEAK);
 }
 
-/** The most bytes of memory that a process had since `resetPeak`: nothing is missed between two looks. */
+/** Returns the peak memory of a process since `resetPeak`, in bytes, as the kernel measured it. */
 export function peakBytes(pid: number): number {
   return bytesOf(pid, 'VmHWM');
 }

@@ -11,14 +11,14 @@ import { endChild } from './end-child.js';
 const PROGRAM = '/usr/sbin/pgbouncer';
 const asRoot = process.getuid?.() === 0;
 
-/** A group of tests with Debian's PgBouncer. */
+/** Describes tests that need Debian's PgBouncer. */
 export function describeWithPgBouncer(name: string, tests: () => void): void {
   describeWithPackages(['pgbouncer'], () => existsSync(PROGRAM), name, tests);
 }
 
 export type PoolMode = 'session' | 'transaction' | 'statement';
 
-/** A running PgBouncer in front of the server of a URL, for any of its databases. */
+/** Running PgBouncer in front of the server of a URL, for any of its databases. */
 export class PgBouncer {
   private constructor(
     private readonly child: ChildProcess,
@@ -45,12 +45,12 @@ export class PgBouncer {
     return pooler;
   }
 
-  /** The database through this pooler. */
+  /** URL of the database through this pooler. */
   get url(): string {
     return Object.assign(new URL(this.target), { host: `127.0.0.1:${this.port}` }).href;
   }
 
-  /** How many statements came through it to its database. */
+  /** Returns the number of statements that the pooler has passed on to its database. */
   async statements(): Promise<number> {
     const admin = new pg.Client({
       connectionString: Object.assign(new URL(this.url), { pathname: '/pgbouncer' }).href,

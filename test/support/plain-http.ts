@@ -2,21 +2,21 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { before } from './until.js';
 
-/** A request as it goes over the wire: nothing is resolved, escaped or put right. */
+/** Request that is sent verbatim: its target is not resolved, escaped or corrected. */
 export interface PlainRequest {
   method: string;
-  /** Of the request line. */
+  /** Target in the request line. */
   target: string;
-  /** A list is sent as so many lines of the same name. */
+  /** Headers. A list is sent as several header lines of the same name. */
   headers?: Record<string, string | string[]>;
   body?: string;
 }
 
 export interface PlainReply {
-  /** 0: the connection was closed without an answer. */
+  /** Status; 0: the connection was closed without an answer. */
   status: number;
   headers: IncomingMessage['headers'];
-  /** Of a stream only how it begins. */
+  /** Text of the answer; for a stream, only its beginning. */
   text: string;
 }
 
@@ -24,7 +24,7 @@ const NOTHING: PlainReply = { status: 0, headers: {}, text: '' };
 const LAST = 'GET /health/live HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
 const WITHIN_MS = 180_000;
 
-/** Sends what a well-behaved client would not. */
+/** Client for requests that a well-behaved client would not send. */
 export class PlainHttp {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 32 });
   private readonly address: { hostname: string; port: string };
@@ -34,7 +34,7 @@ export class PlainHttp {
     this.address = { hostname, port };
   }
 
-  /** Rejects where there is no answer in time. */
+  /** Sends a request. Rejects if there is no answer in time. */
   send({ method, target, headers = {}, body }: PlainRequest): Promise<PlainReply> {
     return new Promise((resolve, reject) => {
       const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
@@ -60,8 +60,8 @@ export class PlainHttp {
   }
 
   /**
-   * Sends bytes on a connection of their own, and behind them a request that closes it where the connection is still in
-   * order; gives all that comes.
+   * Sends bytes on a new connection, followed by a request that closes the connection if it is still in order. @returns
+   * all received bytes as text
    */
   exchange(bytes: string): Promise<string> {
     const socket = connect(Number(this.address.port), this.address.hostname);
@@ -89,7 +89,7 @@ async function read(response: IncomingMessage): Promise<PlainReply> {
   return { status, headers, text };
 }
 
-/** Calls for each item, so many at once; gives what came of each. */
+/** Calls a function for each item, `atOnce` at a time. @returns the results in the order of the items */
 export async function sweep<T, R>(items: readonly T[], call: (item: T) => Promise<R>, atOnce = 32): Promise<R[]> {
   const results: R[] = [];
   let next = 0;

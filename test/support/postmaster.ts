@@ -1,21 +1,21 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { postmasters } from './parley.js';
 
-/** What Linux shows of the database server that runs in a folder. */
+/** State of the database server of a folder, as Linux reports it. */
 export interface Postmaster {
   pid: number;
-  /** The account and the group that it runs as. */
+  /** User id of the server's account; `gid` is its group id. */
   uid: number;
   gid: number;
-  /** The numbers of its open files. */
+  /** Numbers of the server's open files. */
   files: string[];
-  /** TCP ports that it listens on. */
+  /** TCP ports on which the server listens. */
   ports: number[];
-  /** Unix sockets that it listens on, by their paths. */
+  /** Paths of the Unix sockets on which the server listens. */
   sockets: string[];
 }
 
-/** The one database server of a folder; throws where there is none. */
+/** Returns the state of the only database server of a folder. Throws if there is none. */
 export function postmasterIn(folder: string): Postmaster {
   const [pid] = postmasters(folder);
   if (pid === undefined) throw new Error(`No database server runs in ${folder}`);
@@ -46,7 +46,7 @@ function openSockets(pid: number): Set<string> {
   return new Set(inodes.filter((inode) => inode !== undefined));
 }
 
-/** State `0A` is LISTEN. */
+/** Returns the listening sockets in a table of `/proc/net`: those in the state `0A` (LISTEN). */
 function tcpListeners(table: string): { port: number; inode: string }[] {
   return rows(table)
     .filter((row) => row[3] === '0A')

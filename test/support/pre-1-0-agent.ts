@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 
-/** A JSON-RPC request to the agent, and the path and headers that it came with. */
+/** JSON-RPC request that the agent received, with its path and headers. */
 export interface Pre10Request {
   path: string;
   headers: IncomingHttpHeaders;
@@ -12,25 +12,31 @@ export interface Pre10Request {
   params: JsonObject;
 }
 
-/** The answer to a request: a result, or an error. */
+/** Answer to a request: a result or an error. */
 export type Pre10Answer = { result: JsonValue } | { error: { code: number; message: string; data?: JsonValue } };
 
 export interface Pre10AgentOptions {
   /** Path of the card; absent: the agent has none, and answers 404 to every GET. */
   cardAt?: string;
-  /** Members that the card has beside those of the dialect. */
+  /** Additional members of the card beside those of the dialect. */
   card?: JsonObject;
-  /** Address that it listens at; 127.0.0.1 unless set. */
+  /** Address on which the agent listens; default 127.0.0.1. */
   host?: string;
-  /** Whether its host has a card of its own, of an agent of A2A 1.0 at `/nodes`. */
+  /** True if the agent's host has a separate card, for an agent of A2A 1.0 at `/nodes`. */
   hasHost?: boolean;
-  /** Path that calls go to; `/` unless set. */
+  /** Path of the agent's calls; default `/`. */
   path?: string;
-  /** Answers a request, or never with `undefined`; `echoes` unless set. It may be replaced while the agent serves. */
+  /**
+   * Returns the answer to a request, or `undefined` to send none; default `echoes`. A test may replace this function at
+   * any time.
+   */
   answer?: (request: Pre10Request) => Pre10Answer | undefined;
 }
 
-/** An agent of the pre-1.0 dialect, written from its description: JSON-RPC, one method, and a card at `{url}/agent-card`. */
+/**
+ * Agent of the pre-1.0 dialect, written from the dialect's description: JSON-RPC with one method, and a card at
+ * `{url}/agent-card`.
+ */
 export class Pre10Agent {
   readonly requests: Pre10Request[] = [];
   readonly reads: string[] = [];
@@ -109,14 +115,17 @@ export class Pre10Agent {
   }
 }
 
-/** Completes a Task whose Artifact has the Parts of the Message. */
+/** Answers with a completed Task whose Artifact has the Parts of the Message. */
 export function echoes({ params }: Pre10Request): Pre10Answer {
   const message = params.message as JsonObject;
   const artifacts = [{ name: 'said', parts: message.parts ?? [], index: 0 }];
   return { result: { id: 'task-1', status: 'completed', messages: [message], artifacts } };
 }
 
-/** Knows one method, and takes nothing but its shapes; other members of a Message pass. */
+/**
+ * Wraps an answer: only the dialect's method and its parameter shapes are accepted. Additional members of a Message are
+ * ignored.
+ */
 export function strict(answer: (request: Pre10Request) => Pre10Answer): (request: Pre10Request) => Pre10Answer {
   return (request) => {
     if (request.method !== 'a2a.sendMessage') return { error: { code: -32601, message: 'Method not found' } };
@@ -125,7 +134,7 @@ export function strict(answer: (request: Pre10Request) => Pre10Answer): (request
   };
 }
 
-/** Takes any method, and finds the text of a Message by the type of its Part: it reads none in Parts of A2A 1.0. */
+/** Accepts any method, and finds the text of a Message by the `type` of its Part, so it reads no Part of A2A 1.0. */
 export function laxly({ params }: Pre10Request): Pre10Answer {
   const parts = (params.message as JsonObject | undefined)?.parts as JsonObject[] | undefined;
   const text = parts?.find(({ type }) => type === 'text')?.text ?? 'no text';
@@ -133,7 +142,7 @@ export function laxly({ params }: Pre10Request): Pre10Answer {
   return { result: { id: 'task-1', status: 'completed', artifacts } };
 }
 
-/** Speaks A2A 1.0 and nothing else. */
+/** Answers as an agent that speaks only A2A 1.0. */
 export function upgraded({ method, params }: Pre10Request): Pre10Answer {
   if (method !== 'SendMessage') return { error: { code: -32601, message: 'Method not found' } };
   const { parts = [], taskId = 'task-2' } = params.message as JsonObject;

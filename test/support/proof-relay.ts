@@ -1,13 +1,16 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** AuthenticationSASLFinal, and AuthenticationCleartextPassword whole (PostgreSQL's protocol, "Message Formats"). */
+/**
+ * Type of the message AuthenticationSASLFinal. CLEARTEXT_PASSWORD is a complete AuthenticationCleartextPassword (PostgreSQL's
+ * protocol, "Message Formats").
+ */
 const SASL_FINAL = 12;
 const CLEARTEXT_PASSWORD = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]);
 
 /**
- * Somebody between a client and its database server, who passes on what both say until the server has proved itself, and
- * then asks for the password in the server's name.
+ * Attacker between a client and its database server: relays all messages until the server has proved itself, and then
+ * requests the password in the server's name.
  */
 export class ProofRelay {
   asked = false;
@@ -53,7 +56,10 @@ export class ProofRelay {
     });
   }
 
-  /** Everything up to the proof, then the question; the real AuthenticationOk is kept back. */
+  /**
+   * Returns everything up to the proof, followed by the request for the password. The real AuthenticationOk is held
+   * back.
+   */
   private withQuestion(said: Buffer): Buffer {
     for (let at = 0; at + 9 <= said.length; at += 1 + said.readInt32BE(at + 1)) {
       if (said[at] !== 0x52 || said.readInt32BE(at + 5) !== SASL_FINAL) continue;

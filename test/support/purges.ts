@@ -4,8 +4,8 @@ import { type Deadline, until } from './until.js';
 const PURGES = ['tasks.purge', 'tasks.purge-untimed'];
 
 /**
- * Keeps the service from purging Tasks by the clock, which would take those that a test with a short retention still
- * needs, whenever it runs as ten minutes of the hour pass. Purges that a test asks for run as ever.
+ * Stops the scheduled purges of Tasks, which would delete Tasks that a test with a short retention still needs. Purges
+ * that a test requests still run.
  */
 export async function stopScheduledPurges(query: TestDatabase['query']): Promise<void> {
   await query(
@@ -17,7 +17,7 @@ export async function stopScheduledPurges(query: TestDatabase['query']): Promise
   await lastPurge(query, PURGES);
 }
 
-/** Has Tasks purged again and again until `gone` says so; no purge that it asked for is left to run afterwards. */
+/** Requests purges of Tasks until `gone` is true, and waits until no requested purge is left. */
 export async function purgeUntil(
   query: TestDatabase['query'],
   gone: () => Promise<boolean>,

@@ -4,21 +4,23 @@ import type { JsonObject } from '#libs/protocol';
 
 export type McpEra = 'modern' | 'legacy';
 
-/** A request or notification that came in; the method of a GET is `GET`. */
+/** Received request or notification; the method of a GET is `GET`. */
 export interface RawMcpRequest {
   method: string;
   id?: number;
   params: JsonObject;
 }
 
-/** A result, sent as it is; else what answers by itself. */
+/** Result that is sent unchanged, or a function that writes the response. */
 export type RawMcpAnswer = JsonObject | ((response: ServerResponse) => void);
 
-/** An MCP server over HTTP that checks nothing: it says who it is, and to everything else what a test tells it. */
+/**
+ * MCP server over HTTP that validates nothing: it introduces itself, and answers everything else as a test specifies.
+ */
 export class RawMcpServer {
   readonly requests: RawMcpRequest[] = [];
   answer: (request: RawMcpRequest) => RawMcpAnswer = () => ({});
-  /** Further members of what it says of itself. */
+  /** Additional members of its introduction. */
   more: JsonObject = {};
 
   private constructor(
@@ -42,7 +44,7 @@ export class RawMcpServer {
     return `http://127.0.0.1:${(this.http.address() as AddressInfo).port}/mcp`;
   }
 
-  /** How often a method was called. */
+  /** Returns the number of calls of a method. */
   count(method: string): number {
     return this.requests.filter((it) => it.method === method).length;
   }
@@ -75,7 +77,7 @@ export class RawMcpServer {
   }
 }
 
-/** Answers a request with members of a JSON-RPC message. */
+/** Sends a JSON-RPC response with these members. */
 export function sendMcp(response: ServerResponse, { id }: RawMcpRequest, members: JsonObject): void {
   response
     .writeHead(200, { 'content-type': 'application/json' })

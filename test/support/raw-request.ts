@@ -4,21 +4,23 @@ import { before } from './until.js';
 
 export interface RawRequest {
   method?: string;
-  /** The request target as it goes over the wire, also in absolute form. */
+  /** Request target as it is sent, also in absolute form. */
   target: string;
-  /** Exactly these beside Host and the length of the body; `host` replaces the Host header. */
+  /** Headers to send besides Host and the length of the body; `host` replaces the Host header. */
   headers?: Record<string, string>;
   body?: string;
 }
 
 export interface RawAnswer {
   status: number;
-  /** The media type, without parameters. */
+  /** Media type of the answer, without parameters. */
   type: string;
   text: string;
 }
 
-/** Sends a request with whatever headers a test wants, which `fetch` would not, and gives the answer's beginning. */
+/**
+ * Sends a request with any headers, including those that `fetch` does not allow. @returns the beginning of the answer
+ */
 export async function sendRaw(base: string, { method = 'GET', target, headers, body }: RawRequest): Promise<RawAnswer> {
   const { hostname, port } = new URL(base);
   const answered = Promise.withResolvers<RawAnswer>();
@@ -41,7 +43,7 @@ export async function sendRaw(base: string, { method = 'GET', target, headers, b
   return before(answered.promise, { what: `the answer to ${method} ${target}` });
 }
 
-/** Sends bytes and gives everything that comes back until the service closes the connection. */
+/** Sends bytes, and returns all received bytes until the service closes the connection. */
 export function exchangeRaw(base: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(base);
   const socket = connect(Number(port), hostname);

@@ -6,19 +6,19 @@ import { until } from './until.js';
 
 export interface ClusterOptions extends Omit<ParleyOptions, 'databaseUrl'> {
   replicas: number;
-  /** Starts a replica with the options of the cluster; `startParley` unless told otherwise. */
+  /** Starts a replica with the options of the cluster; default `startParley`. */
   launch?: (options: ParleyOptions) => Promise<Parley>;
 }
 
-/** The part of a database that the cluster looks into. */
+/** Members of a database that the cluster uses. */
 export type ClusterDatabase = Pick<TestDatabase, 'url' | 'query'>;
 
 /**
- * Replicas of the built service on one database, behind a balancer without sticky sessions. They signal each other over
- * it, or where the environment says `PARLEY_TEST_SIGNALS=nats` over a NATS of their own.
+ * Replicas of the built service on one database, behind a load balancer without sticky sessions. They exchange signals
+ * over the database, or over a separate NATS server if `PARLEY_TEST_SIGNALS=nats`.
  */
 export class ReplicaCluster {
-  /** Those that were not killed or stopped through this class, in the order of their start. */
+  /** Running replicas in the order of their start. Those killed or stopped through this class are removed. */
   readonly replicas: Parley[] = [];
 
   private constructor(
@@ -42,7 +42,7 @@ export class ReplicaCluster {
     return cluster;
   }
 
-  /** Starts one more. `options` go before those of the cluster. */
+  /** Starts another replica. `options` take precedence over those of the cluster. */
   async add(options: ParleyOptions = {}): Promise<Parley> {
     const signals = this.nats && { SIGNALS_URL: this.nats.url };
     const env = { INTERNAL_URL: this.balancer.url, ...signals, ...this.options.env, ...options.env };
@@ -53,31 +53,34 @@ export class ReplicaCluster {
     return replica;
   }
 
-  /** Resolves when the balancer has seen every replica ready. */
+  /** Resolves when the balancer has found every replica ready. */
   async balanced(): Promise<void> {
     await this.balancer.serve(...this.urls());
   }
 
-  /** `kill -9`. The balancer finds out by itself. */
+  /** Kills a replica by SIGKILL. The balancer detects that by itself. */
   async kill(replica: Parley): Promise<void> {
     this.leave(replica);
     await replica.kill9();
   }
 
-  /** SIGTERM, and its end. The balancer finds out by itself. */
+  /** Stops a replica by SIGTERM, and waits for its end. The balancer detects that by itself. */
   async retire(replica: Parley): Promise<void> {
     await replica.stop();
     this.leave(replica);
     this.balancer.targets(...this.urls());
   }
 
-  /** The living replica that executes a Task: the one whose session holds the lock of the claim's replica. */
+  /**
+   * Returns the living replica that executes a Task: the one whose session holds the lock of the replica that claims
+   * the Task.
+   */
   async owner(taskId: string): Promise<Parley | undefined> {
     const [row] = await this.database.query<{ pid: number }>(OWNER, [taskId]);
     return this.replicas.find(({ pid }) => pid === row?.pid);
   }
 
-  /** Waits until some replica of this cluster executes the Task. */
+  /** Waits until a replica of this cluster executes the Task, and returns the replica. */
   owned(taskId: string): Promise<Parley> {
     return until(() => this.owner(taskId), { what: `an owner of task ${taskId}` });
   }
@@ -89,7 +92,7 @@ export class ReplicaCluster {
     await this.nats?.stop();
   }
 
-  /** Otherwise they would look for what they do not hear, and no test would tell. */
+  /** Asserts that the replicas receive signals over NATS: otherwise they would poll, and no test would fail. */
   private async heardOverNats(): Promise<void> {
     for (const { url } of this.replicas) {
       const heard = async (): Promise<boolean> => {
@@ -111,7 +114,10 @@ export class ReplicaCluster {
   }
 }
 
-/** A session's name holds its process id: `parley:PID:replica`. */
+/**
+ * SQL that finds the process of a Task's owner: the name of a session contains the process id, as in
+ * `parley:PID:replica`.
+ */
 const OWNER = `
   SELECT split_part(a.application_name, ':', 2)::int AS pid
   FROM task t JOIN replica r ON r.id = t.replica_id

@@ -16,31 +16,35 @@ import {
 import type { TestDatabase } from './postgres.js';
 import { StatementFaults } from './statement-faults.js';
 
-/** Nobody polls where a test does not say so: what wakes is a signal. The longest that a timer takes. */
+/**
+ * Milliseconds of the longest timer. Replicas of tests do not poll unless a test sets an interval, so that only signals
+ * wake them.
+ */
 const NEVER_MS = 2 ** 31 - 1;
-/** A test sweeps itself. */
+/** Interval 0: a test calls the sweeps itself. */
 const AT_EVERY_SWEEP = 0;
 
-/** What executes and follows Tasks in a process, without its surface; any number of them in one process. */
+/** Part of a replica that executes and follows Tasks, without HTTP. Several can exist in one process. */
 export interface InnerReplica {
   store: PostgresTaskStore;
   feed: TaskFeed;
   registry: ExecutionRegistry;
   recovery: TaskRecovery;
   life: ReplicaLife;
-  /** Of its statements; those of the journal's batches aside. */
+  /** Failures of the replica's statements, except those of the journal's batches. */
   faults: StatementFaults;
-  /** Dies as a process does that is killed: lets go of its lock, and writes nothing more. */
+  /** Ends like a killed process: releases its lock, and writes nothing more. */
   die(): Promise<void>;
-  /** Ends in order, as a process does that is told to, without its sessions. */
+  /** Shuts down in order like a terminated process, but keeps its sessions. */
   leave(): Promise<void>;
   end(): Promise<void>;
 }
 
 /**
- * @param agents what TaskRecovery finds
- * @param lookMs how often it looks for what no signal told: none is sent to a replica that is taken for dead
- * @param options `jobs`: whether it does the jobs of Tasks
+ * @param agents agents that TaskRecovery finds
+ * @param lookMs milliseconds between polls for changes without a signal: a replica that is taken for dead gets no
+ * signals
+ * @param options `jobs`: true if the replica runs the jobs of Tasks
  */
 export async function innerReplica(
   url: string,
@@ -100,12 +104,12 @@ export async function innerReplica(
   return { store, feed, registry, recovery, life, faults, die, leave, end };
 }
 
-/** Has a replica judge others by their silence as one does that has lived for a minute. */
+/** Marks a replica as having lived for a minute, so that it may judge others by their missing heartbeats. */
 export async function knowsSilence(query: TestDatabase['query'], { life }: Pick<InnerReplica, 'life'>): Promise<void> {
   await query(`UPDATE replica SET started_at = now() - interval '1 minute' WHERE id = $1`, [life.replicaId]);
 }
 
-/** An agent at a path that does what an executor does. */
+/** Creates an agent at a path that works by this executor. */
 export function agentAt(path: string, executor: AgentExecutor): ServedAgent {
   const text = ['text/plain'];
   return { path, name: path, description: '', version: '1', skills: [], inputModes: text, outputModes: text, executor };

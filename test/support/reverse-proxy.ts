@@ -3,26 +3,29 @@ import { Agent, createServer, type IncomingMessage, type ServerResponse } from '
 import type { AddressInfo } from 'node:net';
 import { createProxyServer } from 'httpxy';
 
-/** The address that proxies connect from: not the one of clients, so that only proxies are trusted. Linux has all of 127/8. */
+/**
+ * Address from which proxies connect. It differs from that of clients, so that only proxies are trusted. On Linux all
+ * addresses of 127/8 are local.
+ */
 export const PROXY_ADDRESS = '127.0.0.2';
 
 export interface ReverseProxyOptions {
-  /** Where it hands requests on to, without a slash at the end. */
+  /** URL to which the proxy forwards requests, without a trailing slash. */
   target: string;
-  /** What it takes off the path, such as `/team/parley`; everything else it answers with 404. */
+  /** Prefix that the proxy removes from the path, such as `/team/parley`; it answers 404 for other paths. */
   prefix?: string;
-  /** Sets X-Forwarded-Host, -Proto and -Prefix itself instead of adding to what it got. */
+  /** True to replace X-Forwarded-Host, -Proto and -Prefix instead of appending to them. */
   replaces?: boolean;
   host?: string;
 }
 
 export interface ReverseProxy {
-  /** Its base URL with the prefix. */
+  /** Base URL of the proxy, with the prefix. */
   url: string;
   stop(): Promise<void>;
 }
 
-/** A reverse proxy that takes a prefix off the path and says so in the usual headers. */
+/** Starts a reverse proxy that removes a prefix from the path, and reports this in the usual headers. */
 export async function startReverseProxy(options: ReverseProxyOptions): Promise<ReverseProxy> {
   const { target, prefix = '', host = '127.0.0.1' } = options;
   const proxy = createProxyServer({ agent: new Agent({ localAddress: PROXY_ADDRESS }) });

@@ -6,13 +6,14 @@ import { echo, input, linear, textOf, unique, type Workflow, type WorkflowNode }
 /** Outcome of a conversation whose workflow was saved again before the requester's turn. */
 export interface RevisedTalk {
   outcome: unknown;
-  /** The system texts of the requester's turns. */
+  /** System texts of the requester's turns. */
   prompts: string[];
 }
 
 /**
- * Lets a node of the first revision begin a conversation by a tool, and saves the second one before its turn.
- * @param again the nodes of the second revision, beside its input
+ * Lets a node of the first revision start a conversation by a tool, and saves the second revision before the node's
+ * next turn.
+ * @param again nodes of the second revision, besides its input
  */
 export async function revisedTalk(
   stage: Pick<Stage, 'api' | 'defer' | 'fake'>,

@@ -6,22 +6,22 @@ import { compileCache, freePort } from './parley.js';
 import { until } from './until.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-/** What stands in pages for the service; its port is replaced by that of the tests' service. */
+/** URL of the service in the pages. It is replaced by that of the tests' service. */
 const SERVICE = 'http://127.0.0.1:3000';
-/** Ports that pages give to agents and receivers beside the service. */
+/** Ports of agents and receivers in the pages. */
 const PORTS = /\b40[01]\d\b/g;
 
-/** A block of a page that a reader is to run, and what it says that they will see. */
+/** Block of a page that a reader shall run, and the output that the page promises. */
 export interface RunnableBlock {
   line: number;
   text: string;
-  /** It goes on in a terminal of its own until the page has been read. */
+  /** True if the block runs in a separate terminal until the page has been read. */
   inTerminal: boolean;
-  /** Lines that the output has, in this order; `…` stands for anything. */
+  /** Lines that the output must have, in this order; `…` stands for any text. */
   shows: string[];
 }
 
-/** The blocks of a page that begin with `sh run` or `js run`, each with what the block `text shows` after it says. */
+/** Returns the blocks of a page that begin with `sh run` or `js run`, each with the block `text shows` after it. */
 export function runnableBlocks(markdown: string): RunnableBlock[] {
   const blocks: RunnableBlock[] = [];
   for (const { index, 1: info = '', 2: text = '' } of markdown.matchAll(/^```(\w+(?: \w+)*)\n([\s\S]*?)^```$/gm)) {
@@ -34,7 +34,7 @@ export function runnableBlocks(markdown: string): RunnableBlock[] {
   return blocks;
 }
 
-/** A program as a reader runs it who has installed what it imports. */
+/** Returns a program as a reader would run it after installing what it imports. */
 function asCommand(program: string): string {
   return `ln -sfn '${join(ROOT, 'node_modules')}' node_modules
 '${process.execPath}' --input-type=module <<'PROGRAM'
@@ -42,13 +42,13 @@ ${program}PROGRAM
 `;
 }
 
-/** Somebody who follows a page to the letter, in a folder of their own, with a service that runs. */
+/** Reader who follows a page exactly, in a separate folder, with a running service. */
 export class Reader {
   private readonly folder = mkdtempSync(join(tmpdir(), 'parley-reader-'));
   private readonly shells: ChildProcess[] = [];
   private readonly ports = new Map<string, number>();
 
-  /** @param database gives each agent that the page starts a database, by its URL */
+  /** @param database creates a database for each agent that the page starts, and returns its URL */
   constructor(
     private readonly serviceUrl: string,
     private readonly database: () => Promise<string>,
@@ -56,7 +56,7 @@ export class Reader {
     this.writeCommands();
   }
 
-  /** Runs the blocks of a page one after the other, in one shell. @returns what each of them printed */
+  /** Runs the blocks of a page one after the other, in one shell. @returns the output of each block */
   async follow(page: string): Promise<{ block: RunnableBlock; out: string }[]> {
     const results: { block: RunnableBlock; out: string }[] = [];
     const shell = new Shell(this.bash([]));
@@ -103,7 +103,7 @@ export class Reader {
     return child;
   }
 
-  /** The commands that pages name, as they are in the house; curl fails where a service refuses. */
+  /** Writes the commands that pages use as scripts that run the local build; `curl` fails if a service refuses. */
   private writeCommands(): void {
     const bin = join(this.folder, '.bin');
     mkdirSync(bin);
@@ -125,7 +125,7 @@ echo "Nobody knows: npm $*" >&2; exit 1`,
   }
 }
 
-/** A shell that keeps what one block sets for the next. */
+/** Shell that keeps variables and the working directory from one block to the next. */
 class Shell {
   private printed = '';
   private complaints = '';
@@ -135,7 +135,7 @@ class Shell {
     child.stderr!.on('data', (chunk: Buffer) => (this.complaints += chunk.toString()));
   }
 
-  /** @returns what the commands of a file print. @throws Error with all that was printed where one of them fails */
+  /** Executes the commands of a file. @returns their output. @throws Error with all output if a command fails */
   async source(file: string, what: string): Promise<string> {
     this.printed = '';
     const end = `--- ${file} has ended ---\n`;
@@ -146,7 +146,7 @@ class Shell {
   }
 }
 
-/** Is every line of `shows` in the output, in this order? */
+/** True if the output contains every line of `shows`, in this order. */
 export function showsAll(out: string, shows: readonly string[]): boolean {
   const pattern = shows.map((line) => line.trim().split('…').map(RegExp.escape).join('.*?')).join('[\\s\\S]*?');
   return new RegExp(pattern).test(out);

@@ -9,15 +9,15 @@ import { freePort } from './parley.js';
 import { before } from './until.js';
 
 const FOLDER = join(import.meta.dirname, '../s3');
-/** Where a registry answers at all, it takes a fraction of that. */
+/** Time limit of the installation: if the registry answers at all, it takes a fraction of this time. */
 const LONGEST_INSTALL_MS = 90_000;
 
 export const S3_BUCKET = 'parley-files';
-/** The one key pair that the server knows. */
+/** Key pair that the server accepts. */
 export const S3_KEYS = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
 
 /**
- * A group of tests with an S3 server, which is installed where it is missing; where it cannot be had they are reported as
+ * Describes tests that need an S3 server, which is installed if it is missing. If that fails, they are reported as
  * skipped, with the reason.
  */
 export function describeWithS3(name: string, tests: () => void): void {
@@ -26,7 +26,7 @@ export function describeWithS3(name: string, tests: () => void): void {
   else describe['skip'](`${name} (skipped: no S3 server can be installed: ${failure.split('\n', 1)[0]})`, tests);
 }
 
-/** An S3 server on loopback with one bucket, which can be stopped and started again on its port. */
+/** S3 server on loopback with one bucket, which can be stopped and restarted on its port. */
 export class S3Server {
   private readonly folder = mkdtempSync(join(tmpdir(), 'parley-s3-server-'));
   private child: ChildProcess | undefined;
@@ -44,14 +44,14 @@ export class S3Server {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Number of objects that it has. */
+  /** Number of stored objects. */
   get objects(): number {
     const bucket = join(this.folder, 'buckets', S3_BUCKET);
     const names = existsSync(bucket) ? readdirSync(bucket, { recursive: true, encoding: 'utf8' }) : [];
     return names.filter((name) => name.endsWith('_S3rver_object')).length;
   }
 
-  /** Variables of a service that keeps its files there. */
+  /** Returns the environment of a service that stores its files on this server. */
   env(): Record<string, string> {
     const [access, secret] = [join(this.folder, 'access-key'), join(this.folder, 'secret-key')];
     writeFileSync(access, S3_KEYS.accessKeyId);
@@ -64,7 +64,7 @@ export class S3Server {
     };
   }
 
-  /** Starts it with what it had stored. */
+  /** Starts the server again, with all stored objects. */
   async restart(): Promise<void> {
     const args = [join(this.folder, 'buckets'), S3_BUCKET, String(this.port)];
     const child = fork(join(FOLDER, 'server.mjs'), args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
@@ -77,14 +77,14 @@ export class S3Server {
     await before(Promise.race([once(child, 'message'), ended]), { what: 'the S3 server' });
   }
 
-  /** Ends it; what it stored stays. */
+  /** Stops the server; stored objects are kept. */
   async stop(): Promise<void> {
     const { child } = this;
     this.child = undefined;
     if (child) await endChild(child, 'SIGKILL');
   }
 
-  /** Ends it, and removes what it stored. */
+  /** Stops the server, and removes the stored objects. */
   async remove(): Promise<void> {
     await this.stop();
     rmSync(this.folder, { recursive: true, force: true });

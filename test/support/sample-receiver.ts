@@ -11,10 +11,10 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const GUIDE = join(ROOT, 'docs/PUSH.md');
 const VERIFIER = join(ROOT, 'docs/push/verify-notification.mjs');
 
-/** The code blocks of docs/PUSH.md: with the verifier to copy, or with the client. */
+/** Code blocks of docs/PUSH.md: the verifier to copy, or a server that uses the client. */
 type Sample = 'verifier' | 'node:http' | 'express' | 'fastify';
 
-/** A receiver of docs/PUSH.md as a reader runs it: its code block and what stands beside it, letter by letter. */
+/** Webhook receiver of docs/PUSH.md, run exactly as its code block says. */
 export class SampleReceiver {
   private constructor(
     readonly url: string,
@@ -23,7 +23,7 @@ export class SampleReceiver {
     private readonly printed: { out: string; err: string },
   ) {}
 
-  /** @param url where it listens, on 127.0.0.1; the port has to be free */
+  /** @param url address on 127.0.0.1 where the receiver listens; the port must be free */
   static async start(parleyUrl: string, url: string, sample: Sample = 'verifier'): Promise<SampleReceiver> {
     const folder = mkdtempSync(join(tmpdir(), 'parley-receiver-'));
     writeFileSync(join(folder, 'receiver.mjs'), codeOfGuide(sample));
@@ -39,12 +39,12 @@ export class SampleReceiver {
     return receiver;
   }
 
-  /** Sends it a request. @returns its status */
+  /** Sends the receiver a request. @returns the status of the response */
   async send(headers: Record<string, string>, body: string): Promise<number> {
     return (await fetch(this.url, { method: 'POST', headers, body })).status;
   }
 
-  /** Sends the receiver with the verifier a request. @returns its status, and why it refused */
+  /** Sends a request to the receiver with the verifier. @returns the status, and the reason of a refusal */
   async take(headers: Record<string, string>, body: string): Promise<{ status: number; reason: string }> {
     const before = this.printed.err.length;
     const status = await this.send(headers, body);
@@ -52,7 +52,7 @@ export class SampleReceiver {
     return { status, reason: this.printed.err.slice(before).trim() };
   }
 
-  /** How often it printed that it has taken a notification. */
+  /** Returns how often the receiver has printed that it accepted a notification. */
   taken(id: string): number {
     return this.printed.out.split('\n').filter((line) => line.startsWith(`${id} `)).length;
   }
@@ -76,7 +76,7 @@ function codeOfGuide(sample: Sample): string {
   return code;
 }
 
-/** Installs what the code blocks import: packages of the repository, and the client as it was built. */
+/** Installs what the code blocks import: packages of the repository, and the built client. */
 function installPackages(folder: string): void {
   const client = join(folder, 'parley-a2a-client');
   mkdirSync(client, { recursive: true });

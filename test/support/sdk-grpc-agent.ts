@@ -18,27 +18,27 @@ import { freePort } from './free-port.mjs';
 
 export interface SdkGrpcAgentOptions {
   streaming?: boolean;
-  /** Port of gRPC; a free one unless told otherwise. */
+  /** Port of gRPC; default: a free one. */
   port?: number;
-  /** Port of the card. */
+  /** Port at which the card is served. */
   cardPort?: number;
-  /** Certificate and key; without them the server has no TLS. */
+  /** Certificate and key; absent: the server has no TLS. */
   tls?: { cert: Buffer; key: Buffer };
-  /** Form of the URL in the card. */
+  /** Returns the URL of the gRPC interface in the card. */
   cardUrl?: (port: number) => string;
   tenant?: string;
-  /** Tasks that an agent which is started again still knows. */
+  /** Tasks that a restarted agent still has. */
   store?: InMemoryTaskStore;
 }
 
-/** A call as the gRPC server saw it. */
+/** Call that the gRPC server received. */
 export interface SeenCall {
   method: string;
   metadata: Record<string, string>;
   request: Record<string, unknown>;
 }
 
-/** Agent on the official SDK's gRPC server, whose card offers nothing but gRPC. The card is read over HTTP. */
+/** Agent on the official SDK's gRPC server, whose card offers only gRPC. The card is served over HTTP. */
 export class SdkGrpcAgent {
   readonly calls: SeenCall[] = [];
   private readonly seen = new EventEmitter();
@@ -89,7 +89,7 @@ export class SdkGrpcAgent {
     return new Promise((resolve) => this.seen.on(method, resolve));
   }
 
-  /** Returns a store in which a Task of this agent has ended, as a durable store of the agent would tell it. */
+  /** Creates a store in which a Task of this agent has ended, as a durable store of a restarted agent would have it. */
   async endedStore(taskId: string): Promise<InMemoryTaskStore> {
     const context = new ServerCallContext();
     const task = await this.store.load(taskId, context);
@@ -100,12 +100,12 @@ export class SdkGrpcAgent {
     return store;
   }
 
-  /** Cuts all connections of gRPC; the agent works on. */
+  /** Closes all gRPC connections; the agent continues to work. */
   cutConnections(): void {
     this.grpc.drain(`127.0.0.1:${this.port}`, 0);
   }
 
-  /** Cuts all connections at once, as the end of a process does. */
+  /** Destroys all connections at once, as the end of a process does. */
   async kill(): Promise<void> {
     this.grpc.forceShutdown();
     this.http.closeAllConnections();
@@ -151,13 +151,13 @@ function cardJson({ securitySchemes: _schemes, provider: _provider, ...card }: A
 }
 
 /**
- * Executor that does what a Message says: `ask` asks a question and repeats the answer, `wait` works until `release` or
- * a cancel, `fail` throws, `direct` answers with a Message; everything else is repeated in two pieces.
+ * Executor whose action depends on the Message's text: `ask` asks a question and repeats the answer, `wait` works until
+ * `release` or a cancel, `fail` throws, `direct` answers with a Message; any other text is repeated in two pieces.
  */
 export class GrpcTestExecutor implements AgentExecutor {
   private readonly waiting = new Map<string, (canceled: boolean) => void>();
   private readonly begun = Promise.withResolvers<void>();
-  /** Resolves when the first Task waits. */
+  /** Resolves when the first Task waits for `release`. */
   readonly waits = this.begun.promise;
 
   /** Lets all waiting Tasks end. */

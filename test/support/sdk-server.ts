@@ -14,7 +14,7 @@ import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from '@a2a
 import express from 'express';
 
 /**
- * Echoes a Message's Parts as an Artifact in two chunks and completes. To the text `wait` it works until it is
+ * Echoes the Parts of a Message as an Artifact in two chunks, and completes. To the text `wait` it works until it is
  * canceled, to `ask` it waits for input, to `direct` it answers with a Message.
  */
 class EchoExecutor implements AgentExecutor {
@@ -56,7 +56,7 @@ export interface SdkServer {
   stop(): Promise<void>;
 }
 
-/** An agent on the official SDK's own server, with JSON-RPC at `/rpc` and HTTP+JSON at `/rest`. */
+/** Starts an agent on the official SDK's server, with JSON-RPC at `/rpc` and HTTP+JSON at `/rest`. */
 export async function startSdkServer(
   binding: 'JSONRPC' | 'HTTP+JSON',
   streaming: boolean,
@@ -127,7 +127,10 @@ function chunkOf(context: RequestContext, append: boolean): ReturnType<typeof Ag
   return AgentEvent.artifactUpdate({ taskId, contextId, artifact, append, lastChunk: append, metadata: undefined });
 }
 
-/** A card that is read again for each call: a port may soon be another agent's, and the SDK says an hour. */
+/**
+ * Creates the route of a card that may not be cached: another agent may soon use the port, and the SDK's default is an
+ * hour.
+ */
 export function cardRoute(agentCardProvider: DefaultRequestHandler) {
   return agentCardHandler({ agentCardProvider, cache: { maxAge: 0 } });
 }

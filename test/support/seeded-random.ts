@@ -1,4 +1,4 @@
-/** A reproducible source of chance (mulberry32): the same seed gives the same choices. */
+/** Reproducible random number generator (mulberry32): the same seed gives the same numbers. */
 export class SeededRandom {
   private state: number;
 
@@ -6,7 +6,7 @@ export class SeededRandom {
     this.state = seed >>> 0;
   }
 
-  /** At least 0, less than 1. */
+  /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0;
     let mixed = this.state;
@@ -15,7 +15,7 @@ export class SeededRandom {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number, both ends included. */
+  /** Returns a random integer; both ends are included. */
   between(from: number, to: number): number {
     return from + Math.floor(this.next() * (to - from + 1));
   }

@@ -14,14 +14,14 @@ import { SAFETY_NET_MS } from './until.js';
 // (see shared-stage.ts).
 
 interface Service {
-  /** As it was asked for. */
+  /** Options of the service as JSON, as the request named them. */
   options: string;
   parley: Parley;
   database: TestDatabase;
 }
 
 interface Loan extends Service {
-  /** How much it had written when it was lent. */
+  /** Length of the service's output when it was lent. */
   from: number;
 }
 
@@ -64,7 +64,7 @@ async function lend(options: string): Promise<Lent> {
   return { lease, url: parley.url, pid: parley.pid, databaseUrl: database.url };
 }
 
-/** Whether it may be lent again, if not, why; and what it wrote while it was lent. */
+/** Takes a service back. @returns what it wrote while it was lent, and the reason if it may not be lent again */
 async function takeBack(lease: string): Promise<TakenBack> {
   const loan = loanOf(lease);
   loans.delete(lease);
@@ -85,13 +85,13 @@ function writtenBy({ parley, from }: Loan): string {
   return parley.logs().slice(from);
 }
 
-/** It stands still until somebody wants it: twenty that look for work, with their databases, take a fifth of a processor. */
+/** Keeps an idle service suspended: twenty idle services with their databases would take a fifth of a processor. */
 function keep(service: Service): void {
   service.parley.freeze();
   idle.push(service);
 }
 
-/** One that nobody uses and that is still well; those that are not, are ended. */
+/** Returns an idle service that is still healthy; ends those that are not. */
 async function wellOne(options: string): Promise<Service | undefined> {
   for (let service = idleOne(options); service !== undefined; service = idleOne(options)) {
     service.parley.thaw();
@@ -107,7 +107,10 @@ function idleOne(options: string): Service | undefined {
   return found;
 }
 
-/** One that answers is asked again: each of its checks has two seconds, which is little on a busy machine. */
+/**
+ * Returns the reason why a service is unhealthy; `undefined` if it is healthy. A service that answers is checked again:
+ * each readiness check has two seconds, which is little on a busy machine.
+ */
 async function ailmentOf({ parley }: Service): Promise<string | undefined> {
   const begun = performance.now();
   for (;;) {
@@ -134,7 +137,7 @@ async function strike({ parley, database }: Service): Promise<void> {
   await database.drop();
 }
 
-/** The tests are over, or whoever ran them is gone, and perhaps the database server as well. */
+/** Ends all services: the tests are over, or their process has died, and perhaps the database server as well. */
 async function end(): Promise<void> {
   await Promise.allSettled([...idle, ...loans.values()].map(strike));
   process.exit();

@@ -5,21 +5,21 @@ import { openDatabase, type TestDatabase } from './postgres.js';
 import type { Stage } from './stage.js';
 import { Api } from './workflow.js';
 
-/** What a test file works with that needs no service of its own. */
+/** Members of a Stage that a test file uses without owning the service. */
 export type SharedStage = Pick<Stage, 'api' | 'fake' | 'defer'> & {
   parley: Pick<Parley, 'url'>;
-  /** Other files' rows are in it as well; they do not count, nor what goes on of them. */
+  /** Database of the service. Rows of other files, and changes of those, are not counted. */
   database: Pick<TestDatabase, 'query' | 'url' | 'counts'>;
-  /** What the service wrote since it was lent. */
+  /** Returns the output of the service since it was lent. */
   written(): Promise<string>;
 };
 
 export interface SharedOptions {
-  /** Beyond the usual environment; files that say the same share services. */
+  /** Additional environment. Files with equal environments share services. */
   env?: Record<string, string>;
 }
 
-/** A service that nobody else uses until it is given back. */
+/** Service that one test file uses alone until it gives the service back. */
 export interface Lent {
   lease: string;
   url: string;
@@ -27,18 +27,18 @@ export interface Lent {
   databaseUrl: string;
 }
 
-/** A service that was given back. */
+/** Result of giving a service back. */
 export interface TakenBack {
-  /** Why it is not lent again; absent where it is well. */
+  /** Reason why the service is not lent again; absent if it is healthy. */
   unwell?: string;
-  /** What it wrote meanwhile. */
+  /** Output of the service while it was lent. */
   written: string;
 }
 
 /**
- * Lends a file a service with its database, which other files use before and after it, never at the same time.
- * A file takes unique names, and looks at nothing that others leave, such as lists of everything. Nor does it stop, freeze
- * or overload the service: a file that leaves it unwell fails, and the next one gets another.
+ * Lends a test file a service with its database. Other files use the service before and after, never at the same time.
+ * A file uses unique names, and does not look at data of other files, such as lists of everything. It does not stop,
+ * suspend or overload the service: a file that leaves the service unhealthy fails, and the next file gets another one.
  */
 export function useSharedStage(options: SharedOptions = {}): SharedStage {
   const ends: (() => unknown)[] = [];
@@ -72,7 +72,7 @@ export function useSharedStage(options: SharedOptions = {}): SharedStage {
   return stage;
 }
 
-/** Counts the rows of what begins from now on. */
+/** Creates a function that counts the rows of what begins from now on. */
 async function counting(query: TestDatabase['query']): Promise<TestDatabase['counts']> {
   const [row] = await query<{ lent: string }>('SELECT now()::text AS lent');
   return async () => (await query<Record<string, number>>(COUNTS, [row?.lent]))[0] ?? {};
@@ -90,7 +90,7 @@ export function lend(options: SharedOptions = {}, lender = process.env.PARLEY_TE
   return ask(lender, 'POST', '', JSON.stringify(options));
 }
 
-/** What a service that is lent wrote since then. */
+/** Returns the output of a lent service since it was lent. */
 function written(lease: string, lender = process.env.PARLEY_TEST_SERVICES): Promise<string> {
   return ask(lender, 'GET', lease);
 }

@@ -5,22 +5,24 @@ import { pathToFileURL } from 'node:url';
 
 const PRELOAD = pathToFileURL(join(import.meta.dirname, 'shifted-clock.mjs')).href;
 
-/** The clock of one process of Node, which may be off and may step. */
+/** Clock of one Node process, which a test can shift. */
 export class ShiftedClock {
   private readonly folder = mkdtempSync(join(tmpdir(), 'parley-clock-'));
   private readonly file = join(this.folder, 'shift');
 
-  /** @param shiftMs how much it is off from the start */
+  /** @param shiftMs initial difference from the machine's clock, in milliseconds */
   constructor(shiftMs = 0) {
     this.shift(shiftMs);
   }
 
-  /** What the process needs in its environment. */
+  /** Environment that the process needs. */
   get env(): Record<string, string> {
     return { NODE_OPTIONS: `--import ${PRELOAD}`, SHIFTED_CLOCK: this.file };
   }
 
-  /** Sets the clock so much ahead of the machine's, or behind it; the process follows within a tenth of a second. */
+  /**
+   * Sets the difference from the machine's clock; negative: behind it. The process follows within a tenth of a second.
+   */
   shift(shiftMs: number): void {
     // At once: no process reads half of it.
     writeFileSync(`${this.file}.new`, String(shiftMs));

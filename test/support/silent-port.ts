@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { endChild } from './end-child.js';
 
-/** More connections than the backlog has: Linux queues one more than it says, and drops the rest. */
+/** Number of connections that exceeds the backlog: Linux queues one more than the backlog and drops the rest. */
 const FILLING = 4;
 const FORWARD = `
   const net = require('node:net');
@@ -15,7 +15,10 @@ const FORWARD = `
   });
   server.listen({ port, host: '127.0.0.1', backlog: 1 }, () => process.send(server.address().port));`;
 
-/** A port of 127.0.0.1 that leads to another one, and may fall silent: connections are neither made nor refused then. */
+/**
+ * Port of 127.0.0.1 that forwards to another one, and can become silent: it then neither accepts nor refuses
+ * connections.
+ */
 export class SilentPort {
   private sockets: Socket[] = [];
 
@@ -24,7 +27,7 @@ export class SilentPort {
     readonly port: number,
   ) {}
 
-  /** @param target port to which it leads @param port its own port; by default any */
+  /** @param target port to which connections are forwarded @param port port to listen on; default: any */
   static async open(target: number, port = 0): Promise<SilentPort> {
     const stdio = ['ignore', 'inherit', 'inherit', 'ipc'] as const;
     const forwarder = spawn(process.execPath, ['-e', FORWARD, String(port), String(target)], { stdio: [...stdio] });
@@ -32,20 +35,20 @@ export class SilentPort {
     return new SilentPort(forwarder, found);
   }
 
-  /** Makes no further connections. */
+  /** Stops accepting connections. */
   async fallSilent(): Promise<void> {
     this.forwarder.kill('SIGSTOP');
     this.sockets = Array.from({ length: FILLING }, () => connect(this.port, '127.0.0.1').on('error', () => undefined));
     await once(this.sockets[0]!, 'connect');
   }
 
-  /** Makes connections again, also those that wait for it. */
+  /** Accepts connections again, including those that wait. */
   thaw(): void {
     for (const socket of this.sockets) socket.destroy();
     this.forwarder.kill('SIGCONT');
   }
 
-  /** Refuses connections from now on. */
+  /** Stops listening, so that connections are refused. */
   async close(): Promise<void> {
     for (const socket of this.sockets) socket.destroy();
     await endChild(this.forwarder, 'SIGKILL');

@@ -3,9 +3,9 @@ import { before, type Deadline } from './until.js';
 export interface SseFrame<T = unknown> {
   id?: string;
   event?: string;
-  /** The data lines as they came. */
+  /** Data lines as received. */
   raw: string;
-  /** The data as JSON. */
+  /** Data, parsed as JSON. */
   data: T;
 }
 
@@ -13,14 +13,14 @@ export interface SseRequest {
   method?: string;
   headers?: Record<string, string>;
   body?: unknown;
-  /** Sent as `Last-Event-ID`. */
+  /** Value of the request header `Last-Event-ID`. */
   lastEventId?: string | number;
 }
 
-/** Characters of the longest end of a frame, but one. */
+/** Length of the longest separator of frames, minus one. */
 const LONGEST_END = 3;
 
-/** A request for a stream was answered otherwise. */
+/** Reports that a request for a stream got another answer. */
 export class NoEventStream extends Error {
   override readonly name = 'NoEventStream';
 
@@ -33,7 +33,7 @@ export class NoEventStream extends Error {
   }
 }
 
-/** A Server-Sent Events stream (WHATWG HTML, section 9.2) read from outside, frame by frame. */
+/** Reader of a stream of server-sent events (WHATWG HTML, section 9.2), frame by frame, without Parley's own code. */
 export class SseReader<T = unknown> {
   readonly frames: SseFrame<T>[] = [];
   readonly comments: string[] = [];
@@ -49,7 +49,7 @@ export class SseReader<T = unknown> {
     void this.pump();
   }
 
-  /** Opens a stream. @throws NoEventStream where the answer is not 200 with `text/event-stream` */
+  /** Opens a stream. @throws NoEventStream if the answer is not 200 with `text/event-stream` */
   static async open<T = unknown>(url: string, request: SseRequest = {}): Promise<SseReader<T>> {
     const control = new AbortController();
     const response = await fetch(url, {
@@ -69,7 +69,7 @@ export class SseReader<T = unknown> {
     return new SseReader<T>(response, control);
   }
 
-  /** The next frame, or `undefined` once the stream has ended. */
+  /** Returns the next frame, or `undefined` once the stream has ended. */
   async next(deadline: Deadline = {}): Promise<SseFrame<T> | undefined> {
     await before(this.arrived(), { what: 'the next frame', ...deadline });
     const frame = this.frames[this.taken];
@@ -77,7 +77,7 @@ export class SseReader<T = unknown> {
     return frame;
   }
 
-  /** Reads until a frame fits and gives it; throws where the stream ends first. */
+  /** Reads until a frame matches, and returns it. Throws if the stream ends before. */
   async find(fits: (frame: SseFrame<T>) => boolean, deadline: Deadline = {}): Promise<SseFrame<T>> {
     for (;;) {
       const frame = await this.next(deadline);
@@ -87,7 +87,7 @@ export class SseReader<T = unknown> {
     }
   }
 
-  /** Reads to the end of the stream and gives every frame of it. */
+  /** Reads to the end of the stream, and returns all its frames. */
   async all(deadline: Deadline = {}): Promise<SseFrame<T>[]> {
     const limit = { what: 'the end of the stream', ...deadline };
     while (!this.ended) await before(this.changed(), limit);
@@ -95,7 +95,7 @@ export class SseReader<T = unknown> {
     return this.frames;
   }
 
-  /** Drops the connection. */
+  /** Closes the connection. */
   abort(): void {
     this.control.abort();
   }
@@ -135,7 +135,7 @@ export class SseReader<T = unknown> {
     wake();
   }
 
-  /** Takes the whole blocks of a text that has no end of one before `seen`. @returns the rest */
+  /** Parses the complete frames of a text, in which no frame ends before the index `seen`. @returns the rest */
   private acceptAll(text: string, seen: number): string {
     const end = /\r?\n\r?\n/g;
     end.lastIndex = seen;
@@ -168,12 +168,12 @@ function chain(first: () => void, second: () => void): () => void {
   };
 }
 
-/** The ids of frames as numbers. */
+/** Returns the ids of frames as numbers. */
 export function ids(frames: readonly SseFrame[]): number[] {
   return frames.map((frame) => Number(frame.id));
 }
 
-/** `from`, `from + 1`, … `to`. */
+/** Returns the integers `from`, `from + 1`, … `to`. */
 export function range(from: number, to: number): number[] {
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
 }

@@ -3,18 +3,18 @@ import { type Parley, type ParleyOptions, startParley } from './parley.js';
 import { freshDatabase, type TestDatabase } from './postgres.js';
 import { Api } from './workflow.js';
 
-/** What one test file works with: a service on a database of its own, and the fake agents it started. */
+/** Service on a separate database for one test file, with the fake agents that its tests start. */
 export interface Stage {
   parley: Parley;
   database: TestDatabase;
   api: Api;
-  /** Starts a fake agent that ends with the stage. */
+  /** Starts a fake agent, which ends with the stage. */
   fake(options?: FakeAgentOptions): Promise<FakeAgent>;
-  /** Something to end before the service does. */
+  /** Registers a function that is called before the service ends. */
   defer(end: () => unknown): void;
 }
 
-/** Sets a stage up before all tests of a file and strikes it after them. */
+/** Starts a service before all tests of a file, and ends it after them. */
 export function useStage(options: Omit<ParleyOptions, 'databaseUrl'> = {}): Stage {
   const ends: (() => unknown)[] = [];
   const stage = {

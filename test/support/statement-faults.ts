@@ -1,14 +1,17 @@
 import type { Database } from '#libs/postgres';
 import type pg from 'pg';
 
-/** What becomes of the statement that fails: it never reaches the database, or its answer is lost. */
+/**
+ * Kind of failure of a statement: `refused` never reaches the database; `unanswered` is executed, and its answer is
+ * lost.
+ */
 export type Fault = 'refused' | 'unanswered';
 
 type Query = (...args: unknown[]) => Promise<unknown>;
 
-/** Lets chosen statements of a Database's pools fail as they do when the connection breaks. */
+/** Makes chosen statements of a Database's pools fail as if the connection broke. */
 export class StatementFaults {
-  /** The statements so far that were counted. */
+  /** Statements that matched since the last call of `fail`. */
   readonly statements: string[] = [];
   private matching: RegExp = /^/;
   private at = 0;
@@ -22,18 +25,18 @@ export class StatementFaults {
     database.tunedPool = (...args) => this.watch(tunedPool(...args));
   }
 
-  /** From now on counts the statements that match, and fails the one with this number; 0: none. */
+  /** Counts the statements that match from now on, and makes the one with the number `at` fail; 0: none. */
   fail(at: number, fault: Fault = 'refused', matching = /^/, error = brokenConnection): void {
     this.statements.length = 0;
     Object.assign(this, { at, fault, matching, error });
   }
 
-  /** Does something right before the next statement that matches. */
+  /** Calls a function right before the next statement that matches. */
   before(matching: RegExp, act: () => Promise<unknown>): void {
     this.ahead = { matching, act };
   }
 
-  /** Whether the statement to fail has come. */
+  /** True if the statement that shall fail was executed. */
   get hasFailed(): boolean {
     return this.at > 0 && this.statements.length >= this.at;
   }

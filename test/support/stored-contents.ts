@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Number of contents of files that a service keeps in its folder, and of temporary files. */
+/** Numbers of contents of files that a service stores in its folder, and of temporary files. */
 export interface StoredContents {
   contents: number;
   incoming: number;
@@ -18,7 +18,7 @@ export function contentsIn(dataDir: string): StoredContents {
   };
 }
 
-/** Returns the names of the places of contents. */
+/** Returns the names of the subfolders with contents. */
 export function placesIn(dataDir: string): string[] {
   return namesIn(join(dataDir, 'files')).filter((it) => it !== 'incoming');
 }

@@ -7,8 +7,8 @@ interface JsonColumn {
 }
 
 /**
- * Changes the stored definition of a workflow behind the service's back, as an older release or a hand at the database
- * might have left it. Knows nothing of the schema but that a JSON column somewhere holds `nodes` and `edges`.
+ * Changes the stored definition of a workflow directly in the database, as an older release or an operator might have
+ * left it. It assumes only that some JSON column contains `nodes` and `edges`.
  */
 export async function rewriteStored(
   database: Pick<TestDatabase, 'query'>,

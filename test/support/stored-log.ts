@@ -2,17 +2,17 @@ import type { StreamResponse, TaskState } from '#libs/protocol';
 import type { TestDatabase } from './postgres.js';
 import { range } from './sse.js';
 
-/** A Task's row and log, as the database has them. */
+/** Row and log of a Task, as stored in the database. */
 export interface StoredLog {
   taskId: string;
   agent: string;
-  /** The Task that called for it, if one did. */
+  /** Id of the Task that called for this one, if any. */
   parentTaskId?: string | null;
   state: TaskState;
   lastSequence: number;
-  /** Whether some replica still claims it. */
+  /** True if a replica still claims the Task. */
   claimed: boolean;
-  /** In the order of their sequence: when each was recorded, and the id of the Message that it took in. */
+  /** Events in order. `at` is the time of the record, `received` the id of the Message that the event accepted. */
   events: { sequence: number; json: string; at: string; received: string | null }[];
 }
 
@@ -20,7 +20,7 @@ type Query = TestDatabase['query'];
 
 const ENDED = ['TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED'];
 
-/** Reads the rows and logs of these Tasks, or of all. */
+/** Reads the rows and logs of these Tasks; default: of all Tasks. */
 export async function storedLogs(query: Query, taskIds?: readonly string[]): Promise<StoredLog[]> {
   return query<StoredLog & Record<string, unknown>>(
     `SELECT task_id AS "taskId", agent, parent_task_id AS "parentTaskId", state, last_sequence AS "lastSequence", replica_id IS NOT NULL AS claimed,
@@ -32,7 +32,7 @@ export async function storedLogs(query: Query, taskIds?: readonly string[]): Pro
   );
 }
 
-/** Reads the rows and logs of all Tasks in pages, in the order of their ids. */
+/** Reads the rows and logs of all Tasks page by page, in the order of their ids. */
 export async function* storedPages(query: Query, size = 1_000): AsyncGenerator<StoredLog[]> {
   for (let last = ''; ;) {
     const rows = await query<{ id: string }>(
@@ -54,7 +54,10 @@ export async function storedLog(query: Query, taskId: string): Promise<StoredLog
   return log;
 }
 
-/** Where a log is not what every log must be: 1..n without a gap, one end at most and nothing after it, as its row says. */
+/**
+ * Returns the violations of what every log must satisfy: sequences 1..n without gaps, at most one end with nothing
+ * after it, and agreement with the Task's row.
+ */
 export function logProblems(log: StoredLog): string[] {
   const sequences = log.events.map(({ sequence }) => sequence);
   const states = log.events.map(({ json }) => stateOf(JSON.parse(json) as StreamResponse));
@@ -72,7 +75,7 @@ export function logProblems(log: StoredLog): string[] {
   );
 }
 
-/** Whether the Task has ended. */
+/** True if the Task has ended. */
 export function hasEnded({ state }: Pick<StoredLog, 'state'>): boolean {
   return ENDED.includes(state);
 }

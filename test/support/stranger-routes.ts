@@ -1,7 +1,7 @@
-/** A route of `/api` with an id of its kind, and what is sent with it. */
+/** Route of `/api` whose path contains an id of some kind, with its body and headers. */
 export type ApiRoute = [method: string, path: string, body?: (id: string) => unknown, headers?: Record<string, string>];
 
-/** Of the ids of Tasks: each is asked of every kind of Task. */
+/** Routes with the id of a Task. Each is tried with every kind of Task. */
 export const RUN_ROUTES: readonly ApiRoute[] = [
   ['GET', '/runs/{id}'],
   ['GET', '/runs/{id}/workflow'],
@@ -20,7 +20,7 @@ export const RUN_ROUTES: readonly ApiRoute[] = [
   ['GET', '/tasks/{id}/prompts'],
 ];
 
-/** Paths with the id of a Task that has called a model. */
+/** Routes with the id of a Task that has called a model. */
 export const PROMPT_ROUTES: readonly ApiRoute[] = [['GET', '/tasks/{id}/prompts/1']];
 
 export const CONVERSATION_ROUTES: readonly ApiRoute[] = [
@@ -45,7 +45,7 @@ export const BRAINSTORM_ROUTES: readonly ApiRoute[] = [
 
 export const DELIVERY_ROUTES: readonly ApiRoute[] = [['POST', '/deliveries/{id}/redeliver']];
 
-/** The last one is for its owner's question alone: the file is gone then. */
+/** Routes with the id of a file. The last one is tried only by the owner, since it deletes the file. */
 export const FILE_ROUTES: readonly ApiRoute[] = [
   ['GET', '/files/{id}'],
   ['POST', '/files/{id}/urls', () => ({ expiresIn: '1h' })],
@@ -54,7 +54,7 @@ export const FILE_ROUTES: readonly ApiRoute[] = [
 
 const IN = { id: 'in', type: 'input' };
 
-/** Of what the callers of a tenant share. */
+/** Routes of objects that the callers of a tenant share. */
 export const WORKFLOW_ROUTES: readonly ApiRoute[] = [
   ['GET', '/workflows/{id}'],
   ['GET', '/workflows/{id}/revisions'],
@@ -101,7 +101,7 @@ export const CARD_ROUTES: readonly ApiRoute[] = [
   ['POST', '/agent-cards/{id}/accept', () => ({})],
 ];
 
-/** Every route of `/api` that is asked, as OpenAPI names it: without its query, and with `{}` for what differs. */
+/** Returns every tested route of `/api` as OpenAPI names it: without its query, and with `{}` for path parameters. */
 export function askedRoutes(): Set<string> {
   const all = [RUN_ROUTES, PROMPT_ROUTES, CONVERSATION_ROUTES, BRAINSTORM_ROUTES, DELIVERY_ROUTES, FILE_ROUTES].flat();
   const shared = [

@@ -16,7 +16,7 @@ import { openDoor } from './doors.js';
 import { keepMcpServer } from './mcp-http-server.js';
 import { Api, echo, input, linear, output, says, script, unique } from './workflow.js';
 
-/** Who is not Ann, where callers have keys, and where their tokens name their tenants. */
+/** Callers other than Ann, by authentication mode: with API keys, or with tokens that name their tenants. */
 export const STRANGERS = {
   'api-key': ['another caller'],
   jwt: ['another caller of the tenant', 'another tenant'],
@@ -24,19 +24,19 @@ export const STRANGERS = {
 
 export const WORLDS = ['api-key', 'jwt'] as const;
 
-/** What of Ann's a stranger asks for. */
+/** Ids of Ann's objects that a stranger asks for. */
 export interface Annas {
-  /** A Task that waits, one that has ended, and one of a node: each with a push config `c`. */
+  /** Task that waits. `ended` is a Task that has ended, `child` one of a node. Each has a push config `c`. */
   waiting: Task;
   ended: Task;
   child: string;
-  /** A Task of a node that has called a model. */
+  /** Id of a Task of a node that has called a model. */
   prompted: string;
   conversation: string;
   brainstorm: string;
   delivery: string;
   file: string;
-  /** What she shares with the callers of her tenant. */
+  /** Name of a credential, which the callers of Ann's tenant share. */
   credential: string;
   mcpServer: string;
   agent: string;
@@ -44,18 +44,24 @@ export interface Annas {
   card: string;
 }
 
-/** A service on which Ann has some of everything, and strangers nothing. */
+/** Service on which Ann has objects of every kind, and strangers have none. */
 export interface StrangerStage {
   readonly stage: Stage;
   readonly ann: Api;
-  /** The API as one of STRANGERS calls it. */
+  /** Returns the API as one of STRANGERS calls it. */
   stranger(who: string): Api;
   readonly annas: Annas;
   readonly workflow: string;
   readonly grpc: GrpcWire;
-  /** Fails where the owner of an id gets the same answer as for an id that nobody has, one like it, or a fault. */
+  /**
+   * Fails if the owner of an id gets the same answer as for an id that does not exist, a similar one, or an internal
+   * error.
+   */
   expectKnown(ask: Ask, base: string, id: string): Promise<void>;
-  /** Fails where an id of Ann's is not answered as one that nobody has, which is not found, or a word of hers is told. */
+  /**
+   * Fails if a stranger's request for Ann's id is answered differently from one for an id that does not exist, is
+   * answered as found, or reveals a text of Ann's.
+   */
   expectUnknown(ask: Ask, base: string, id: string): Promise<void>;
 }
 
@@ -102,7 +108,7 @@ export function useStrangers(mode: (typeof WORLDS)[number]): StrangerStage {
   return strangers;
 }
 
-/** What is answered of an id that nobody has, asked for once at each place: it is the same of any. */
+/** Cache of the answers for ids that do not exist. Each is requested once for each operation and base URL. */
 class Denials {
   private readonly known = new WeakMap<Ask, Map<string, Denial>>();
 
@@ -120,7 +126,7 @@ class Denials {
 
 interface Denial {
   unknown: Told;
-  /** Without what names the request. */
+  /** Answer without the parts that identify the request. */
   words: unknown;
 }
 
@@ -131,7 +137,7 @@ async function endpointsOf(url: string): Promise<Endpoints> {
   return { url, grpc: card.supportedInterfaces.find((it) => it.protocolBinding === 'GRPC')?.url ?? '' };
 }
 
-/** What a Task of Ann's says. */
+/** Text of Ann's Task, which no stranger may see. */
 export const SECRET = 'Which one, dear Ann?';
 
 async function everything({ stage, ann, workflow }: StrangerStage): Promise<Annas> {
@@ -183,7 +189,7 @@ async function model(ann: Api): Promise<string> {
   return name;
 }
 
-/** Of an agent that she called. */
+/** Returns the id of the pinned card of an agent that Ann called. */
 async function card(ann: Api): Promise<string> {
   const { body } = await ann.call<{ cards: { id: string }[] }>('GET', '/agent-cards');
   const [first] = body.cards;
@@ -215,7 +221,7 @@ async function delivery(ann: Api, taskId: string): Promise<string> {
 
 interface Callers {
   ann: Headers;
-  /** By what they are. */
+  /** Headers of the strangers, by name. */
   strangers: Record<string, Headers>;
 }
 
@@ -225,7 +231,7 @@ function keys(env: Record<string, string>): Callers {
   return { ann: ann.headers, strangers: { 'another caller': eve.headers } };
 }
 
-/** Another name in the same tenant, and the same name in another one. */
+/** Creates tokens: for another name in the same tenant, and for the same name in another tenant. */
 async function tokens(env: Record<string, string>, provider: IdentityProvider): Promise<Callers> {
   Object.assign(env, provider.env());
   const scope = 'agents workflows admin';

@@ -7,15 +7,15 @@ import type { ApiRoute } from './stranger-routes.js';
 import type { Headers } from './wire-binding.js';
 import { Api } from './workflow.js';
 
-/** A question about an id, as somebody asks it at an agent's base URL. */
+/** Request about an id at an agent's base URL, as a test sends it. */
 export interface Ask {
   name: string;
-  /** What its answer to an unknown id is, where that is something else than that it is unknown. */
+  /** Pattern of the answer to an unknown id, if it is not the usual "not found". */
   elsewhere?: RegExp;
   ask(base: string, id: string): Promise<Told>;
 }
 
-/** An answer as it came: `body` is JSON where it was, `text` where it was not. */
+/** Received answer: `body` if it is JSON, else `text`. */
 export interface Told {
   status: number;
   headers: Iterable<[string, string]>;
@@ -23,35 +23,38 @@ export interface Told {
   text?: string;
 }
 
-/** An answer without what names the request: the id that was asked for, its own id, and dates. */
+/** Returns an answer without the parts that identify the request: the requested id, the request id, and dates. */
 export function told(reply: Told, id: string): unknown {
   const body = (reply.text ?? JSON.stringify(reply.body)).replace(/"requestId":"[0-9a-f-]{36}"/, '"requestId":""');
   const { date: _date, ...headers } = Object.fromEntries(reply.headers) as Record<string, string>;
   return { status: reply.status, body: body.replaceAll(id, '{id}'), headers };
 }
 
-/** Whether an answer is a fault of the service, in any binding. */
+/** True if an answer reports an internal error of the service, in any binding. */
 export function isFault({ status, body, text }: Told): boolean {
   return status >= 500 || GRPC_FAULTS.has(status) || /"code":-32603\b/.test(text ?? JSON.stringify(body));
 }
 
-/** Whether an answer says that there is no such thing: nothing else may, not even that the caller may not ask. */
+/**
+ * True if an answer reports that the object does not exist. Strangers may get no other answer, not even a denied
+ * permission.
+ */
 export function isUnknown({ status, body, text }: Told): boolean {
   return UNKNOWN.has(status) || /"code":-32001\b/.test(text ?? JSON.stringify(body));
 }
 
-/** Whether an answer to an unknown id is what it has to be. */
+/** True if an answer is the expected one for an unknown id. */
 export function isDenial({ elsewhere }: Ask, answer: Told): boolean {
   const { body, text } = answer;
   return isUnknown(answer) || (elsewhere?.test(text ?? JSON.stringify(body)) ?? false);
 }
 
-/** UNKNOWN, INTERNAL, UNAVAILABLE, DATA_LOSS. */
+/** gRPC statuses of internal errors: UNKNOWN, INTERNAL, UNAVAILABLE, DATA_LOSS. */
 const GRPC_FAULTS: ReadonlySet<number> = new Set([2, 13, 14, 15]);
-/** Of HTTP, and NOT_FOUND of gRPC. */
+/** Statuses of unknown objects: HTTP 404, and gRPC NOT_FOUND. */
 const UNKNOWN: ReadonlySet<number> = new Set([404, 5]);
 
-/** An id of the same form that nobody has. */
+/** Returns an id of the same form that does not exist. */
 export function nobodys(id: string): string {
   return [...id]
     .map((it, index) => (/[0-9a-f]/.test(it) && index > id.length - 8 ? (it === 'f' ? '0' : 'f') : it))
@@ -68,7 +71,7 @@ const nothing = () => ({});
 
 type Params = (id: string) => Record<string, unknown>;
 
-/** Every operation of 1.0 that takes an id of a Task. */
+/** Operations of A2A 1.0 that take the id of a Task. */
 const OPERATIONS: [name: string, params: Params, headers?: Headers][] = [
   ['GetTask', of],
   ['CancelTask', of],
@@ -83,7 +86,7 @@ const OPERATIONS: [name: string, params: Params, headers?: Headers][] = [
   ['DeleteTaskPushNotificationConfig', configOf],
 ];
 
-/** JSON-RPC of 1.0, and the founding method. */
+/** Returns requests for an id over JSON-RPC of 1.0, including the method of the pre-1.0 dialect. */
 export function jsonRpcAsks(who: () => Headers): Ask[] {
   const founding: (typeof OPERATIONS)[number] = ['a2a.sendMessage', follow];
   return [...OPERATIONS, founding].map(([method, params, headers]) => ({
@@ -109,7 +112,7 @@ const REST: RestRoute[] = [
   ['DELETE', (id) => `/tasks/${id}/pushNotificationConfigs/c`],
 ];
 
-/** REST of 1.0, and the founding `/send-message`. */
+/** Returns requests for an id over REST of 1.0, including `/send-message`. */
 export function restAsks(who: () => Headers): Ask[] {
   return restOf('REST', REST, who);
 }
@@ -161,7 +164,7 @@ const LEGACY_REST: RestRoute[] = [
 
 const V0_3 = { 'a2a-version': '0.3' };
 
-/** Both bindings of 0.3. */
+/** Returns requests for an id over both bindings of A2A 0.3. */
 export function legacyAsks(who: () => Headers): Ask[] {
   const calls = LEGACY.map(([method, params, headers]): Ask => ({
     name: `0.3 ${method}${headers ? ', resumed' : ''}`,
@@ -170,11 +173,11 @@ export function legacyAsks(who: () => Headers): Ask[] {
   return [...calls, ...restOf('0.3', LEGACY_REST, () => ({ ...who(), ...V0_3 }))];
 }
 
-/** That there is no such Task, or no such tool, in the words of MCP. */
+/** Pattern of MCP's error for an unknown Task or tool. */
 const NO_TASK = /"code":-32602,"message":"(Task|workflow .+) not found/;
 const ACCEPTED = { action: 'accept', content: { answer: 'mine now' } };
 
-/** MCP; the base is the endpoint. @param tool a workflow's name */
+/** Returns requests for an id over MCP; the base is the endpoint. @param tool name of a workflow */
 export function mcpAsks(who: () => Headers, tool: () => string): Ask[] {
   const calls: [method: string, params: (id: string) => JsonObject][] = [
     ['tasks/get', (taskId) => ({ taskId })],
@@ -194,7 +197,7 @@ export function mcpAsks(who: () => Headers, tool: () => string): Ask[] {
   ];
 }
 
-/** gRPC; the base is an agent's path, or `''`. */
+/** Returns requests for an id over gRPC; the base is an agent's path, or `''`. */
 export function grpcAsks(wire: GrpcWire, who: () => Headers): Ask[] {
   return OPERATIONS.map(([operation, params, headers]) => ({
     name: `gRPC ${operation}${headers ? `, with ${Object.keys(headers).join()}` : ''}`,
@@ -205,7 +208,7 @@ export function grpcAsks(wire: GrpcWire, who: () => Headers): Ask[] {
   }));
 }
 
-/** Calls of `/api` that take an id in their path; the base is the service's. */
+/** Returns requests to `/api` with an id in their path; the base is the service's URL. */
 export function apiAsks(who: () => Headers, routes: readonly ApiRoute[]): Ask[] {
   return routes.map(([method, path, body, headers]) => ({
     name: `${method} /api${path}`,

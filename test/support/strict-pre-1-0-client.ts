@@ -3,12 +3,12 @@ import { type IncomingMessage, request } from 'node:http';
 
 type Json = Record<string, unknown>;
 
-/** A Part of the dialect from before A2A 1.0. */
+/** Part of the pre-1.0 dialect. */
 export type StrictPart =
   | { type: 'text'; text: string; mimeType: 'text/plain' }
   | { type: 'data'; data: unknown; mimeType: string };
 
-/** The Task that `a2a.sendMessage` answers with. */
+/** Task in the answer to `a2a.sendMessage`. */
 export interface StrictTask {
   id: string;
   contextId?: string;
@@ -17,7 +17,7 @@ export interface StrictTask {
   artifacts?: { name?: string; parts: StrictPart[]; index: number }[];
 }
 
-/** The Task that `POST /send-message` answers with. */
+/** Task in the answer to `POST /send-message`. */
 export interface StrictDialogueTask {
   id: string;
   contextId: string;
@@ -31,17 +31,17 @@ const STATES = ['submitted', 'working', 'input-required', 'completed', 'failed',
 export const textPart = (text: string): StrictPart => ({ type: 'text', text, mimeType: 'text/plain' });
 
 /**
- * A client from before A2A 1.0, written from the descriptions of its dialects and from nothing else. It sends what they
- * name, without a header of A2A, and throws at an answer with a member that they do not name or without one that they do.
- * A card may have more: readers of cards leave aside what they do not know.
+ * Client from before A2A 1.0, written only from the descriptions of its dialects. It sends exactly what they define,
+ * without a header of A2A, and throws if an answer has an unknown member or lacks a required one. A card may have
+ * additional members, which readers of cards ignore.
  */
 export class StrictPre10Client {
   private requests = 0;
   private said = 0;
-  /** The ids of the dialogue, as `say` keeps them between two turns. */
+  /** Ids of the dialogue, which `say` keeps from one turn to the next. */
   ids: { contextId?: string; taskId?: string } = {};
 
-  /** @param url of the agent, without `/agent-card` and `/send-message` */
+  /** @param url URL of the agent, without `/agent-card` and `/send-message` */
   constructor(private readonly url: string) {}
 
   /** Reads the card at `{url}/agent-card`. */
@@ -85,8 +85,8 @@ export class StrictPre10Client {
   }
 
   /**
-   * Says the next words of a dialogue with `POST {url}/send-message`. It sends the ids of the turn before it, and forgets
-   * them once the Task has completed.
+   * Sends the next text of a dialogue with `POST {url}/send-message`. It sends the ids of the previous turn, and
+   * forgets them once the Task has completed.
    */
   async say(text: string): Promise<StrictDialogueTask> {
     this.said += 1;
@@ -179,7 +179,7 @@ function requireDialoguePart(part: Json): void {
   requireMembers(part, ['kind', kind], ['metadata']);
 }
 
-/** Fails unless an object has all of the required members, and none but these and the optional ones. */
+/** Asserts that an object has all required members, and no others than these and the optional ones. */
 function requireMembers(value: Json, required: string[], optional: string[] = []): void {
   const names = Object.keys(value);
   const isKnown = (name: string): boolean => required.includes(name) || optional.includes(name);

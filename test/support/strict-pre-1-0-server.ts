@@ -5,23 +5,23 @@ import type { AddressInfo } from 'node:net';
 
 type Json = Record<string, unknown>;
 
-/** Answer to a text: the status of the Task, and what the agent says. */
+/** Answer to a text: the status of the Task, and the agent's text or data. */
 export interface StrictAnswer {
   status: 'created' | 'working' | 'input-required' | 'completed' | 'failed' | 'canceled';
   /** Text of the Artifact of a completed Task, or of the agent's Message. */
   text?: string;
-  /** Content of a data Part of the Artifact. */
+  /** Content of a data Part in the Artifact. */
   data?: unknown;
 }
 
 export interface StrictServerOptions {
-  /** Serves a card at `{url}/agent-card`. */
+  /** True if the agent serves a card at `{url}/agent-card`. */
   hasCard: boolean;
-  /** Throws a `JsonRpcError` to answer with an error. */
+  /** Returns the answer to a text; throws a `JsonRpcError` to answer with an error. */
   answer?: (text: string, data: unknown) => StrictAnswer;
 }
 
-/** Error of JSON-RPC that the server answers with. */
+/** JSON-RPC error with which the server answers. */
 export class JsonRpcError extends Error {
   constructor(
     readonly code: number,
@@ -40,14 +40,14 @@ interface StrictTask {
 }
 
 /**
- * An agent from before A2A 1.0, written from the description of that dialect and from nothing else. It refuses what the
- * description does not name: other methods, other members, missing members, and headers of A2A 1.0.
+ * Agent from before A2A 1.0, written only from the description of that dialect. It refuses everything that the
+ * description does not define: other methods, other members, missing members, and headers of A2A 1.0.
  * - JSON-RPC at its URL has one method, `a2a.sendMessage`, and request ids are 1, 2, 3, …
- * - It does not stream, and cannot be asked for a Task.
+ * - It does not stream, and a Task cannot be read.
  * - A Message names a Task only to answer a question of that Task.
  */
 export class StrictPre10Server {
-  /** Message of each accepted request: its text, and its data where it has some. */
+  /** Message of each accepted request: its text, and its data if it has any. */
   readonly accepted: { text: string; data?: unknown; taskId?: string }[] = [];
   /** Reason of each refused request. */
   readonly refused: string[] = [];
@@ -176,7 +176,10 @@ function parsed(body: string): Json {
   }
 }
 
-/** Checks the method first: a newer client learns from its error that it has to speak otherwise. */
+/**
+ * Checks the envelope of a request, the method first: from its error a newer client learns that it must use another
+ * dialect.
+ */
 function requireEnvelope(envelope: Json, { headers }: IncomingMessage): void {
   if (envelope['method'] !== 'a2a.sendMessage') throw new JsonRpcError(-32601, 'Method not found');
   const { jsonrpc } = members(envelope, 'the request', ['jsonrpc', 'id', 'method', 'params']);

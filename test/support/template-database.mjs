@@ -5,12 +5,12 @@ import { askTheUsual } from './usual-requests.mjs';
 
 const NAME = 'parley_template';
 const FIRST = 'parley_first';
-/** Milliseconds; a safety net. */
+/** Maximum milliseconds until the service is ready, or has ended. */
 const LIMIT = 180_000;
 
 /**
- * Boots the service once on an empty database so that every test file can copy the migrated schema.
- * Gives the template's name, or `undefined` where the service does not come up: each file then migrates its own.
+ * Starts the service once on an empty database, so that every test file can copy the migrated schema. Returns the name
+ * of this template; `undefined` if the service does not start: each file then migrates its own database.
  */
 export async function migrateTemplate(serverUrl, main) {
   // What it has compiled by its end, no other start compiles again; what it stored is no template.
@@ -21,14 +21,14 @@ export async function migrateTemplate(serverUrl, main) {
   return NAME;
 }
 
-/** What its start enqueued and its end left undone is no part of a template, nor is which database it is. */
+/** Removes from the template what the start enqueued and the end left undone, and the identity of the database. */
 async function forgetStart(serverUrl) {
   const url = new URL(serverUrl);
   url.pathname = `/${NAME}`;
   await administer(url.href, 'DELETE FROM graphile_worker._private_jobs', 'DELETE FROM installation');
 }
 
-/** Runs the service on a new database, from its start to its end. Gives whether it came up. */
+/** Runs the service on a new database from its start to its end. @returns true if it became ready */
 async function serve(serverUrl, name, main, use = async () => undefined) {
   await administer(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`, `CREATE DATABASE ${name}`);
   const url = new URL(serverUrl);
@@ -59,7 +59,7 @@ async function administer(serverUrl, ...statements) {
   await client.end();
 }
 
-/** The service's address, if it says within a minute that it is ready. What it says after that is read too. */
+/** Returns the service's address if it reports readiness within a minute. Later output is read, too. */
 function untilReady(stdout) {
   return new Promise((resolve) => {
     let text = '';

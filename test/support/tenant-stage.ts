@@ -2,16 +2,16 @@ import { IdentityProvider } from './identity-provider.js';
 import { type Stage, useStage } from './stage.js';
 import { Api } from './workflow.js';
 
-/** A service whose callers' tokens name their tenants. */
+/** Service whose callers' tokens name their tenants. */
 export interface TenantStage {
   readonly stage: Stage;
-  /** The environment of further replicas. */
+  /** Environment of further replicas. */
   readonly env: Record<string, string>;
-  /** The API as someone of a tenant calls it, at the stage's service unless told otherwise. */
+  /** Returns the API as a caller of a tenant uses it; default: at the stage's service. */
   caller(sub: string, org: string, url?: string): Promise<Api>;
 }
 
-/** @param extra further environment of the service */
+/** @param extra additional environment of the service */
 export function useTenants(extra: Record<string, string> = {}): TenantStage {
   const env: Record<string, string> = {};
   let provider: IdentityProvider | undefined;

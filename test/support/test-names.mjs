@@ -2,8 +2,8 @@ import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
 
 /**
- * `NODE_OPTIONS=--import=<this file>`: names of `TEST_NAMES` (JSON: a name, and its addresses at each look-up) resolve as
- * a test wants it; the last addresses stay. All other names are looked up as ever.
+ * Module for `NODE_OPTIONS=--import=<this file>`: names in `TEST_NAMES` (JSON: each name with its addresses at each
+ * lookup) resolve as a test specifies; the last addresses are repeated. All other names are resolved as usual.
  */
 const names = JSON.parse(process.env.TEST_NAMES ?? '{}');
 const { lookup } = dns;

@@ -6,11 +6,11 @@ import { LOOPBACK_ALLOWED } from './callers.js';
 
 const AUDIENCE = 'parley';
 
-/** An identity provider whose tokens name a tenant. */
+/** Identity provider whose tokens name a tenant. */
 export interface TokenIssuer {
-  /** The environment of a service that believes it. */
+  /** Environment of a service that trusts this provider. */
   env: Record<string, string>;
-  /** What a caller sends with every call. */
+  /** Returns the headers that authenticate a caller. */
   headers(owner: string, tenant: string): Promise<Record<string, string>>;
   stop(): Promise<void>;
 }

@@ -9,20 +9,20 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request for a token. */
+/** Received request for a token. */
 export interface TokenRequest {
   headers: IncomingHttpHeaders;
   form: Record<string, string>;
 }
 
-/** An authorization server that issues tokens for the client credentials grant, and knows which are still good. */
+/** Authorization server that issues tokens by the client credentials grant, and knows which of them are valid. */
 export class TokenServer {
   readonly requests: TokenRequest[] = [];
-  /** Every token that it issued. */
+  /** Issued tokens. */
   readonly issued: string[] = [];
-  /** Seconds that its tokens live. */
+  /** Lifetime of the tokens, in seconds. */
   lifetime: number;
-  /** Answers the next requests instead of a token. */
+  /** Answers to the next requests in place of a token. */
   readonly next: { status: number; body: string }[] = [];
   private readonly ends = new Map<string, number>();
 
@@ -45,13 +45,13 @@ export class TokenServer {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/token`;
   }
 
-  /** Whether an `Authorization` header has a token that has not ended. */
+  /** True if an `Authorization` header has a token that is still valid. */
   accepts(authorization: string | undefined): boolean {
     const end = this.ends.get(authorization?.replace(/^Bearer /, '') ?? '');
     return end !== undefined && performance.now() < end;
   }
 
-  /** Ends every token before its time. */
+  /** Invalidates every token before it expires. */
   revoke(): void {
     this.ends.clear();
   }

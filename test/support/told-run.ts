@@ -14,7 +14,9 @@ export interface ToldWorkflow {
 
 const AT = Date.parse('2026-11-22T10:00:00.000Z');
 
-/** Lets a page see a run with these events, whatever the service has: what no real run tells can be shown so. */
+/**
+ * Shows a page a run with these events, whatever the service has. This makes states testable that no real run reaches.
+ */
 export async function tellRun(page: Page, url: string, workflow: ToldWorkflow, events: ToldEvent[]): Promise<void> {
   const frames = events.map((event, index) => {
     const timestamp = new Date(AT + index * 10).toISOString();

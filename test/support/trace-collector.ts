@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { readOtlpProtobuf } from './otlp-protobuf.js';
 import { until } from './until.js';
 
-/** A span as OTLP has it in JSON. */
+/** Span in the JSON encoding of OTLP. */
 export interface CollectedSpan {
   traceId: string;
   spanId: string;
@@ -43,7 +43,7 @@ interface ExportBody {
   }[];
 }
 
-/** A receiver of OTLP over HTTP, in both encodings: it keeps every span that it was sent, as often as it came. */
+/** Receiver of OTLP over HTTP, in both encodings. It records every received span, including repeated ones. */
 export class TraceCollector {
   readonly all: CollectedSpan[] = [];
   readonly headers: IncomingHttpHeaders[] = [];
@@ -65,12 +65,12 @@ export class TraceCollector {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** The spans of a trace, each once. */
+  /** Returns the spans of a trace, each once. */
   of(traceId: string): CollectedSpan[] {
     return [...new Map(this.all.filter((it) => it.traceId === traceId).map((it) => [it.spanId, it])).values()];
   }
 
-  /** Waits until a trace has a span for each of these names. */
+  /** Waits until a trace has a span for each of these names, and returns the spans. */
   async until(traceId: string, names: readonly string[]): Promise<CollectedSpan[]> {
     const found = await until(
       () => {
@@ -112,7 +112,7 @@ export class TraceCollector {
   }
 }
 
-/** Spans whose parent is none of the trace's own. */
+/** Returns the spans whose parent is not in the list. */
 export function orphans(spans: readonly CollectedSpan[], root?: string): CollectedSpan[] {
   const known = new Set([...spans.map(({ spanId }) => spanId), root]);
   return spans.filter(({ parentSpanId }) => parentSpanId !== undefined && !known.has(parentSpanId));

@@ -1,13 +1,14 @@
 import pg from 'pg';
 
-/** Any number: there is no other lock on the database that the server of the tests begins with. */
+/** Key of an advisory lock. Any number is possible, since the initial database of the test server has no other lock. */
 const LOCK = 1;
-/** More than all files with turns take on a busy machine. */
+/** Milliseconds that exceed the total time of all files that take turns, even on a busy machine. */
 const ALL_TURNS_MS = 3_600_000;
 
 /**
- * A file that fills the memory or the processors of a machine waits, before its service starts, until no other such file
- * is under way in this run. Called before `useStage()`; test/sequencer.mjs spreads these files, so that few wait.
+ * Makes a test file that fills the memory or the processors of the machine wait, before its service starts, until no
+ * other such file of this test run executes. Call it before `useStage()`. test/sequencer.mjs spreads these files, so
+ * that few of them wait.
  */
 export function takeTurns(): void {
   let turn: pg.Client | undefined;

@@ -3,7 +3,7 @@ import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from '@swc/core';
 
-/** `node --import <this file> some.ts`: runs the sources as the build would compile them. */
+/** Module for `node --import <this file> some.ts`: compiles sources as the build does. */
 registerHooks({
   resolve(specifier, context, next) {
     if (specifier.startsWith('#libs/')) return next(specifier, { ...context, conditions: ['source'] });

@@ -1,18 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Less than a test's own limit (jest.config.mjs), so that the failure names what was waited for. */
+/**
+ * Default time limit of waits. It is below that of a test (jest.config.mjs), so that the failure names the awaited
+ * condition.
+ */
 export const SAFETY_NET_MS = 180_000;
 
 export interface Deadline {
-  /** Milliseconds until the wait is given up; three minutes unless told otherwise: a safety net, which no test asserts. */
+  /** Milliseconds after which the wait fails; default three minutes. It is a safety net, and no test asserts it. */
   within?: number;
-  /** Name of the awaited condition, for the failure; a function may add the last value seen. */
+  /** Description of the awaited condition, for the failure. A function may include the last value. */
   what?: string | (() => string);
 }
 
 /**
- * Polls until the probe gives a value that is neither `undefined` nor `false`; throws when the deadline passes. It asks
- * more and more seldom: who is waited for needs the processor.
+ * Polls until the probe returns a value that is neither `undefined` nor `false`. Throws when the time limit passes. The
+ * pauses grow, since the awaited work needs the processor.
  */
 export async function until<T>(
   probe: () => T | undefined | false | Promise<T | undefined | false>,
@@ -29,7 +32,7 @@ export async function until<T>(
   }
 }
 
-/** The promise's value; throws when the deadline passes first. */
+/** Awaits a promise. Throws if the time limit passes first. */
 export async function before<T>(promise: Promise<T>, deadline: Deadline = {}): Promise<T> {
   const { within = SAFETY_NET_MS, what = 'a promise' } = deadline;
   const stop = new AbortController();

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import type { TestDatabase } from './postgres.js';
 import { until } from './until.js';
 
-/** A file as the answer to its upload describes it. */
+/** Uploaded file, as the answer to its upload describes it. */
 export interface SentFile {
   id: string;
   name: string;
@@ -15,10 +15,10 @@ export interface SentFile {
   expiresAt?: string;
 }
 
-/** Returns the SHA-256 of a content, as files have it. */
+/** Returns the SHA-256 digest of a content, as files have it. */
 export const digest = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
-/** Returns a form that uploads files. */
+/** Creates a form that uploads files. */
 export function formOf(...files: [name: string, content: Buffer, type?: string][]): FormData {
   const form = new FormData();
   for (const [name, content, type = 'application/octet-stream'] of files)
@@ -26,7 +26,7 @@ export function formOf(...files: [name: string, content: Buffer, type?: string][
   return form;
 }
 
-/** Sends the first 300,000 bytes of an upload, and no more. */
+/** Starts an upload that sends its first 300,000 bytes and then stops. */
 export function openUpload(url: string, key: string, length: number): Socket {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -36,14 +36,14 @@ export function openUpload(url: string, key: string, length: number): Socket {
   return socket;
 }
 
-/** Has the upkeep of files run as soon as it can. */
+/** Makes the upkeep job of files due now. */
 export async function startUpkeep({ query }: Pick<TestDatabase, 'query'>): Promise<void> {
   await query(
     `SELECT graphile_worker.add_job('files.upkeep', queue_name => 'files.upkeep', job_key => 'files.upkeep')`,
   );
 }
 
-/** Runs the upkeep of files to its end. */
+/** Runs the upkeep job of files to its end. */
 export async function endUpkeep(database: Pick<TestDatabase, 'query'>): Promise<void> {
   await startUpkeep(database);
   const jobs = "SELECT FROM graphile_worker.jobs WHERE task_identifier = 'files.upkeep' AND run_at <= now()";

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 
-/** Of one answer, in milliseconds; a safety net. */
+/** Maximum milliseconds of one answer. */
 const LIMIT = 180_000;
 
 /**
- * Asks of a service what most tests ask of theirs, so that it has compiled what that takes. What it answers is for the tests
- * to see; nothing of it fails here.
- * @param {string} url its base URL
+ * Sends a service the requests that most tests send, so that their code is compiled. Answers are not checked here.
+ * @param {string} url base URL of the service
  */
 export async function askTheUsual(url) {
   const ask = async (method, path, body) => {
@@ -64,7 +63,7 @@ async function talk(ask) {
 
 const script = (id, ...otherwise) => ({ id, type: 'script', config: { script: { rules: [], otherwise } } });
 
-/** One node calls another one as an agent elsewhere. */
+/** Creates a workflow with a node that calls another node as a remote agent. */
 function usualWorkflow(url) {
   const steps = [{ status: 'working' }, { artifact: { parts: [{ text: 'said' }] } }, { complete: 'done' }];
   const far = { endpoint_url: `${url}/a2a/workflows/usual/nodes/says`, prompt: '{{in}}' };

@@ -6,13 +6,16 @@ import { fileURLToPath } from 'node:url';
 import { compiled } from './typescript-hooks.mjs';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** What is measured: the sources of the service, its programs and its libraries, without their tests and doubles. */
+/**
+ * Pattern of the measured files: the sources of the service, its programs and its libraries, without tests and test
+ * doubles.
+ */
 const MEASURED = /^(?:libs|src|apps)\/(?!.*\/testing\/)(?!.*\.spec\.ts$).*\.ts$/;
 const INLINE_MAP = /\n\/\/# sourceMappingURL=data:application\/json;(?:charset=utf-8;)?base64,(\S+)\s*$/;
 
 /**
- * Measures which code the tests of a file execute. Modules live as long as their worker, which measures all the time: each
- * file has what was executed since the last one. The report adds the files up.
+ * Measures the code that the tests of a file execute. Modules live as long as their worker, which measures all the
+ * time: each file gets what was executed since the previous one. The report adds the files up.
  */
 export class V8Coverage {
   #session;
@@ -32,7 +35,7 @@ export class V8Coverage {
     this.#scripts = result.filter(({ url }) => url.startsWith('file:') && isMeasured(fileURLToPath(url)));
   }
 
-  /** Returns what Jest's reporter takes: each script with its source, compiled and as it was written. */
+  /** Returns the input of Jest's reporter: each script with its compiled and its original source. */
   result() {
     return this.#scripts.map((script) => {
       const url = fileURLToPath(script.url);

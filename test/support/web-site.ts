@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A site of somebody else on this machine: every address of it is an empty page. */
+/** Web site of another origin on this machine. Each of its addresses is an empty page. */
 export class WebSite {
-  /** How many requests it got. */
+  /** Number of received requests. */
   hits = 0;
   port = 0;
   private readonly server = createServer((_request, response) => {
@@ -20,7 +20,7 @@ export class WebSite {
     return site;
   }
 
-  /** Its origin under a name that leads here. */
+  /** Returns the site's origin under a host name that resolves to this machine. */
   at(name: string): string {
     return `http://${name}:${this.port}`;
   }

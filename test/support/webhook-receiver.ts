@@ -10,7 +10,7 @@ import type { StreamResponse } from '#libs/protocol';
 import { listenAnywhere } from './free-port.mjs';
 import { SAFETY_NET_MS, until } from './until.js';
 
-/** One request that a receiver got, with the status that it answered. */
+/** Received request, and the status of its answer. */
 export interface ReceivedNotification {
   id: string;
   headers: IncomingHttpHeaders;
@@ -19,14 +19,14 @@ export interface ReceivedNotification {
   answered: number;
 }
 
-/** A webhook of a client: a real HTTP server that records every notification. */
+/** Webhook of a client: a real HTTP server that records every notification. */
 export class WebhookReceiver {
   readonly received: ReceivedNotification[] = [];
-  /** The status of the next answers, in order; then 200. */
+  /** Statuses of the next answers, in order; then 200. */
   statuses: number[] = [];
-  /** Whether it holds its answers back until `release`. */
+  /** True to hold answers back until `release`. */
   holds = false;
-  /** Requests that have no answer yet, all that came, and the most that were under way at once. */
+  /** Number of requests without an answer. `requests` counts all, `mostUnderWay` the most at the same time. */
   underWay = 0;
   requests = 0;
   mostUnderWay = 0;
@@ -50,13 +50,13 @@ export class WebhookReceiver {
     return `http://127.0.0.1:${this.port}/hook`;
   }
 
-  /** What it took, each notification once, in the order of its first acceptance. */
+  /** Accepted notifications, each once, in the order of their first acceptance. */
   get accepted(): ReceivedNotification[] {
     const seen = new Set<string>();
     return this.received.filter(({ id, answered }) => answered < 300 && !seen.has(id) && seen.add(id));
   }
 
-  /** `task`, the state of a status or `artifact`, for each of `accepted`. */
+  /** Kind of each notification in `accepted`: `task`, the state of a status update, or `artifact`. */
   get story(): string[] {
     return this.accepted.map(({ event }) => {
       if ('statusUpdate' in event) return event.statusUpdate.status.state;
@@ -64,7 +64,7 @@ export class WebhookReceiver {
     });
   }
 
-  /** Waits until it has taken a terminal status. */
+  /** Waits until a notification with a terminal status was accepted. */
   async ended(within = SAFETY_NET_MS): Promise<void> {
     await until(() => /COMPLETED|FAILED|CANCELED|REJECTED/.test(this.story.at(-1) ?? ''), {
       within,
@@ -72,13 +72,13 @@ export class WebhookReceiver {
     });
   }
 
-  /** Answers what it holds back, and everything from now on. */
+  /** Sends the answers that were held back, and holds back no further ones. */
   release(): void {
     this.holds = false;
     for (const answer of this.held.splice(0)) answer();
   }
 
-  /** Refuses connections until `comeUp`. */
+  /** Stops listening, so that connections are refused until `comeUp`. */
   async goDown(): Promise<void> {
     this.server.closeAllConnections();
     this.server.close();

@@ -7,24 +7,24 @@ export interface WireRequest {
   method: string;
   path: string;
   headers: IncomingHttpHeaders;
-  /** The body as JSON; `undefined` where there was none. */
+  /** Body as JSON; `undefined` without a body. */
   body: JsonObject | undefined;
 }
 
 export interface WireCard {
   binding?: 'JSONRPC' | 'HTTP+JSON';
-  /** The protocol's version, 1.0 unless told otherwise; '' leaves it out. */
+  /** Protocol version in the card, default 1.0; '' omits it. */
   version?: '1.0' | '0.3' | '2.0' | '';
   streaming?: boolean;
   tenant?: string;
   cacheControl?: string;
 }
 
-/** An agent whose card is all it has of A2A: what it answers, down to the bytes, is the test's. */
+/** Agent with a card, whose answers a test sets byte by byte. */
 export class WireAgent {
   readonly requests: WireRequest[] = [];
   readonly cardReads: IncomingHttpHeaders[] = [];
-  /** The agent's name in its card. */
+  /** Name of the agent in its card. */
   name = 'wire';
 
   private constructor(

@@ -1,41 +1,41 @@
 import type { JsonObject, StreamResponse } from '#libs/protocol';
 
-/** Where a service's agents are reached. */
+/** Addresses at which the agents of a service are reached. */
 export interface Endpoints {
-  /** Without a slash at the end. */
+  /** Base URL without a trailing slash. */
   url: string;
-  /** `host:port` of gRPC. */
+  /** Target of gRPC, as `host:port`. */
   grpc: string;
 }
 
 export interface WireError {
-  /** The binding's own number: of JSON-RPC, of HTTP, or of gRPC. */
+  /** Error code of the binding: of JSON-RPC, HTTP or gRPC. */
   code: number;
   message: string;
   reason?: string;
   domain?: string;
-  /** The names of the fields that are blamed. */
+  /** Names of the invalid fields. */
   fields: string[];
 }
 
 export interface Answer<T = JsonObject> {
   result?: T;
   error?: WireError;
-  /** The `a2a-extensions` of the answer. */
+  /** Value of `a2a-extensions` in the answer. */
   extensions?: string;
 }
 
 export interface OpenStream {
   items: AsyncIterable<StreamResponse>;
-  /** Leaves without a word. */
+  /** Closes the connection abruptly. */
   leave(): void;
 }
 
-/** One binding of A2A 1.0, driven from outside. Paths are those below `/a2a`; `''` is the service. */
+/** Client of one binding of A2A 1.0, without Parley's own code. Paths are those below `/a2a`; `''` is the service. */
 export interface WireBinding {
   readonly name: 'JSONRPC' | 'HTTP+JSON' | 'GRPC';
   call<T = JsonObject>(path: string, operation: string, params: JsonObject, headers?: Headers): Promise<Answer<T>>;
-  /** @throws WireFailure where it is refused */
+  /** Opens a stream. @throws WireFailure if it is refused */
   open(path: string, operation: string, params: JsonObject, headers?: Headers): Promise<OpenStream>;
 }
 
@@ -47,7 +47,7 @@ export class WireFailure extends Error {
   }
 }
 
-/** An error from a binding's own number and its `google.rpc` details as ProtoJSON. */
+/** Creates an error from the code of a binding and its `google.rpc` details as ProtoJSON. */
 export function wireError(code: number, message: string, details: JsonObject[] = []): WireError {
   const of = (type: string) => details.find((it) => String(it['@type']).endsWith(type));
   const info = of('.ErrorInfo') as { reason: string; domain: string } | undefined;

@@ -59,7 +59,7 @@ export interface RunEvent {
   [flat: string]: unknown;
 }
 
-/** A name that no other test uses. */
+/** Returns a name that no other test uses. */
 export function unique(prefix: string): string {
   return `${prefix}_${randomBytes(4).toString('hex')}`;
 }
@@ -67,19 +67,22 @@ export function unique(prefix: string): string {
 export const input = (id: string): WorkflowNode => ({ id, type: 'input' });
 export const output = (id: string, config: JsonObject = {}): WorkflowNode => ({ id, type: 'output', config });
 export const echo = (id: string, config: JsonObject = {}): WorkflowNode => ({ id, type: 'agent', config });
-/** Its time is a safety net: the half a minute that it has by itself is over soon on a busy machine. */
+/**
+ * Creates an `external` node for an agent at a URL. Its timeout is a safety net: the default of half a minute is too
+ * short on a busy machine.
+ */
 export const external = (id: string, url: string, config: JsonObject = {}): WorkflowNode => ({
   id,
   type: 'external',
   config: { endpoint_url: url, timeout: 600, ...config },
 });
-/** A script node that answers every Message with these steps. */
+/** Creates a `script` node that answers every Message with these steps. */
 export const script = (id: string, ...steps: JsonObject[]): WorkflowNode => ({
   id,
   type: 'script',
   config: { script: { rules: [], otherwise: steps } },
 });
-/** A script node with rules. */
+/** Creates a `script` node with rules. */
 export const ruled = (
   id: string,
   rules: JsonObject[],
@@ -89,22 +92,22 @@ export const ruled = (
   type: 'script',
   config: { script: { rules, otherwise } },
 });
-/** A script node whose card says this, and that answers every Message with these steps. */
+/** Creates a `script` node with these members of its card, which answers every Message with these steps. */
 export const declaring = (id: string, agent: JsonObject, ...steps: JsonObject[]): WorkflowNode => ({
   id,
   type: 'script',
   config: { script: { agent, rules: [], otherwise: steps } },
 });
-/** Steps of a script that answers with one text Artifact. */
+/** Creates the steps of a script that answers with one text Artifact. */
 export const says = (text: string): JsonObject[] => [{ artifact: { parts: [{ text }] } }, { complete: 'done' }];
 
-/** Nodes in a row, each the parent of the next. */
+/** Creates a workflow whose nodes form a chain. */
 export function linear(name: string, ...nodes: WorkflowNode[]): Workflow {
   const edges = nodes.slice(1).map((node, index) => ({ from: nodes[index]?.id ?? '', to: node.id }));
   return { name, nodes, edges };
 }
 
-/** `top` before every node of the middle, and all of them before `bottom`. */
+/** Creates a workflow in which `top` precedes every middle node, and these precede `bottom`. */
 export function diamond(name: string, top: WorkflowNode, middle: WorkflowNode[], bottom: WorkflowNode): Workflow {
   const edges = [
     ...middle.map(({ id }) => ({ from: top.id, to: id })),
@@ -113,9 +116,9 @@ export function diamond(name: string, top: WorkflowNode, middle: WorkflowNode[],
   return { name, nodes: [top, ...middle, bottom], edges };
 }
 
-/** The management API of one service. */
+/** Client of the management API of one service. */
 export class Api {
-  /** @param headers sent with every call */
+  /** @param headers headers of every call */
   constructor(
     readonly url: string,
     readonly headers: Record<string, string> = {},
@@ -141,14 +144,14 @@ export class Api {
     };
   }
 
-  /** Saves a new workflow; throws where it is refused. */
+  /** Saves a new workflow; throws if it is refused. */
   async save(workflow: Workflow): Promise<Workflow> {
     const reply = await this.call('POST', '/workflows', workflow);
     if (reply.status !== 201) throw new Error(`Saving ${workflow.name} failed: ${reply.status} ${reply.text}`);
     return workflow;
   }
 
-  /** Starts a run and gives its id at once. */
+  /** Starts a run and returns its id. */
   async start(workflow: string, inputs: JsonObject = {}, headers: Record<string, string> = {}): Promise<string> {
     const reply = await this.call<{ runId: string }>('POST', `/workflows/${workflow}/runs`, { inputs }, headers);
     if (reply.status !== 202) throw new Error(`Starting ${workflow} failed: ${reply.status} ${reply.text}`);
@@ -161,13 +164,13 @@ export class Api {
     return reply.body;
   }
 
-  /** Saves a workflow, runs it to its end, and gives the run. */
+  /** Saves a workflow, runs it to its end, and returns the run. */
   async finish(workflow: Workflow, inputs: JsonObject = {}, within = SAFETY_NET_MS): Promise<Run> {
     await this.save(workflow);
     return this.ended(await this.start(workflow.name, inputs), within);
   }
 
-  /** Waits until a run has completed, failed or was canceled. */
+  /** Waits until a run has ended, and returns it. */
   ended(runId: string, within = SAFETY_NET_MS): Promise<Run> {
     return this.reached(runId, ['completed', 'failed', 'canceled'], within);
   }
@@ -183,7 +186,7 @@ export class Api {
     );
   }
 
-  /** The founding document's call: the run's events, until `done`. */
+  /** Starts a run, and opens the stream of its events until `done`. */
   stream(workflow: string, inputs?: JsonObject): Promise<SseReader<RunEvent>> {
     return SseReader.open<RunEvent>(`${this.url}/api/workflows/${workflow}/run`, {
       method: 'POST',
@@ -196,7 +199,7 @@ export class Api {
     return SseReader.open<RunEvent>(`${this.url}/api/runs/${runId}/events`, { headers: this.headers, lastEventId });
   }
 
-  /** Saves a workflow and gives every frame of one run of it. */
+  /** Saves a workflow, runs it once, and returns all frames of the run. */
   async trace(workflow: Workflow, inputs: JsonObject = {}): Promise<SseFrame<RunEvent>[]> {
     await this.save(workflow);
     return (await this.stream(workflow.name, inputs)).all();
@@ -214,12 +217,12 @@ export interface ApiReply<T> {
   body: T;
 }
 
-/** An event as `type:node`, for whole-sequence comparisons. */
+/** Returns an event as `type:node`, for comparisons of whole sequences. */
 export function step(frame: SseFrame<RunEvent>): string {
   return frame.data.node_id === undefined ? `${frame.event}` : `${frame.event}:${frame.data.node_id}`;
 }
 
-/** The first text Part of a list of Artifacts. */
+/** Returns the first text in a list of Artifacts. */
 export function textOf(artifacts: readonly Artifact[] | undefined): string | undefined {
   return artifacts?.[0]?.parts.find((part) => part.text !== undefined)?.text;
 }

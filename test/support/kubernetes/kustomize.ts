@@ -10,8 +10,8 @@ export interface Manifest {
 }
 
 /**
- * A group of tests that render manifests; where there is no `kubectl` that can (1.21 or newer) they are reported as
- * skipped, with the reason.
+ * Describes tests that render manifests. Without a `kubectl` of version 1.21 or newer they are reported as skipped,
+ * with the reason.
  */
 export function describeWithKustomize(name: string, tests: () => void): void {
   const { status, stdout } = spawnSync('kubectl', ['version', '--client', '--output=json'], { encoding: 'utf8' });
@@ -21,7 +21,7 @@ export function describeWithKustomize(name: string, tests: () => void): void {
   else describe['skip'](`${name} (skipped: ${reason})`, tests);
 }
 
-/** What `kubectl kustomize` makes of a folder of deploy/k8s. */
+/** Returns the manifests that `kubectl kustomize` renders from a folder of deploy/k8s. */
 export function rendered(folder: string): Manifest[] {
   const { status, stdout, stderr } = spawnSync('kubectl', ['kustomize', `deploy/k8s/${folder}`], { encoding: 'utf8' });
   if (status !== 0 || stderr !== '') throw new Error(`kubectl kustomize ${folder}: ${stderr}`);
@@ -36,12 +36,12 @@ export function manifest<T = Manifest>(manifests: readonly Manifest[], kind: str
 
 type PodSpec = NonNullable<NonNullable<IDeployment['spec']>['template']['spec']>;
 
-/** The Deployment as far as the tests read it. */
+/** Members of the Deployment that the tests read. */
 export interface RenderedDeployment {
   spec: NonNullable<IDeployment['spec']>;
   pod: PodSpec;
   container: PodSpec['containers'][number];
-  /** The container's environment: settings, and by `secrets` what it takes of them. */
+  /** Returns the container's environment: its settings, and the values that it takes from `secrets`. */
   environment(secrets: Readonly<Record<string, string>>): Record<string, string>;
 }
 

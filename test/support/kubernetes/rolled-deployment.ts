@@ -4,18 +4,18 @@ import { until } from '../until.js';
 import type { RenderedDeployment } from './kustomize.js';
 import { ServiceProxy } from './service-proxy.js';
 
-/** How long those that send requests may not know yet that an endpoint is gone. */
+/** Milliseconds for which clients may still send requests to an endpoint that was removed. */
 const PROPAGATION_MS = 1_000;
 
 type Probe = NonNullable<RenderedDeployment['container']['readinessProbe']>;
 
 /**
- * Replicas of the built service as Kubernetes runs them: with the Deployment's environment, probes, preStop and grace
- * time, behind a Service.
+ * Replicas of the built service as Kubernetes runs them: with the Deployment's environment, probes, preStop hook and
+ * grace time, behind a Service.
  */
 export class RolledDeployment {
   private readonly pods: Parley[] = [];
-  /** Those that had to be killed, as their grace time had passed. */
+  /** Number of replicas that were killed because their grace time had passed. */
   killed = 0;
 
   private constructor(
@@ -24,7 +24,7 @@ export class RolledDeployment {
     readonly service: ServiceProxy,
   ) {}
 
-  /** @param overrides what differs on this machine, such as the port */
+  /** @param overrides settings that differ on this machine, such as the port */
   static async start(
     deployment: RenderedDeployment,
     secrets: Readonly<Record<string, string>>,
@@ -41,8 +41,8 @@ export class RolledDeployment {
   }
 
   /**
-   * Replaces every replica: one more is ready and has stayed so, then an old one is told to end, and so on. While that one
-   * ends the next one starts: a pod that is ending does not count any more.
+   * Replaces every replica: starts a new one, waits until it is and stays ready, then terminates an old one, and so on.
+   * The next replica starts while the old one is still terminating, since Kubernetes does not count such pods.
    */
   async restart(): Promise<void> {
     const { minReadySeconds = 0 } = this.deployment.spec;
@@ -69,7 +69,10 @@ export class RolledDeployment {
     this.serve();
   }
 
-  /** As the kubelet does: preStop, SIGTERM, and SIGKILL when the grace time, which begins before preStop, has passed. */
+  /**
+   * Terminates a replica as the kubelet does: preStop hook, SIGTERM, and SIGKILL when the grace time has passed, which
+   * begins before preStop.
+   */
   private async end(pod: Parley): Promise<void> {
     const { pod: spec, container } = this.deployment;
     const over = new AbortController();

@@ -14,8 +14,8 @@ interface ModelClass {
 }
 
 /**
- * What is wrong with manifests by the schemas of Kubernetes and of Prometheus's operator: values by their validators, and
- * fields that nobody knows by their types, since the schemas let those pass.
+ * Returns the problems of manifests by the schemas of Kubernetes and of Prometheus's operator. Validators check values;
+ * types check for unknown fields, which the schemas allow.
  */
 export async function schemaProblems(manifests: readonly Manifest[]): Promise<string[]> {
   const values = await Promise.all(manifests.map(valueProblem));

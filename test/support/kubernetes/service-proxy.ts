@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 /**
- * What a Service of Kubernetes does: each connection goes to one of the endpoints, in turn. It knows nothing of HTTP,
- * asks nobody how he is, and tries nothing twice.
+ * Proxy that behaves like a Service of Kubernetes: each connection goes to the next endpoint. It does not understand
+ * HTTP, checks no health and retries nothing.
  */
 export class ServiceProxy {
   private endpoints: readonly string[] = [];
@@ -24,7 +24,7 @@ export class ServiceProxy {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** The URLs that new connections go to; those that exist stay where they are. */
+  /** Sets the URLs to which new connections go. Existing connections stay where they are. */
   serve(urls: readonly string[]): void {
     this.endpoints = urls;
   }

@@ -1,31 +1,31 @@
 import { join } from 'node:path';
 
-/** One of the two PostgreSQL nodes. */
+/** Ports and name of one of the two PostgreSQL nodes. */
 export interface NodePlan {
   name: string;
-  /** Of PostgreSQL, on 127.0.0.1. */
+  /** Port of PostgreSQL, on 127.0.0.1. */
   port: number;
-  /** Of Patroni's REST API. */
+  /** Port of Patroni's REST API. */
   restPort: number;
 }
 
-/** What a cluster is made of, before anything runs. */
+/** Configuration of a cluster that is not running yet. */
 export interface ClusterPlan {
-  /** Everything lies and runs in it. */
+  /** Folder of all files of the cluster. */
   folder: string;
-  /** Where PostgreSQL's own programs are. */
+  /** Folder of PostgreSQL's programs. */
   binaries: string;
   password: string;
   etcdPort: number;
   etcdPeerPort: number;
-  /** Of HAProxy: leads to the leader. */
+  /** Port of HAProxy, which leads to the leader. */
   port: number;
   nodes: readonly NodePlan[];
 }
 
 /**
- * Seconds. A leader that is gone is replaced once its key has run out (`ttl`, at least 20); for that a living one renews
- * it in time, `loop_wait + 2 * retry_timeout` may not be more.
+ * Timing of Patroni in seconds. A lost leader is replaced once its key has expired (`ttl`, at least 20). For a living
+ * leader to renew its key in time, `loop_wait + 2 * retry_timeout` may not exceed `ttl`.
  */
 export const TIMING = { ttl: 20, loop_wait: 4, retry_timeout: 8 } as const;
 
@@ -38,7 +38,7 @@ const POSTGRES_PARAMETERS = {
   fsync: 'off',
 };
 
-/** What `etcd` is started with. */
+/** Returns the arguments of `etcd`. */
 export function etcdArguments({ folder, etcdPort, etcdPeerPort }: ClusterPlan): string[] {
   const [client, peer] = [`http://127.0.0.1:${etcdPort}`, `http://127.0.0.1:${etcdPeerPort}`];
   return Object.entries({
@@ -53,7 +53,7 @@ export function etcdArguments({ folder, etcdPort, etcdPeerPort }: ClusterPlan): 
   }).map(([key, value]) => `--${key}=${value}`);
 }
 
-/** The configuration of one node's Patroni (JSON, which is YAML as well). */
+/** Returns the configuration of one node's Patroni, as JSON, which is valid YAML. */
 export function patroniSettings(plan: ClusterPlan, node: NodePlan): object {
   const home = join(plan.folder, node.name);
   const account = (username: string): object => ({ username, password: plan.password });
@@ -84,7 +84,10 @@ export function patroniSettings(plan: ClusterPlan, node: NodePlan): object {
   };
 }
 
-/** What all nodes agree on: a commit is answered when the standby has it; while there is none, commits wait. */
+/**
+ * Returns the settings that all nodes share: a commit is acknowledged when the synchronous standby has it; without a
+ * standby, commits wait.
+ */
 function sharedSettings(): object {
   return {
     ...TIMING,
@@ -95,7 +98,10 @@ function sharedSettings(): object {
   };
 }
 
-/** HAProxy leads to whom Patroni calls the leader, and ends the connections to whom it does not any more. */
+/**
+ * Returns the configuration of HAProxy: it leads to the node that Patroni reports as the leader, and closes the
+ * connections to any other node.
+ */
 export function haproxySettings({ port, nodes }: ClusterPlan): string {
   return [
     'global',

@@ -2,28 +2,28 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { installPackages } from '../debian-install.js';
 
-/** Each of Debian's packages, and the program that is needed of it. */
+/** Required program of each Debian package. */
 const PROGRAMS = { patroni: '/usr/bin/patroni', 'etcd-server': '/usr/bin/etcd', haproxy: '/usr/sbin/haproxy' } as const;
 const VERSIONS = '/usr/lib/postgresql';
 
-/** Where the programs of a cluster are, and the account that runs them. */
+/** Paths of the programs of a cluster, and the account that runs them. */
 export interface ClusterPrograms {
   patroni: string;
   etcd: string;
   haproxy: string;
-  /** The folder of PostgreSQL's own. */
+  /** Folder of PostgreSQL's programs. */
   postgres: string;
   uid: number;
   gid: number;
 }
 
-/** Why there can be no cluster on this machine, for whoever asked for one. */
+/** Reports that this machine cannot run a cluster, with the reason. */
 export class NoClusterHere extends Error {
   override readonly name = 'NoClusterHere';
 }
 
 /**
- * The programs of a Patroni cluster, from Debian's packages; those that are missing are installed.
+ * Returns the programs of a Patroni cluster from Debian's packages; installs those that are missing.
  * @throws NoClusterHere
  */
 export function clusterPrograms(say: (line: string) => void): ClusterPrograms {
@@ -40,7 +40,7 @@ export function clusterPrograms(say: (line: string) => void): ClusterPrograms {
   return { patroni, etcd, haproxy, postgres: postgresPrograms()!, ...account() };
 }
 
-/** Of the newest version that is installed. */
+/** Returns the folder of the newest installed version of PostgreSQL's programs. */
 function postgresPrograms(): string | undefined {
   const versions = existsSync(VERSIONS) ? readdirSync(VERSIONS).filter((it) => Number(it) >= 15) : [];
   const folders = versions.sort((a, b) => Number(b) - Number(a)).map((version) => `${VERSIONS}/${version}/bin`);
@@ -59,7 +59,7 @@ function install(packages: readonly string[]): void {
   }
 }
 
-/** PostgreSQL refuses to run as root; its packages bring this account. */
+/** Returns the account of Debian's packages that runs PostgreSQL, since PostgreSQL refuses to run as root. */
 function account(): { uid: number; gid: number } {
   const id = (flag: string): number => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout.trim());
   const [uid, gid] = [id('-u'), id('-g')];

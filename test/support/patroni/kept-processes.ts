@@ -10,7 +10,7 @@ interface News {
   error?: string;
 }
 
-/** Programs that run in a folder, and end with this process at the latest, whatever way that ends (process-keeper.mjs). */
+/** Programs that run in a folder, and end at the latest with this process, however it ends (process-keeper.mjs). */
 export class KeptProcesses {
   private readonly keeper: ChildProcess;
 
@@ -24,7 +24,7 @@ export class KeptProcesses {
     this.keeper = fork(script, [folder, String(uid), String(gid)], { execArgv: [], detached: true });
   }
 
-  /** Starts a program; what it writes is in `<name>.log`. @returns its process id */
+  /** Starts a program, whose output goes to `<name>.log`. @returns its process id */
   async start(name: string, command: string, args: readonly string[]): Promise<number> {
     const told = this.told(name);
     this.keeper.send({ name, command, args });
@@ -33,12 +33,12 @@ export class KeptProcesses {
     return pid;
   }
 
-  /** The ids of the processes that work in a folder of this one. */
+  /** Returns the ids of the processes whose working directory is in a subfolder. */
   in(folder: string): number[] {
     return processesIn(folder);
   }
 
-  /** Kills all of them and removes the folder. */
+  /** Kills all programs and removes the folder. */
   async end(): Promise<void> {
     if (this.keeper.exitCode !== null || this.keeper.signalCode !== null) return;
     const exit = once(this.keeper, 'exit');
@@ -54,7 +54,7 @@ export class KeptProcesses {
   }
 }
 
-/** @returns whether there was such a process */
+/** Sends a signal to a process. @returns true if the process exists */
 export function signalled(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal);

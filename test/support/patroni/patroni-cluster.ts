@@ -18,19 +18,25 @@ import { KeptProcesses } from './kept-processes.js';
 import { PatroniNode } from './patroni-node.js';
 
 const NODES = ['alpha', 'beta'];
-/** A former leader copies all of the database, where it cannot be rewound; a busy machine takes its time for that. */
+/**
+ * Time limit for a cluster to settle. A former leader that cannot be rewound copies the whole database, which takes
+ * long on a busy machine.
+ */
 const SETTLED = { within: 600_000 };
 const LOOK_MS = 200;
-/** A standby that copies the database takes a while as well; where there is none, the key says nothing. */
+/**
+ * Milliseconds after which a synchronous standby that is not named counts as forgotten. A standby that copies the
+ * database is not named for a while, either.
+ */
 const UNNAMED_MS = 30_000;
 
 /**
- * A PostgreSQL that fails over: two nodes under Patroni in synchronous mode, etcd that holds the leader's key, and HAProxy
- * that leads to the leader, all on loopback.
+ * PostgreSQL with automatic failover, all on loopback: two nodes under Patroni in synchronous mode, etcd for the
+ * leader's key, and HAProxy, which leads to the leader.
  */
 export class PatroniCluster {
   private constructor(
-    /** The database, through HAProxy. */
+    /** URL of the database, through HAProxy. */
     readonly url: string,
     readonly nodes: readonly PatroniNode[],
     private readonly kept: KeptProcesses,
@@ -74,10 +80,11 @@ export class PatroniCluster {
   }
 
   /**
-   * Waits until there is a leader and the other node is its synchronous standby: then nothing committed is lost with it.
-   * A leader may put its own name on the key of the synchronous standby after it has lost the lead; Patroni 3.0.2 then
-   * names no standby for ever (`Synchronous replication key updated by someone else`). That key is removed here, as an
-   * operator would.
+   * Waits until there is a leader whose synchronous standby is the other node: the loss of the leader then loses no
+   * commit.
+   * A leader may write its own name to the key of the synchronous standby after it has lost the lead. Patroni 3.0.2
+   * then never names a standby again (`Synchronous replication key updated by someone else`). This method removes such
+   * a key, as an operator would.
    */
   replicated(say: (line: string) => void = () => undefined): Promise<{ leader: PatroniNode; standby: PatroniNode }> {
     let trouble = { name: '', since: 0 };
@@ -97,7 +104,7 @@ export class PatroniCluster {
     return until(look, { ...SETTLED, what: 'a leader and its synchronous standby' });
   }
 
-  /** Waits until HAProxy leads to a server that writes. */
+  /** Waits until HAProxy leads to a writable server. */
   async writable(): Promise<void> {
     await until(() => writes(this.url), { ...SETTLED, what: 'a leader behind HAProxy' });
   }
@@ -109,12 +116,12 @@ export class PatroniCluster {
     if (!ok) throw new Error(`etcd did not remove the key: ${status}`);
   }
 
-  /** What its programs said last. */
+  /** Returns the end of the logs of the cluster's programs. */
   logs(): string {
     return logsIn(this.kept.folder);
   }
 
-  /** Ends everything and removes its files. */
+  /** Ends all programs and removes their files. */
   stop(): Promise<void> {
     return this.kept.end();
   }
@@ -127,7 +134,7 @@ async function planIn(folder: string, binaries: string): Promise<ClusterPlan> {
   return { folder, binaries, password: randomBytes(12).toString('hex'), etcdPort, etcdPeerPort, port, nodes };
 }
 
-/** Writes the configuration of a node's Patroni; gives its path. */
+/** Writes the configuration of a node's Patroni. @returns the path of the file */
 function written(plan: ClusterPlan, node: NodePlan, { uid, gid }: ClusterPrograms): string {
   const home = join(plan.folder, node.name);
   mkdirSync(home, { mode: 0o700 });

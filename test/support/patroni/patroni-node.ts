@@ -5,7 +5,7 @@ import { type KeptProcesses, signalled } from './kept-processes.js';
 
 const ANSWER_MS = 1_500;
 
-/** One PostgreSQL and the Patroni that rules it. */
+/** PostgreSQL server with the Patroni that manages it. */
 export class PatroniNode {
   private patroniPid = 0;
 
@@ -26,21 +26,24 @@ export class PatroniNode {
     this.patroniPid = await this.kept.start(this.name, this.program, [this.settings]);
   }
 
-  /** `kill -9` of Patroni, so that nobody hands the lead over, and of the postmaster; its sessions end by themselves. */
+  /**
+   * Kills Patroni by SIGKILL, so that it does not hand the lead over, and the postmaster, after which its sessions end
+   * by themselves.
+   */
   kill(): void {
     const postmaster = this.postmaster();
     signalled(this.patroniPid, 'SIGKILL');
     if (postmaster !== undefined) signalled(postmaster, 'SIGKILL');
   }
 
-  /** SIGSTOP for everything of this node: it answers nothing, and its connections stay open. */
+  /** Suspends all processes of this node (SIGSTOP). It answers nothing, and its connections stay open. */
   freeze(): void {
     for (const pid of this.processes()) signalled(pid, 'SIGSTOP');
   }
 
   /**
-   * SIGCONT for PostgreSQL, which goes on behind its old connections, and a new Patroni: the frozen one may take the lead
-   * back as if nothing had been (3.0.2 on etcd's API 3), for which hosts have a watchdog that resets them.
+   * Resumes PostgreSQL with its old connections (SIGCONT), and starts a new Patroni: the suspended one might take the
+   * lead back (3.0.2 with etcd's API 3), which a watchdog prevents on real hosts.
    */
   async thaw(): Promise<void> {
     signalled(this.patroniPid, 'SIGKILL');
@@ -48,17 +51,17 @@ export class PatroniNode {
     await this.start();
   }
 
-  /** Whether Patroni says that this node has the lead. */
+  /** Returns true if Patroni reports this node as the leader. */
   async leads(): Promise<boolean> {
     return (await this.ask('GET', '/primary')) === 200;
   }
 
-  /** Whether a commit of the leader waits for this node. */
+  /** Returns true if a commit of the leader waits for this node. */
   async isSynchronous(): Promise<boolean> {
     return (await this.ask('GET', '/synchronous')) === 200;
   }
 
-  /** Has the lead handed to another node, in order. */
+  /** Makes Patroni hand the lead over to another node, in order. */
   async handOver(to: PatroniNode): Promise<void> {
     const order = JSON.stringify({ leader: this.name, candidate: to.name });
     const status = await this.ask('POST', '/switchover', order, 60_000);

@@ -27,7 +27,10 @@ process.on('disconnect', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => void end());
 
-/** The fifth field; the second one, the program's name, may hold anything but ends with the last bracket. */
+/**
+ * Returns the process group, the fifth field of `/proc/<pid>/stat`. The second field, the program's name, may contain
+ * anything, but ends with the last parenthesis.
+ */
 function groupOf(pid) {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
   return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[2]);
@@ -41,7 +44,7 @@ function tell(news) {
   if (process.connected) process.send(news, () => undefined);
 }
 
-/** What is killed may just have started something else. */
+/** Kills all processes, again until none is left: a killed process may just have started another one. */
 async function end() {
   for (let left = processesIn(folder); left.length > 0; left = processesIn(folder)) {
     for (const pid of left) kill(pid);

@@ -1,6 +1,9 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 
-/** The ids of the processes that work in a folder or below it, whoever started them. Zombies work nowhere. */
+/**
+ * Returns the ids of the processes whose working directory is a folder or below it, whichever process started them.
+ * Zombies have no working directory.
+ */
 export function processesIn(folder) {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
