@@ -11,7 +11,7 @@ import { TaskCounts } from '#libs/tasks';
 const AT = new Date(1_000);
 const TASK = { taskId: 't', contextId: 'c', agent: 'workflows/tea', tenant: '', owner: 'ann' };
 
-/** All facts (a missing one does not compile), with the metric and the log line that each becomes. */
+/** Facts of all names, each with the metric and the log line that it causes. A missing name is a type error. */
 const FACTS: { [Name in FactName]: { fact: FactPayloads[Name]; count: string; line: string } } = {
   'task.settled': {
     fact: { ...TASK, state: 'TASK_STATE_COMPLETED', createdAt: AT, settledAt: AT },
@@ -46,7 +46,10 @@ const sources = globSync('{src,libs/*/src}/**/*.ts', { exclude: ['**/*.spec.ts']
   path,
   text: readFileSync(path, 'utf8'),
 }));
-/** The texts of the modules that the service is made of, and the classes that they provide and that listen. */
+/**
+ * Source texts that define a module of the service. `providers` below are the classes in these modules that listen to
+ * facts.
+ */
 const modules = sources.map(({ text }) => text).filter((text) => text.includes('@Module('));
 const providers = sources
   .flatMap(({ path, text }) => text.split(/^(?=export class )/m).map((part) => ({ path, text: part })))
@@ -57,7 +60,7 @@ function isProvided(name: string): boolean {
   return modules.some((text) => new RegExp(`^ +${name},$`, 'm').exec(body(text)));
 }
 
-/** A module without its imports of files. */
+/** Returns the text of a module from its decorator on, without the imports of the file. */
 function body(text: string): string {
   return text.slice(text.indexOf('@Module('));
 }
@@ -67,7 +70,7 @@ it.each(NAMES)('%s has two listeners of the service or more, before any plugin',
   expect(listeners.length).toBeGreaterThanOrEqual(2);
 });
 
-/** The listeners of the service, and what they log. */
+/** Starts a module with the service's listeners of facts. @returns its Facts and Metrics, and the logged lines */
 async function listening() {
   const listeners = await Promise.all(
     providers.map(async ({ path, name }) => {

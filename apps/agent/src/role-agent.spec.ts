@@ -22,7 +22,9 @@ const STEP = {
 const LISTED = { ...STATE, execution_plan: ['Dig'], risks: ['Frost'] };
 const BETTER = { ...STATE, execution_plan: [STEP], risks: [{ text: 'Frost', severity: 'High', resolved: false }] };
 
-/** A model that gives these answers, one after the other, and what it was asked. */
+/**
+ * Creates a model that gives these answers one after the other. @returns the model, and the calls that it has received
+ */
 function modelThat(answers: readonly unknown[]): { models: Models; calls: ModelCall[] } {
   const calls: ModelCall[] = [];
   const model: Model = {

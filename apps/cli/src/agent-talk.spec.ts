@@ -24,7 +24,10 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** What a terminal is told. */
+/**
+ * Creates a session on a terminal where a person enters `/quit`. @returns the session, and a reader of what the
+ * terminal shows
+ */
 function person(): { session: Session; said: () => string } {
   let said = '';
   const out = { isTTY: true, write: (text: string) => (said += text) };

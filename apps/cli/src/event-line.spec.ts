@@ -5,7 +5,7 @@ import { Terminal } from './terminal.js';
 const stream = { write: () => undefined };
 const terminal = new Terminal({ out: stream, err: stream, input: process.stdin, env: { NO_COLOR: '1' } });
 
-/** The line of an event, without its time. */
+/** Formats an event as a line, without the time. */
 function line(event: Partial<AnyRunEvent>): string {
   const whole = {
     sequence: 1,

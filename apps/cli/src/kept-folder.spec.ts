@@ -17,9 +17,9 @@ interface Sent {
 
 let server: Server;
 let sent: Sent[];
-/** What the service has of the folder. */
+/** Names of the workflows that the service has from this folder. */
 let there: string[];
-/** How many applies are still answered with 503. */
+/** Number of apply requests that are still to be answered with 503. */
 let away: number;
 let folder: string;
 let session: Session;
@@ -48,7 +48,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Does what a service does with workflows of one mark. */
+/** Applies a request as a service would that has only workflows of one mark. */
 function take(body: Sent): object {
   sent.push(body);
   const names = body.workflows.map(({ definition }) => definition.name);

@@ -35,7 +35,7 @@ interface Seen {
   err: string;
 }
 
-/** Gives a command in this process. */
+/** Runs a command of `parley` in this process. @returns its exit code and output */
 async function command(args: string[], env: Record<string, string> = {}, gone?: AbortSignal): Promise<Seen> {
   const seen = { out: '', err: '' };
   const terminal = new Terminal({

@@ -8,7 +8,10 @@ import { postgresProgram, runProgram } from './postgres-programs.js';
 const PATH = process.env['PATH'];
 let folder: string;
 
-/** Puts a program of this version first on PATH, which does so when it is run. */
+/**
+ * Installs a fake `pg_dump` of a version as the first one on PATH. @param does shell commands that it executes when it
+ * is called
+ */
 function install(version: number, does = ''): string {
   const place = join(folder, String(version));
   mkdirSync(place);

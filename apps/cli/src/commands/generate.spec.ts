@@ -13,7 +13,7 @@ const asked: unknown[] = [];
 
 let server: Server;
 let folder: string;
-/** The status and the body that the service answers with. */
+/** Status and body of the service's answer to the next request. */
 let reply: [status: number, body: object];
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ afterAll(() => {
   server.close();
 });
 
-/** Gives a command in this process. */
+/** Runs the command `generate` in this process. @returns its exit code and output */
 async function generate(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   const seen = { out: '', err: '' };
   const terminal = new Terminal({

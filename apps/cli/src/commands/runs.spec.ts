@@ -5,7 +5,7 @@ import type { JsonObject } from '#libs/protocol';
 import { runCommand } from '../parley.js';
 import { Terminal } from '../terminal.js';
 
-/** A service with one run, `r`, that asks what a test says. */
+/** Fake service with one run `r`, whose open questions a test sets. */
 let server: Server;
 let open: JsonObject[];
 let status: string;
@@ -36,7 +36,7 @@ function json(response: ServerResponse, value: unknown, code = 200): void {
   response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 }
 
-/** Gives the command `answer`. */
+/** Runs the command `answer` in this process. @returns its exit code and output */
 async function answer(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   const seen = { out: '', err: '' };
   const terminal = new Terminal({

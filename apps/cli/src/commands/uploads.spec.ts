@@ -16,7 +16,7 @@ const file = (name: string): object => ({
 const asked: { url: string; body: string }[] = [];
 let folder: string;
 let server: Server;
-/** Answers of the service, in order. */
+/** Status and body of the service's answers, in order. */
 let replies: [status: number, body: object][];
 
 beforeAll(async () => {
@@ -39,7 +39,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Gives a command in this process. */
+/** Runs a command of `parley` in this process. @returns its exit code and output */
 async function run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   const seen = { out: '', err: '' };
   const terminal = new Terminal({

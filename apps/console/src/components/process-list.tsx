@@ -21,7 +21,7 @@ interface ProcessListProps<T> {
   /** Fetches one page; `query` has the chosen status and the token of the page. */
   fetchPage: (query: URLSearchParams, signal: AbortSignal) => Promise<Rows<T>>;
   live: { filter: GatewayFilter } & LiveOptions;
-  /** Sentence that invites to start the first one. */
+  /** Sentence that is shown for an empty list, and invites the person to start the first process. */
   invitation: string;
 }
 

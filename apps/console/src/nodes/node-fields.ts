@@ -28,7 +28,10 @@ export interface NodeField {
   /** Minimum of a number. `fallback` replaces an invalid number. */
   min?: number;
   fallback?: number;
-  /** Members of the config: the field is shown only if `only` is set, and never if `never` is set. */
+  /**
+   * Name of a config member without which the field is hidden. `never` names a config member with which the field is
+   * hidden.
+   */
   only?: string;
   never?: string;
 }

@@ -8,7 +8,7 @@ const stream = (): Response =>
   });
 const refusal = (status: number): Response => Response.json({ status, detail: `refused with ${status}` }, { status });
 
-/** Reads a run whose events are answered so, one answer after the other, until `isReached` holds. */
+/** Reads the log of a run until `isReached` is true, from a service that gives these answers in order. */
 async function read(answers: Response[], isReached: (log: RunLog) => boolean): Promise<RunLog> {
   globalThis.fetch = async () => answers.shift() ?? refusal(404);
   const log = new RunLog('r', { nodes: [], edges: [] } as unknown as ConstructorParameters<typeof RunLog>[1]);

@@ -2,7 +2,7 @@ import { doingNow, transcriptOf } from './transcript.js';
 import { END, QUESTION, TEXT, toolCalled, type WorkEvent, withWork, workIn } from './work-event.js';
 
 const second = (at: number): string => new Date(at * 1000).toISOString();
-/** Events a second apart. */
+/** Creates events whose times are one second apart. */
 const work = (...events: [type: string, payload: object][]): WorkEvent[] =>
   events.map(([type, payload], index) => ({ type, payload: payload as WorkEvent['payload'], at: second(index) }));
 
