@@ -22,8 +22,8 @@ export interface ChildCancel {
   taskId: string;
   agentUrl: string;
   /**
-   * Workflow of a local node; absent for a remote agent. The URL is derived from it, because each replica has its own
-   * URL for that node's agent.
+   * Workflow of a local node; absent for a remote agent. Each replica derives the URL of the node's agent from this
+   * name, because the URLs differ between replicas.
    */
   workflow?: string;
   /**

@@ -79,7 +79,8 @@ export function nodeUrl(workflow: string, node: WorkflowNode, baseUrl: string): 
 }
 
 /**
- * Rejects a call to an invalid endpoint. Definitions are checked when they are saved; older ones may still contain one.
+ * Rejects a call to an invalid endpoint. A definition is checked when it is saved, but an older definition may still
+ * contain an invalid endpoint.
  */
 export function refuseEndpoint(node: WorkflowNode): void {
   if (!isRemoteNode(node)) return;

@@ -68,7 +68,7 @@ const LATE_MS = 1_000;
  * Suspends and delays the timeouts of nodes' attempts in this execution, in addition to `NodeClock`, which derives them
  * from the log:
  * - The answer to a call of an earlier execution is looked up before the timeout counts.
- * - A call that could not be sent at once, or whose answer waited for room in memory, restarts its own timeout.
+ * - A call that could not be sent at once, or whose answer waited for free memory, restarts its own timeout.
  */
 export class CallTimes {
   /**
@@ -77,13 +77,14 @@ export class CallTimes {
   private readonly countsFrom = new Map<NodeInstance, number>();
 
   /**
-   * @param pickedUp nodes whose calls an earlier execution has made or announced; their timeouts are suspended at first
+   * @param pickedUp nodes whose calls an earlier execution has made or recorded in the log; their timeouts are
+   *   suspended at first
    */
   constructor(pickedUp: Iterable<NodeInstance>) {
     for (const node of pickedUp) this.holdTimeout(node);
   }
 
-  /** Suspends the timeout of a node: its call has not been sent yet, or the answer waits for room in memory. */
+  /** Suspends the timeout of a node: its call has not been sent yet, or the answer waits for free memory. */
   holdTimeout(node: NodeInstance): void {
     this.countsFrom.set(node, Infinity);
   }
@@ -154,7 +155,7 @@ export class RunCalls {
   readonly times: CallTimes;
   private readonly logger = new Logger(RunCalls.name);
   private readonly calls: ProcessCalls;
-  /** Nodes whose call is announced in the log, but not made yet in this execution. */
+  /** Nodes whose call is recorded in the log (`a2a.sending`), but not made yet in this execution. */
   private readonly announced: Set<NodeInstance>;
   /** Nodes whose Tasks resumed without an answer of the run. Their Tasks are followed without a new Message. */
   private readonly resumed = new WeakSet<NodeInstance>();
@@ -179,7 +180,10 @@ export class RunCalls {
     this.times = new CallTimes([...this.announced, ...state.frontier.undispatchedNodes]);
   }
 
-  /** Nodes whose call is announced in the log and not made yet in this execution, in the order of the definition. */
+  /**
+   * Nodes whose call is recorded in the log (`a2a.sending`) and not made yet in this execution, in the order of the
+   * definition.
+   */
   get unmade(): NodeInstance[] {
     return this.run.graph.asDefined(this.announced);
   }
@@ -206,8 +210,8 @@ export class RunCalls {
   }
 
   /**
-   * Makes announced calls: sends their Messages, or follows the Tasks that an earlier execution has called already.
-   * Does not wait for answers.
+   * Makes the calls that are recorded in the log (`a2a.sending`): sends their Messages, or follows the Tasks that an
+   * earlier execution has called already. Does not wait for answers.
    */
   async launchCalls(nodes: readonly NodeInstance[]): Promise<void> {
     const planned: { node: NodeInstance; call: PlannedCall }[] = [];

@@ -149,10 +149,10 @@ class RunWeights {
   }
 }
 
-/** Size of a log in bytes below which folding is as fast as the lookup of a stored fold. */
+/** Size of a log in bytes below which applying its events is as fast as the lookup of a cached state. */
 const SHORT_LOG = 64 * 1024;
 
-/** A run whose log has been folded into its state. */
+/** State of a run after the events of its log have been applied. */
 export interface RunFold {
   readonly state: RunState;
   /** First event of the log: the Task of the run; `undefined` for an empty log. */
@@ -164,25 +164,24 @@ export interface RunStart extends Pick<ProcessStart, 'context' | 'links'> {
   readonly fold: RunFold;
 }
 
-/** A stored fold with the size of its log in bytes. */
+/** Cached state of a run (RunFold), with the size of the run's log in bytes. */
 interface SizedFold extends RunFold {
   readonly bytes: number;
 }
 
 /**
- * Caches the folded state of waiting runs in the memory of this replica. With a follow-up Message, only the new events
- * of the log are then read and folded.
- *
+ * Caches the states of waiting runs in the memory of this replica. With a follow-up Message, only the new events of the
+ * log are then read and applied. A cached state is called a fold.
  * - Each use checks that the log still contains the last event of the fold. Otherwise, or without a fold, the whole log
- *   is folded.
- * - A stored fold contains only durable events.
+ *   is applied.
+ * - A fold contains only durable events.
  * - `FoldMemory` limits the memory of all folds.
  */
 @Injectable()
 export class RunFolds {
   protected readonly kept: KeptFolds<SizedFold>;
   private readonly weights = new RunWeights();
-  /** Minimum size in bytes of a log whose fold is stored. */
+  /** Minimum size in bytes of a log for which the state of the run is cached. */
   protected readonly shortest: number = SHORT_LOG;
 
   constructor(
@@ -193,8 +192,8 @@ export class RunFolds {
   }
 
   /**
-   * Removes the fold of a run from the cache and returns it, brought up to the end of its log, for an execution.
-   * `undefined` if the whole log must be folded.
+   * Removes the state of a run from the cache and returns it, brought up to the end of its log, for an execution.
+   * `undefined` if the whole log must be read.
    * @throws errors of the read
    */
   async takeFold(context: RequestContext, definition: WorkflowDefinition): Promise<RunFold | undefined> {
@@ -207,8 +206,8 @@ export class RunFolds {
   }
 
   /**
-   * Stores the fold of a waiting run once the events of the run are durable. Never fails.
-   * @param fold fold that is not modified afterwards
+   * Caches the state of a waiting run once the events of the run are durable. Never fails.
+   * @param fold state that is not modified afterwards
    */
   async keepFold({ taskId, call: { scope }, places }: RequestContext, fold: RunFold): Promise<void> {
     const last = await places?.readLast().catch(() => undefined);

@@ -15,7 +15,7 @@ import type { RunWork } from '../work/work-budget.js';
  * run by its definition (`Frontier.selectNodesToStart`).
  */
 export class RunRoom {
-  /** Nodes whose Task is a parked run. */
+  /** Nodes whose Task is a parked run: a run that only waits for a time, and that no replica executes. */
   private readonly parked = new Set<NodeInstance>();
 
   constructor(
@@ -31,7 +31,7 @@ export class RunRoom {
     return room === calling ? [...nodes] : nodes.filter((node) => !isCalled(node) || room-- > 0);
   }
 
-  /** Notes whether the Task of a node is a parked run, from an event of that Task. */
+  /** Notes, from an event of a node's Task, whether that Task is a parked run (one that only waits for a time). */
   receiveReport(node: NodeInstance, response: StreamResponse): void {
     if (!('statusUpdate' in response)) return;
     const isParked = runEventNote(response.statusUpdate.metadata)?.type === runParked.type;

@@ -50,7 +50,7 @@ import { EvaluationTurn, EventLoopYield, RunRoom, runWorkPlace } from './run-wor
 
 /**
  * Returns the context for the calls of `onExit` nodes while a run is canceled. Its signal does not abort because of the
- * cancel, only when another replica has claimed the run.
+ * cancel, only when another replica has taken over the run.
  */
 function createExitContext(context: RequestContext): RequestContext {
   const assertClaimIgnoringCancel = async (): Promise<void> => {
@@ -184,12 +184,13 @@ function createReceivedEvent(
   return stepEvent(reference, note);
 }
 
-/** Event that wakes a run: an update of a call, a due time, or room for further nodes. */
+/** Event that wakes a run: an update of a call, a due time, or permission to start further nodes (`room`). */
 type WakeUp = ChildUpdate | 'time' | 'room';
 
 /**
- * Executes one turn of a run: from its start, a Message or a timer, until it waits, parks or ends. After a crash,
- * executes the rest of the turn. Instances with a result in `reused` are not executed.
+ * Executes one turn of a run: from its start, a Message or a timer, until the run waits for an answer, parks (waits
+ * only for a time) or ends. After a crash, executes the rest of the turn. Instances with a result in `reused` are not
+ * executed.
  */
 export class WorkflowRun extends DurableExecution<RunState> {
   protected override calls: RunCalls;
@@ -401,8 +402,8 @@ export class WorkflowRun extends DurableExecution<RunState> {
   }
 
   /**
-   * Makes announced calls. Then waits for an update of any call, the time `wakeAt` (milliseconds of the epoch), or room
-   * for nodes.
+   * Makes the calls of `unmade` nodes. Then waits for an update of any call, the time `wakeAt` (milliseconds of the
+   * epoch), or permission to start further nodes.
    */
   private async *dispatchAndWait(
     unmade: readonly NodeInstance[],
@@ -479,7 +480,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
 
   /**
    * Cancels nodes.
-   * @param unmade nodes whose announced calls are made first
+   * @param unmade nodes whose calls are recorded in the log and are made first
    */
   private async *cancelNodes(
     nodes: readonly NodeInstance[],

@@ -111,7 +111,7 @@ export interface Moment {
 
 /**
  * Creates the variables of CEL expressions. Each value is created when an expression first reads it. The expressions of
- * one decision share the variables; discard them before the run folds another event.
+ * one decision share the variables; discard them before the run applies another event.
  */
 export function createRunVariables(at: Viewpoint, { error, now }: Moment = {}): Variables {
   return {
@@ -185,7 +185,7 @@ export function expressionRun(
 }
 
 /**
- * Evaluates the CEL expressions of a run against its folded state. A node instance that has its outcome counts as
+ * Evaluates the CEL expressions of a run against its current state. A node instance that has its outcome counts as
  * ended, although its end is not in the log yet: the expressions at its end must see the outcome.
  */
 export class RunEvaluation {

@@ -157,7 +157,7 @@ interface ReusedSource {
   origin: string;
   results: OriginResults;
   anew: RerunSelection;
-  /** The rerun, as far as its log is folded. */
+  /** The rerun, in the state after the events of its log so far. */
   run: Pick<RunState, 'graph' | 'instances'>;
   /**
    * Both runs, to find the nodes that a difference does not affect; absent if their definitions and inputs are equal.
@@ -235,7 +235,7 @@ function isSentAlike(
   }
 }
 
-/** Folded run, and the evaluation of its expressions. */
+/** State of a run after its log, and the evaluation of its expressions. */
 interface FoldedRun {
   state: RunState;
   evaluation: RunEvaluation;
@@ -244,7 +244,7 @@ interface FoldedRun {
 /**
  * Determines the results that a rerun reuses from its original run; `undefined` if the request is to run everything
  * again.
- * @param now the rerun, as far as its log is folded
+ * @param now the rerun, in the state after the events of its log so far
  */
 export function createReusedResults(
   request: RerunRequest,

@@ -4,27 +4,30 @@ import type { EdgeState, FailurePropagation, IterationScope, UnitState } from '.
 
 /** Receives the effects that resolved edges have on units (nodes and whole loops). */
 export interface PropagationListener {
-  /** Called when a unit may run: once for a loop; for a node possibly several times before the node starts. */
+  /**
+   * Called when a unit (a node or a loop) may run: once for a loop; for a node possibly several times before it starts.
+   */
   onReady(run: UnitState): void;
   /** Called when a node that was ready must wait again. */
   onUnready(run: UnitState): void;
   onSkipped(run: UnitState, because: SkipReason): void;
-  /** Called when the result of a running unit is no longer needed. */
+  /** Called when the result of a running unit (a node or a loop) is no longer needed. */
   onWithdrawn(run: UnitState): void;
-  /** Called when all units of an iteration, or of the whole workflow, have ended. */
+  /** Called when all units (nodes and loops) of an iteration, or of the whole workflow, have ended. */
   onIterationOver(scope: IterationScope): void;
   /** Called when a failure has reached the end of the run and no edge has handled it. */
   onUnhandled(damage: FailurePropagation): void;
 }
 
 /**
- * Propagates the end of a unit along its outgoing edges: resolves their states, and decides which units become ready,
- * are skipped or fail. `RunProgress` calls it for each event. Cost is proportional to the number of resolved edges.
+ * Propagates the end of a unit (a node or a whole loop) along its outgoing edges: resolves their states, and decides
+ * which units become ready, are skipped or fail. `RunProgress` calls it for each event. Cost is proportional to the
+ * number of resolved edges.
  */
 export class EdgePropagation {
   /** Number of resolved edges, as a measure of the cost. */
   visits = 0;
-  /** Units with a newly resolved incoming edge, and the failure that broke that edge, if any. */
+  /** Units (nodes and loops) with a newly resolved incoming edge, and the failure that broke that edge, if any. */
   private readonly touched: { run: UnitState; damage?: FailurePropagation }[] = [];
   /** Failures that have reached the end of the run. They are reported after all edges are resolved. */
   private readonly ends: FailurePropagation[] = [];
@@ -35,14 +38,14 @@ export class EdgePropagation {
     private readonly listener: PropagationListener,
   ) {}
 
-  /** Starts an iteration: units without incoming edges become ready. */
+  /** Starts an iteration: its units (nodes and inner loops) without incoming edges become ready. */
   beginScope(scope: IterationScope): void {
     for (const run of scope.units) if (isReady(run)) this.touched.push({ run });
     this.flushResolved();
   }
 
   /**
-   * Completes a unit.
+   * Completes a unit (a node or a loop).
    * @param taken indexes of the taken edges, if some edges had to be decided
    */
   completeUnit(run: UnitState, taken?: ReadonlySet<number>): void {
@@ -54,8 +57,8 @@ export class EdgePropagation {
   }
 
   /**
-   * Fails a unit. A taken edge with `on: "failure"` or `"always"` handles the failure, even if the edge leads out of a
-   * loop.
+   * Fails a unit (a node or a loop). A taken edge with `on: "failure"` or `"always"` handles the failure, even if the
+   * edge leads out of a loop.
    * @param taken indexes of the taken edges, if some edges had to be decided
    */
   failUnit(run: UnitState, damage: FailurePropagation, taken?: ReadonlySet<number>): void {
@@ -74,8 +77,8 @@ export class EdgePropagation {
   }
 
   /**
-   * Ends a unit that was running when its result was no longer needed. Its outgoing edges are not taken, whatever the
-   * outcome.
+   * Ends a unit (a node or a loop) that was running when its result was no longer needed. Its outgoing edges are not
+   * taken, whatever the outcome.
    */
   cancelUnit(run: UnitState, outcome: 'canceled' | 'failed' = 'canceled'): void {
     this.finishUnit(run, outcome);
@@ -83,7 +86,10 @@ export class EdgePropagation {
     this.flushResolved();
   }
 
-  /** Skips a unit. With `damage`, an unhandled failure, its outgoing edges break; otherwise they are not taken. */
+  /**
+   * Skips a unit (a node or a loop). With `damage`, an unhandled failure, its outgoing edges break; otherwise they are
+   * not taken.
+   */
   skipUnit(run: UnitState, because: SkipReason, damage?: FailurePropagation): void {
     this.finishUnit(run, 'skipped');
     this.listener.onSkipped(run, because);
@@ -92,7 +98,9 @@ export class EdgePropagation {
     this.flushResolved();
   }
 
-  /** Resets a unit whose node starts again: removes its earlier outcome, and its outgoing edges become undecided. */
+  /**
+   * Resets the unit of a node that starts again: removes its earlier outcome, and its outgoing edges become undecided.
+   */
   resetUnit(run: UnitState): void {
     if (run.outcome === undefined) return;
     delete run.outcome;
@@ -211,7 +219,7 @@ export class EdgePropagation {
     for (const damage of this.ends.splice(0)) this.listener.onUnhandled(damage);
   }
 
-  /** Evaluates the `join` of a pending unit: the unit may run, must wait, or is skipped. */
+  /** Evaluates the `join` of a unit that has not begun: the unit may run, must wait, or is skipped. */
   private evaluateJoin(run: UnitState, damage: FailurePropagation | undefined): void {
     const reason = skipReason(run);
     if (reason) {
@@ -236,8 +244,8 @@ export class EdgePropagation {
   }
 
   /**
-   * Handles a broken edge to a unit that has begun or was skipped. The failure ends there (`isAbsorbed`), or reaches
-   * the end of the run if an unhandled failure has skipped the unit.
+   * Handles an edge that has become broken and leads to a unit that has begun or was skipped. The failure ends there
+   * (`isAbsorbed`), or reaches the end of the run if an unhandled failure has skipped the unit.
    */
   private propagateFailureTo(run: UnitState, damage: FailurePropagation): void {
     if (run.outcome === 'skipped' && run.damage?.isUnhandled) this.reachEnd(damage);
@@ -254,8 +262,8 @@ export class EdgePropagation {
 }
 
 /**
- * Returns the reason to skip a unit; `undefined` as long as the unit may run or the reason may still change. So the
- * result does not depend on the order of events.
+ * Returns the reason to skip a unit (a node or a loop); `undefined` as long as the unit may run or the reason may still
+ * change. So the result does not depend on the order of events.
  */
 function skipReason({ unit, undecided, live, broken }: UnitState): SkipReason | undefined {
   const { needed, incoming } = unit;
@@ -279,7 +287,10 @@ function leadsOut({ unit, inner }: UnitState, damage: FailurePropagation): boole
   });
 }
 
-/** Sets `isLeft` of the iterations that an edge leaves: the edge handles a failure, so no further iteration starts. */
+/**
+ * Notes in the iterations that an edge leads out of that the edge handles a failure (`isLeft`), so that no further
+ * iteration starts.
+ */
 function leaveBy(edge: UnitEdge, from: IterationScope): void {
   for (let scope: IterationScope | undefined = from; scope && scope.region !== edge.region; scope = scope.around?.scope)
     scope.isLeft = true;

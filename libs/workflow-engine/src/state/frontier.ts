@@ -8,8 +8,8 @@ import { Heap, NodeClock, type Timer } from './timers.js';
 export type EndingOutcome = 'completed' | 'failed' | 'canceled';
 
 /**
- * Outcome of a run or of a turn. `input-required`: the run waits for an answer; `parked`: the run waits for a time that
- * is not near. In both cases its process releases the run.
+ * Outcome of a run or of a turn. `input-required`: the run waits for an answer; `parked`: the run only waits for a time
+ * that is more than half a minute away. In both cases its process releases the run.
  */
 export type RunOutcome = EndingOutcome | 'input-required' | 'parked';
 

@@ -4,13 +4,16 @@ import { answeredNodes } from './run-questions.js';
 import type { RunState } from './run-state.js';
 import type { Timer } from './timers.js';
 
-/** Longest wait during which the run stays in its process, in milliseconds. A longer wait ends the turn (`parked`). */
+/**
+ * Longest wait during which the run stays in its process, in milliseconds. For a longer wait the turn ends and the
+ * process releases the run (`parked`).
+ */
 const SHORT_WAIT = 30_000;
 
 /**
  * Plans the next steps of a run. After an unhandled failure no node starts and running nodes are canceled, unless the
- * workflow has `onFailure: "continue"`. The function is pure: it reads only folded state. Its cost is proportional to
- * the plan.
+ * workflow has `onFailure: "continue"`. The function is pure: it reads only the state that follows from the log. Its
+ * cost is proportional to the plan.
  * @param now current time in epoch milliseconds
  */
 export function planNext(state: RunState, now: number): Plan {

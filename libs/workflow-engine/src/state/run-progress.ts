@@ -35,7 +35,8 @@ const EXIT_TIME = 300_000;
 const EXIT_TIME_CANCELED = 10_000;
 
 /**
- * Applies the steps of a run to its nodes, and propagates the effects. Which class does what while a log is folded:
+ * Applies the steps of a run to its nodes, and propagates the effects. These classes work together when the events of a
+ * log are applied:
  * - `RunState` reads the events of the log.
  * - `RunProgress` applies their steps.
  * - `EdgePropagation` resolves edges; `ScopeTree` holds the iterations.
@@ -193,7 +194,7 @@ export class RunProgress {
     this.failRun({ error, isAbsorbed: false, isUnhandled: true });
   }
 
-  /** Makes the `onExit` nodes that apply to the outcome ready, and skips the others. */
+  /** Makes the `onExit` nodes that fit the outcome ready to start, and skips the other `onExit` nodes. */
   beginEnding(outcome: EndingOutcome, at: string): void {
     this.frontier.ending = outcome;
     if (outcome === 'canceled') this.leaveOut('canceled', { at });
@@ -230,7 +231,7 @@ export class RunProgress {
 
   /**
    * Ends a node.
-   * @returns the unit of the node, if its end affects other units
+   * @returns the unit of the node (UnitState), if its end affects other nodes or loops
    */
   private closeNode(
     node: NodeInstance,
@@ -286,7 +287,7 @@ export class RunProgress {
     this.frontier.sets.skipNode(node, because);
   }
 
-  /** Withdraws a running unit, because its result is no longer needed. */
+  /** Withdraws a running unit (a node or a loop), because its result is no longer needed. */
   private withdrawUnit(run: UnitState): void {
     const { node, inner } = run;
     run.isWithdrawn = true;

@@ -68,12 +68,14 @@ function partsUnder(message: Message, key: string): Part[] {
   });
 }
 
-/** Metadata key of a waiting status, and of its Message: the questions of the nodes. */
+/**
+ * Metadata key under which the status of a waiting run, and the status's Message, contain the questions of the nodes.
+ */
 const WAITING_KEY = 'parley/waiting';
 
 /**
- * Metadata key that is set if `parley/waiting` does not have all questions: the number of open questions, and where to
- * list them.
+ * Metadata key that is set if `parley/waiting` does not contain all questions: the number of open questions, and where
+ * to list them.
  */
 const OPEN_KEY = 'parley/open-questions';
 

@@ -57,8 +57,8 @@ export function runStatus(state: TaskState): RunStatus {
 }
 
 /**
- * State of a run, folded from the log of its Task. The same events always give the same state. `RunProgress` describes
- * which class folds what.
+ * State of a run, which results from applying the events of its Task's log. The same events always give the same state.
+ * `RunProgress` describes the classes that apply events.
  */
 export class RunState implements RunFacts {
   status: RunStatus = 'running';

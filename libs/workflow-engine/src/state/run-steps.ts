@@ -20,7 +20,7 @@ import { NODE_KEY } from './run-questions.js';
 type Fold<P> = (run: RunFacts, payload: P, at: string) => void;
 type NodeFold<P> = (node: NodeInstance, payload: P, at: string, run: RunFacts) => void;
 
-/** A kind of step of the whole run: its event, and the effect of that event on a folded run. */
+/** A kind of step of the whole run: its event, and the effect of that event on the state of a run. */
 class RunStep<P extends object> {
   constructor(
     readonly type: RunEventType,
@@ -32,7 +32,7 @@ class RunStep<P extends object> {
   }
 }
 
-/** A kind of step of one node: its event, and the effect of that event on a folded run. */
+/** A kind of step of one node: its event, and the effect of that event on the state of a run. */
 export class NodeStep<P extends object> {
   constructor(
     readonly type: RunEventType,
@@ -50,7 +50,10 @@ export class NodeStep<P extends object> {
   }
 }
 
-/** Report of skipped instances, for readers of the log. The fold of earlier events has skipped them already. */
+/**
+ * Report of skipped instances, for readers of the log. The state already counts them as skipped, because of earlier
+ * events.
+ */
 export const nodeSkipped = new RunStep<{ instances: string[]; because: SkipReason }>(
   'node.skipped',
   (run, { instances }) => run.progress.markReported(instances),
@@ -196,7 +199,7 @@ export interface SendingPayload {
   parts?: Part[];
 }
 
-/** Announcement of a Message to the agent of a node, recorded before the Message is sent. */
+/** Record of a Message to the agent of a node, written before the Message is sent. */
 export const a2aSending = new NodeStep<SendingPayload>(
   'a2a.sending',
   (node, { url, messageId, taskId, answeredBy, parts = [] }, at, run) => {
@@ -369,7 +372,9 @@ const NODE_STEPS = new Map(
   ].map((step) => [step.type as string, step.fold as NodeFold<JsonObject>]),
 );
 
-/** Applies a step to a folded run. Steps that have no effect (`model.*`, `tool.*`) and unknown steps are ignored. */
+/**
+ * Applies a step to the state of a run. Steps that have no effect (`model.*`, `tool.*`) and unknown steps are ignored.
+ */
 export function foldStep(run: RunFacts, note: RunEventNote, at: string): void {
   const node = note.node_id === undefined ? undefined : run.findInstance(note.instance ?? note.node_id);
   if (node === undefined) RUN_STEPS.get(note.type)?.(run, note.payload, at);

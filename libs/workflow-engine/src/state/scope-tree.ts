@@ -10,8 +10,8 @@ export type EdgeState = 'undecided' | 'live' | 'off' | 'broken';
 export interface FailurePropagation {
   readonly error: RunError;
   /**
-   * True if the failure reached a unit that runs regardless of it, or one whose result is no longer needed. It then
-   * ends there, and not at the end of the run.
+   * True if the failure reached a unit that runs despite the failure, or a unit whose result is no longer needed. The
+   * failure then ends there, and not at the end of the run.
    */
   isAbsorbed: boolean;
   /** True if the failure reached the end of the run. */

@@ -8,7 +8,7 @@ import type { FakeAgents } from './fake-agents.js';
 export function outcomeOf(run: {
   definition: WorkflowDefinition;
   log: readonly TaskEvent[];
-  /** Folded state of the log, if the caller has it. */
+  /** State after the events of the log, if the caller has computed it already. */
   state?: RunState;
 }): unknown {
   const { definition, log, state = RunState.fromEvents(definition, log) } = run;

@@ -73,13 +73,13 @@ export class FakeRemoteContexts extends RemoteContexts {
   }
 }
 
-/** RunFolds that stores the fold of every log, however short, and reports when it is stored. */
+/** Cache of run states (RunFolds) that stores the state for every log, however short, and reports when it is stored. */
 export class DrivenFolds extends RunFolds {
   protected override readonly shortest = 0;
-  /** Resolves when the fold of the newest turn is stored. */
+  /** Resolves when the state after the newest turn is stored. */
   newest: Promise<void> = Promise.resolve();
 
-  /** Number of stored folds. */
+  /** Number of stored states. */
   get count(): number {
     return this.kept.size;
   }
@@ -93,7 +93,7 @@ export class DrivenFolds extends RunFolds {
 export class DrivenRun {
   readonly log: TaskEvent[] = [];
   readonly children = new FakeRunChildren();
-  /** Folds that this process stores between turns; a recovered run has none. */
+  /** Cache of states that this process stores between turns; a recovered run begins with an empty cache. */
   folds = new DrivenFolds({ readEvents: async () => this.recordedAfter(0) } as unknown as TaskStore, new FoldMemory());
   /** Number of events that each turn has read from the log. */
   readonly eventsRead: number[] = [];
@@ -202,7 +202,7 @@ export class DrivenRun {
     });
   }
 
-  /** Runs the next turn of a parked run, as a replica does when it is due. */
+  /** Runs the next turn of a parked run (one that only waits for a time), as a replica does when the run is due. */
   wake(): Promise<TaskState> {
     const { task } = this;
     const before = this.log.length;

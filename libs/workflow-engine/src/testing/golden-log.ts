@@ -5,7 +5,7 @@ import { planNext } from '../state/plan-next.js';
 import { RunState } from '../state/run-state.js';
 import { runView } from '../views/run-view.js';
 
-/** Folds a log. Returns the plan and the view of the run, and the part of its state that no view shows. */
+/** Applies a log. Returns the plan and the view of the run, and the part of its state that no view shows. */
 export function folded(definition: WorkflowDefinition, events: readonly TaskEvent[]): unknown {
   const state = RunState.fromEvents(definition, events);
   return { plan: planOf(state), hidden: hiddenOf(state), view: viewOf(definition, events) };
@@ -13,7 +13,7 @@ export function folded(definition: WorkflowDefinition, events: readonly TaskEven
 
 /**
  * Returns the part of a run's state that no view shows.
- * @param state folded state of the run
+ * @param state state after the events of a log
  */
 export function hiddenOf(state: RunState): unknown {
   const { text, received, begunBy, undelivered, failureReported, size } = state;

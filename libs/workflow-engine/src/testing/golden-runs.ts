@@ -128,7 +128,7 @@ async function waiting(): Promise<DrivenRun> {
   return run;
 }
 
-/** Plays a run with two waiting nodes. The first answer names the second node, the next one both. */
+/** Plays a run with two waiting nodes. The first answer names the second node; the second answer names both nodes. */
 async function waitingTwo(): Promise<DrivenRun> {
   const run = byHand(workflowOf('a b', ''));
   const asked = run.start();

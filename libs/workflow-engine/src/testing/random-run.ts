@@ -114,7 +114,7 @@ async function settled(turn: Promise<TaskState>): Promise<TaskState | undefined>
   return state;
 }
 
-/** Continues a run whose turn has ended: answers a question, or wakes a parked run. */
+/** Continues a run whose turn has ended: answers a question, or wakes a run that only waits for a time. */
 function goOn(run: DrivenRun, fate: Fate, round: number): void {
   const [asking] = run.state.frontier.waiting;
   const until = wakesAt(run.log.at(-1));

@@ -28,7 +28,7 @@ import {
 
 const REFERENCE = { taskId: 'run', contextId: 'context' };
 
-/** Folded run to which a test adds one event after another. */
+/** State of a run to which a test adds one event after another. */
 export class SteppedRun {
   readonly state: RunState;
   readonly log: TaskEvent[] = [];

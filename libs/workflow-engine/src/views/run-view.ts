@@ -250,7 +250,7 @@ export interface RunSource {
   later?: readonly LaterOutcome[];
 }
 
-/** Folds the log of a run into the response for callers. */
+/** Converts the log of a run to the response for callers. */
 export function runView(source: RunSource): RunView {
   const { header, definition, events } = source;
   const run = RunState.fromEvents(definition, events);
@@ -281,7 +281,7 @@ export function runView(source: RunSource): RunView {
 }
 
 /**
- * Folds the log of a run into the view of one instance: by node id the newest instance of the node, else by instance
+ * Converts the log of a run to the view of one instance: by node id the newest instance of the node, else by instance
  * name. `undefined` if the run has no such node, or has not reached that instance.
  */
 export function nodeDetail(source: RunSource, name: string): NodeDetail | undefined {
@@ -300,8 +300,8 @@ export function nodeDetail(source: RunSource, name: string): NodeDetail | undefi
 }
 
 /**
- * Returns the Artifacts of an instance. The folded state has those of the last two iterations; older ones are read from
- * the log.
+ * Returns the Artifacts of an instance. The state has those of the last two iterations; Artifacts of earlier iterations
+ * are read from the log.
  */
 function artifactsOf(source: RunSource, { status, artifacts, ...node }: NodeInstance): Artifact[] {
   if (status !== 'completed' || artifacts.length > 0) return artifacts;

@@ -110,7 +110,7 @@ export interface WorkPlace {
 /** Level of a run tree: its runs at one nesting depth, with the number of their running nodes. */
 interface TreeLevel {
   nodes: number;
-  /** Runs that wait for room, the next one first. */
+  /** Runs that wait for permission to start nodes; the first of them is next. */
   readonly waiting: Set<NodeShare>;
 }
 
@@ -126,7 +126,7 @@ interface RoomCaller {
   readonly account: string;
   nodes: number;
   readonly trees: Map<string, Tree>;
-  /** Trees that wait for room, the next one first. */
+  /** Run trees that wait for permission to start nodes; the first of them is next. */
   readonly waiting: Set<Tree>;
 }
 
@@ -149,7 +149,7 @@ export class NodeRoom {
   private timer: NodeJS.Timeout | undefined;
   private readonly starts: TurnStarts;
   /**
-   * Run trees that may have a level which waits although none of its nodes runs; such a level always gets room for one
+   * Run trees that may have a level which waits although none of its nodes runs; such a level may always start one
    * node.
    */
   private readonly changed = new Set<Tree>();
@@ -167,7 +167,7 @@ export class NodeRoom {
     return this.nodes;
   }
 
-  /** Number of nodes that wait for room. */
+  /** Number of nodes that must wait because a limit on running nodes is reached. */
   get waitingNodes(): number {
     let sum = 0;
     for (const { waiting } of this.waiting)
@@ -177,7 +177,7 @@ export class NodeRoom {
   }
 
   /**
-   * Adds a run, and returns the object by which the run requests and releases room.
+   * Adds a run, and returns the object by which the run requests and releases room (permission to run nodes).
    * @param onRoom called when room is granted that was not available when requested
    */
   joinRun(place: WorkPlace, onRoom: () => void): NodeShare {
@@ -198,7 +198,7 @@ export class NodeRoom {
     if (nodes < 0) this.grantAfter(tree);
   }
 
-  /** Adds a run to the queue if it waits for room for further nodes; otherwise removes it from the queue. */
+  /** Adds a run to the queue if it waits for permission to start further nodes; otherwise removes it from the queue. */
   queueShare(share: NodeShare): void {
     const { tree, level } = share;
     const { caller } = tree;
@@ -214,7 +214,7 @@ export class NodeRoom {
     if (caller.waiting.size === 0) this.waiting.delete(caller);
   }
 
-  /** Removes a run that has released all its room. */
+  /** Removes a run that no longer uses or requests any room (permission to run nodes). */
   forgetRun({ tree }: NodeShare): void {
     tree.runs -= 1;
     if (tree.runs > 0) return;
@@ -222,14 +222,14 @@ export class NodeRoom {
     if (tree.caller.trees.size === 0) this.callers.delete(tree.caller.account);
   }
 
-  /** Grants room after a tree has fewer running nodes, or waits for further nodes. */
+  /** Grants room (permission to start nodes) after a tree has fewer running nodes, or waits for further nodes. */
   private grantAfter(tree: Tree): void {
     if (this.waiting.size === 0) return;
     this.changed.add(tree);
     this.grantRoom();
   }
 
-  /** Grants available room, as far as nodes may start in this turn of the event loop. */
+  /** Grants available room (permission to start nodes), as far as nodes may start in this cycle of the event loop. */
   private grantRoom(): void {
     for (let share = this.nextShare(); share && this.starts.takeStart(); share = this.nextShare()) this.grantTo(share);
     this.lookAgain();
@@ -277,7 +277,7 @@ export class NodeRoom {
     if (share.wanted === 0) this.queueShare(share);
   }
 
-  /** Tries again later to grant room, since no event reports freed memory. */
+  /** Tries again later to grant room (permission to start nodes), since no event reports freed memory. */
   private lookAgain(): void {
     if (this.timer !== undefined || ![...this.waiting].some(({ account }) => this.isFull(account))) return;
     this.timer = setTimeout(() => {
@@ -287,9 +287,9 @@ export class NodeRoom {
   }
 }
 
-/** Part of NodeRoom that one run uses: its running nodes, and the nodes for which it waits for room. */
+/** Part of NodeRoom that one run uses: its running nodes, and the nodes that it may not start yet. */
 export class NodeShare {
-  /** Number of nodes that wait for room. */
+  /** Number of nodes that the run wants to start and that must wait. */
   wanted = 0;
   private atWork = 0;
   private granted = 0;
@@ -303,7 +303,8 @@ export class NodeShare {
   ) {}
 
   /**
-   * Sets the number of running nodes, regardless of limits: a started node is never stopped. Uses granted room first.
+   * Sets the number of running nodes, regardless of limits: a started node is never stopped. Permissions that were
+   * granted before are used up first.
    */
   occupyNodes(nodes: number): void {
     const more = nodes - this.atWork;
@@ -315,7 +316,7 @@ export class NodeShare {
   }
 
   /**
-   * Requests room for nodes in addition to the running ones. Replaces the previous request.
+   * Requests permission to start nodes in addition to the running ones. Replaces the previous request.
    * @returns the number of nodes that may start now
    */
   reserveNodes(nodes: number): number {
@@ -331,14 +332,14 @@ export class NodeShare {
     return this.granted;
   }
 
-  /** Releases all room after the execution of the run. */
+  /** Releases all running and requested nodes of the run after its execution. */
   leaveRoom(): void {
     this.reserveNodes(0);
     this.occupyNodes(0);
     this.room.forgetRun(this);
   }
 
-  /** Notes that NodeRoom has granted room for one node. */
+  /** Notes that NodeRoom has permitted one more node to start. */
   grantNode(): void {
     this.granted += 1;
     this.wanted -= 1;

@@ -345,7 +345,9 @@ function leastServed({ waiting }: StepCaller): StepTree | undefined {
   return least;
 }
 
-/** Part of WorkBudget that one execution of a run uses. */
+/**
+ * Part of WorkBudget that one execution of a run uses: its running nodes, evaluation steps and time on the event loop.
+ */
 export interface RunWork {
   readonly nodes: NodeShare;
   readonly steps: StepShare;
@@ -378,7 +380,7 @@ export class WorkBudget {
 
   /**
    * Adds the execution of a run, and returns the part of the budget that the execution uses.
-   * @param onRoom called when room is granted that was not available when requested
+   * @param onRoom called when nodes may start that had to wait when they were requested
    */
   joinRun(place: WorkPlace, onRoom: () => void): RunWork {
     const nodes = this.nodes.joinRun(place, onRoom);
