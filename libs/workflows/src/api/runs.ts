@@ -130,7 +130,8 @@ export class Runs {
   }
 
   /**
-   * Returns a run with its folded state. Use the state before you await anything else (see `RunFolds.readRunState`).
+   * Returns a run with its state after the events of its log. Use the state before you await anything else (see
+   * `RunFolds.readRunState`).
    */
   async foldRun(
     runId: string,

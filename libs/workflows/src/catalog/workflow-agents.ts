@@ -119,11 +119,11 @@ export class WorkflowAgents {
   }
 
   /**
-   * Returns the media types of Messages to the workflow; `undefined` stands for any. They are those that its definition
-   * names; without those, text and JSON (which every node reads) and all that its first nodes read.
+   * Returns the media types of Messages to the workflow; `undefined` stands for any. The definition may name them.
+   * Otherwise they are text and JSON, which every node reads, and all types that the first nodes read.
    * @param parts Parts of a Message that is to be checked; absent for a card. For a Message, a node whose agent is
-   *   elsewhere reads any type, since a Part that the agent cannot read is described to it. For a card, such a node
-   *   reads the types on the agent's own card
+   *   remote reads any type, since a Part that the agent cannot read is described to it. For a card, such a node reads
+   *   the types on the agent's own card
    */
   beginModes(parts?: readonly Part[]): BeginModes {
     const { inputModes } = this.revision.definition;

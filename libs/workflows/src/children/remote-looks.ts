@@ -28,8 +28,8 @@ export abstract class RemoteLookStore {
   abstract readPlace(look: RemoteLook): Promise<LookPlace>;
 
   /**
-   * Enqueues the next poll of a question, unless another job has replaced the running one.
-   * @returns false if one has
+   * Enqueues the next poll of a question, unless another job has replaced the running job.
+   * @returns false if another job has replaced it
    */
   abstract continueWith(next: NextLook): Promise<boolean>;
 
@@ -56,8 +56,8 @@ const SOON_MS = 500;
 /** Maximum time in milliseconds that an agent may take to answer a poll. */
 const LOOK_MS = 5_000;
 /**
- * Maximum number of concurrent polls of one origin in this process. A poll beyond the limit is skipped; the next one is
- * already enqueued.
+ * Maximum number of concurrent polls of one origin in this process. A poll beyond the limit is skipped; the job for the
+ * next poll is already enqueued.
  */
 const LOOKS_AT_ORIGIN = 4;
 /** Maximum number of concurrent polls in this process. */
@@ -102,7 +102,7 @@ export class RemoteLooks {
   }
 
   /**
-   * Enqueues the next poll and starts this one. If the next free time slot of the agent's origin is more than SOON_MS
+   * Enqueues the next poll and starts this poll. If the next free time slot of the agent's origin is more than SOON_MS
    * away, reserves that slot and enqueues this poll for its time instead.
    */
   private async handleLook(look: RemoteLook): Promise<void> {

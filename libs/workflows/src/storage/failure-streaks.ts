@@ -19,7 +19,10 @@ export interface FailureStreak {
   first?: RunEnd;
   /** Last completed run; absent if there is none among those searched. */
   completed?: RunEnd;
-  /** True if `MOST_SEARCHED` runs were searched without finding a completed one, so that older ones may have failed. */
+  /**
+   * True if `MOST_SEARCHED` runs were searched without finding a completed run, so that older runs may have failed,
+   * too.
+   */
   more: boolean;
 }
 

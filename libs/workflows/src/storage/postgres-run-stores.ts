@@ -91,7 +91,9 @@ const QUERIES_AT_ONCE = 4;
 /** RunChildStore on PostgreSQL. */
 @Injectable()
 export class PostgresRunChildStore extends RunChildStore {
-  /** Reads the children of many runs together, as a replica needs when it adopts many runs. */
+  /**
+   * Reads the children of many runs with one query, as a replica needs when it takes over many runs of another replica.
+   */
   private readonly children = new BatchLoader(
     (runIds: readonly string[]) => this.readChildren(runIds),
     RUNS_TOGETHER,

@@ -393,7 +393,9 @@ export class PostgresWorkflowStore extends WorkflowStore {
     return this.unread.get(`${name}/${revision}`);
   }
 
-  /** Reads several revisions with one query. Runs that are adopted together request their revisions together. */
+  /**
+   * Reads several revisions with one query. Runs that a replica takes over together request their revisions together.
+   */
   private async readSaved(keys: readonly string[]): Promise<Map<string, WorkflowRevision>> {
     const pairs = keys.map((key) => key.split('/'));
     const values = [this.tenant, pairs.map(([name]) => name), pairs.map(([, revision]) => revision)];
@@ -409,8 +411,8 @@ export class PostgresWorkflowStore extends WorkflowStore {
   }
 
   /**
-   * Returns a cached revision if it was read from this version of its row; without a version, the one that was read
-   * last.
+   * Returns a cached revision if it was read from this version of its row; if no version is given, the revision that
+   * was read last.
    */
   private cachedRevision({ name, revision, version }: KeptHead): WorkflowRevision | undefined {
     return this.cache.get({ tenant: this.tenant, name, revision }, version);
@@ -446,9 +448,7 @@ const MOST_LISTED_BYTES = 4 * 1024 * 1024;
 const READ_AT_ONCE = 32;
 const REVISION_NUMBER = /^[1-9]\d{0,17}$/;
 
-/**
- * Returns as many workflows, from the first one on, as have definitions of at most `most` bytes together; at least one.
- */
+/** Returns the first workflows whose definitions together have at most `most` bytes; at least one workflow. */
 function headsWithin(heads: readonly SizedHead[], most: number): SizedHead[] {
   let bytes = 0;
   return heads.filter((head, index) => {

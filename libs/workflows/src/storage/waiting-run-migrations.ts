@@ -58,9 +58,9 @@ export class WakeAskingRuns1700000000370 implements MigrationInterface {
 }
 
 /**
- * Changes the trigger `task_moved_on`: it also wakes a run that is claimed but has not continued, because the Message
- * to the run may be rejected and the claim released. If the row of the run is locked at that moment, a job rechecks the
- * run.
+ * Changes the trigger `task_moved_on`: it also wakes a run that a replica has claimed (is about to continue), because
+ * the Message to the run may be rejected and the claim released. If the row of the run is locked at that moment, a job
+ * rechecks the run.
  */
 export class WakeClaimedRuns1700000000380 implements MigrationInterface {
   readonly name = 'WakeClaimedRuns1700000000380';
@@ -95,7 +95,10 @@ export class WakeClaimedRuns1700000000380 implements MigrationInterface {
   }
 }
 
-/** Changes the trigger `task_moved_on`: its jobs belong to the caller of the run, so that callers take turns. */
+/**
+ * Changes the trigger `task_moved_on`: its jobs belong to the caller of the run, so that the jobs of different callers
+ * alternate.
+ */
 export class WakeRunsOfCallers1700000001370 implements MigrationInterface {
   readonly name = 'WakeRunsOfCallers1700000001370';
 

@@ -223,12 +223,17 @@ export const KEEP_FOR = `
   SELECT $1, tenant, name, revision FROM workflow_revision WHERE tenant = $2 AND name = $3 AND revision = $4 FOR KEY SHARE
   RETURNING run_id`;
 
-/** Selects the names of workflows that were last applied under a mark. $1 tenant, $2 mark. */
+/**
+ * Selects the names of workflows that were last applied under a mark (the label of their origin). $1 tenant, $2 mark.
+ */
 export const MARKED = `
   SELECT name FROM workflow_mark JOIN workflow USING (tenant, name)
   WHERE tenant = $1 AND mark = $2 AND deleted_at IS NULL ORDER BY name`;
 
-/** Sets the mark of a workflow. $1 tenant, $2 name, $3 mark. */
+/**
+ * Sets the mark of a workflow: the label of the origin, such as a folder, from which it was applied. $1 tenant, $2
+ * name, $3 mark.
+ */
 export const MARK = `
   INSERT INTO workflow_mark AS held (tenant, name, mark) VALUES ($1, $2, $3)
   ON CONFLICT (tenant, name) DO UPDATE SET mark = EXCLUDED.mark WHERE held.mark <> EXCLUDED.mark`;

@@ -55,8 +55,8 @@ export interface WorkflowSave extends SaveNote {
   revision: string;
   savedAt: Date;
   /**
-   * Time at which the workflow of this revision was created. A workflow that was deleted and created again has another
-   * such time. Absent for a revision of a deleted workflow that an earlier version of the service saved.
+   * Time at which the workflow of this revision was created. A workflow that was deleted and created again has a
+   * different time. Absent for a revision of a deleted workflow that an earlier version of the service saved.
    */
   createdAt?: Date;
 }
@@ -122,8 +122,8 @@ export abstract class WorkflowStore {
   /** Returns the given revision, even if its workflow is deleted, or the newest one; `undefined` if there is none. */
   abstract get(name: string, revision?: string): Promise<WorkflowRevision | undefined>;
   /**
-   * Returns the revision that this process last read as the newest, if it is cached, with the precondition under which
-   * it still is the newest.
+   * Returns the revision that this process last read as the newest, if it is cached, with the precondition (`premise`)
+   * under which the revision still is the newest.
    */
   recentRevision?(name: string): { revision: WorkflowRevision; premise: RevisionPrecondition } | undefined;
   /**
@@ -156,13 +156,16 @@ export abstract class WorkflowStore {
     names: readonly string[],
     work: (store: WorkflowStore, session: ConfigurationSession) => Promise<T>,
   ): Promise<T>;
-  /** Returns the names of existing workflows that were last applied under a mark. */
+  /** Returns the names of existing workflows that were last applied under a mark (the label of their origin). */
   abstract listMarked(mark: string): Promise<string[]>;
-  /** Sets the mark under which a workflow was last applied; replaces the previous mark. */
+  /**
+   * Sets the mark under which a workflow was last applied: the label of its origin, such as a folder. Replaces the
+   * previous mark.
+   */
   abstract markWorkflow(name: string, mark: string): Promise<void>;
   /**
-   * Keeps a revision as long as a run that begins with it, although newer revisions may exist. Call it before the run
-   * is created; if the run is not created within an hour, the revision is no longer kept.
+   * Keeps a revision from being purged as long as a run exists that begins with it, although newer revisions may exist.
+   * Call it before the run is created; if the run is not created within an hour, the revision may be purged.
    * @returns false if the revision does not exist
    */
   abstract keepFor(runId: string, name: string, revision: string): Promise<boolean>;
