@@ -156,8 +156,8 @@ class SetExecutor extends NodeExecutor {
 }
 
 /**
- * Maximum milliseconds of a wait during which a replica holds the Task. For a longer wait the Task is parked until the
- * end of the wait.
+ * Maximum milliseconds of a wait during which a replica keeps executing the Task. For a longer wait the replica
+ * releases the Task until the end of the wait (parks it).
  */
 const LONGEST_HELD_MS = 30_000;
 /** Maximum delay of a timer of Node.js, in milliseconds. */

@@ -42,8 +42,8 @@ export class NodeFailure extends Error {
 }
 
 /**
- * Event that the executor of a node yields for its Task. `parks` is the time until which the Task is parked; `prompt`
- * is what a model was sent or has answered.
+ * Event that the executor of a node yields for its Task. `parks` is the time until which the Task waits without a
+ * replica; `prompt` is what a model was sent or has answered.
  */
 export type NodeEvent =
   | (ReturnType<typeof statusUpdate> & { parks?: Date; prompt?: PromptNote })

@@ -78,7 +78,7 @@ export class AgentMemory {
   }
 
   /**
-   * Returns the newest turns that fit in `historyTokens`, newest first.
+   * Returns the newest turns (a Message and its answer) that fit in `historyTokens`, newest first.
    * @param inConversation true for a turn of a conversation, whose earlier calls by the same run are remembered
    */
   private async chooseTurns(
