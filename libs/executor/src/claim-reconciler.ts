@@ -39,7 +39,8 @@ const LONGEST_PASSING_PAUSE_MS = 60_000;
 const LONGEST_LASTING_PAUSE_MS = 60 * 60_000;
 
 /**
- * Returns the milliseconds before the next attempt to adopt a Task (backoff): doubled by each failure, up to a limit.
+ * Returns the milliseconds before the next attempt to adopt (take over) a Task, as backoff: doubled by each failure, up
+ * to a limit.
  * @param failures number of failed attempts so far
  * @param firstMs pause after the first failure
  * @param lasting true if the error does not pass by itself; the limit is then higher
@@ -55,13 +56,13 @@ function takeUpPause(failures: number, firstMs: number, lasting: boolean): numbe
 export const CLAIM_LOOK_MS = Symbol('CLAIM_LOOK_MS');
 
 const FIRST_PAUSE_MS = 1_000;
-/** Maximum number of claims to renew in one statement. */
+/** Maximum number of claims (rights to write Tasks) to renew in one statement. */
 const RENEWED_AT_ONCE = 500;
 const NONE: RenewedClaims = { renewed: [], lost: [] };
 
 /** Claim (right to write a Task) that this replica holds although it does not execute the Task. */
 export interface IdleClaim extends TaskClaim {
-  /** Number of failed attempts to adopt the Task. */
+  /** Number of failed attempts to adopt (take over) the Task. */
   failures: number;
 }
 
@@ -74,15 +75,15 @@ export interface IdleClaim extends TaskClaim {
  */
 export class ClaimReconciler {
   /**
-   * Tokens of claims that had no execution at the last comparison. Their executions may be about to begin, so they
-   * are reported only if the next comparison finds them again.
+   * Tokens of claims (rights to write Tasks) that had no execution at the last comparison. Their executions may be
+   * about to begin, so they are reported only if the next comparison finds them again.
    */
   private idle = new Set<string>();
   private readonly troubled = new Map<string, IdleClaim & { dueAt: number }>();
   private readonly paced: PacedLook;
   /**
-   * Current maximum number of claims per statement. It shrinks after a failure, to isolate the claim that causes the
-   * failure.
+   * Current maximum number of claims (rights to write Tasks) per statement. It shrinks after a failure, to isolate the
+   * claim that causes the failure.
    */
   private atOnce = RENEWED_AT_ONCE;
 
@@ -96,9 +97,9 @@ export class ClaimReconciler {
   }
 
   /**
-   * Yields the claims whose Tasks must be adopted now, in chunks. Each claim gets a new token: work that began with
-   * the old one can no longer write. Claims that are due for a retry are yielded even if the query for claims without
-   * an execution fails.
+   * Yields the claims (rights to write Tasks) whose Tasks must be adopted now, in chunks. Each claim gets a new token:
+   * work that began with the old token can no longer write. Claims that are due for a retry are yielded even if the
+   * query for claims without an execution fails.
    */
   async *renewDueClaims(): AsyncGenerator<IdleClaim[], void, undefined> {
     try {
@@ -109,21 +110,21 @@ export class ClaimReconciler {
   }
 
   /**
-   * Marks claims whose Tasks are being adopted. `renewDueClaims` skips them until `markSettled` or `markFailed` is
-   * called.
+   * Marks claims whose Tasks are being adopted (taken over by this replica). `renewDueClaims` skips them until
+   * `markSettled` or `markFailed` is called.
    */
   markPending(claims: readonly TaskClaim[]): void {
     for (const claim of claims) this.keepClaim({ ...claim, failures: 0 }, Infinity);
   }
 
-  /** Forgets a claim that has an execution or was released. */
+  /** Forgets a claim (right to write a Task) that has an execution or was released. */
   markSettled({ taskId }: TaskClaim): void {
     this.troubled.delete(taskId);
   }
 
   /**
-   * Schedules another attempt to adopt a Task after a pause. Pauses grow up to a minute, or up to an hour if the
-   * error does not pass by itself.
+   * Schedules another attempt to adopt (take over) a Task after a pause. Pauses grow up to a minute, or up to an hour
+   * if the error does not pass by itself.
    * @param failures number of failed attempts so far
    * @param lasting true if the error does not pass by itself
    */
@@ -139,8 +140,8 @@ export class ClaimReconciler {
   }
 
   /**
-   * Renews claims and returns those that got a new token. A claim whose row is locked stays due. A claim that another
-   * replica holds is dropped.
+   * Renews claims (rights to write Tasks) and returns those that got a new token. A claim whose row is locked stays
+   * due. A claim that another replica holds is dropped.
    */
   private async renewChunk(chunk: readonly IdleClaim[]): Promise<IdleClaim[]> {
     for (const claim of chunk) if (this.isExecuted(claim)) this.markSettled(claim);
@@ -155,8 +156,8 @@ export class ClaimReconciler {
   }
 
   /**
-   * Renews claims in one statement. If the statement fails, its claims move to the end of the queue and are retried
-   * in smaller groups, so that one bad claim does not block the others.
+   * Renews claims (rights to write Tasks) in one statement. If the statement fails, its claims move to the end of the
+   * queue and are retried in smaller groups, so that one bad claim does not block the others.
    */
   private async renewAtOnce(claims: readonly IdleClaim[]): Promise<RenewedClaims> {
     try {
@@ -207,8 +208,8 @@ interface FailedWake {
 }
 
 /**
- * Parked Tasks whose wake failed. Each one is skipped until its pause is over, so that polls find other overdue
- * Tasks.
+ * Parked Tasks (Tasks that wait for a time) whose wake failed. Each Task is skipped until its pause is over, so that
+ * polls find other overdue Tasks.
  */
 export class FailedWakes {
   /** Failures by Task id, the most recent failure last. */

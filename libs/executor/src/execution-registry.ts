@@ -124,7 +124,7 @@ export class ExecutionRegistry {
     return execution?.failure ? undefined : execution;
   }
 
-  /** Returns the claims of the running executions that the store is known to have committed. */
+  /** Returns the claims (rights to write Tasks) of the running executions that the store is known to have committed. */
   heldClaims(): TaskClaim[] {
     return this.executions
       .values()
@@ -148,8 +148,8 @@ export class ExecutionRegistry {
    * revision is no longer the newest (`premise`), no Task is created: `accepted` and `settled` reject with
    * PreconditionFailed.
    * @param once idempotency key and fingerprint of the request; absent: the request has no key
-   * @throws A2AError with status 503 during shutdown or while the journal writes nothing, with status 413 if the
-   *   Message is too large
+   * @throws A2AError with status 503 during shutdown or while the journal (the writer of all events) writes nothing,
+   *   with status 413 if the Message is too large
    */
   beginExecution(agent: ServedAgent, request: SendMessageRequest, call: CallContext, once?: Idempotency): Execution {
     this.refuseNewWork(call);
@@ -294,8 +294,8 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Resumes a turn that another process did not finish, or that was parked. The agent's executor must have `recovery:
-   * 'restart'`. A Task in a waiting state whose time has come becomes WORKING first.
+   * Resumes a turn that another process did not finish, or that was parked (released until a time). The agent's
+   * executor must have `recovery: 'restart'`. A Task in a waiting state whose time has come becomes WORKING first.
    * @throws TaskLimitExceeded if the log has no room for that status
    */
   recoverTurn(turn: RecoveredTurn): Execution {
@@ -333,8 +333,8 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Cancels a Task that this process has claimed because of a cancel request, and that was waiting or parked.
-   * Resolves when the Task has ended, or another replica has claimed it.
+   * Cancels a waiting or parked Task that this process has claimed because of a cancel request. Resolves when the Task
+   * has ended, or another replica has claimed it.
    */
   endCanceled(claimed: ClaimedTask): Promise<unknown> {
     const execution = this.beginCancel(claimed);
@@ -356,8 +356,8 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Waits for the running executions until the signal aborts, then interrupts the rest; other replicas adopt their
-   * Tasks.
+   * Waits for the running executions until the signal aborts, then interrupts the rest; other replicas adopt (take
+   * over) their Tasks.
    */
   async stop(signal: AbortSignal): Promise<void> {
     this.startDraining();
@@ -422,7 +422,7 @@ export class ExecutionRegistry {
 
   /**
    * Resolves with the execution when its first event is durable. If the store rejected that event and will never write
-   * it, releases the claim, unless this process is stopping.
+   * it, releases the claim (right to write the Task), unless this process is stopping.
    * @throws the error of `accepted`
    */
   private async acceptedOrReleased(execution: TaskExecution): Promise<Execution> {
@@ -435,7 +435,10 @@ export class ExecutionRegistry {
     }
   }
 
-  /** Releases a claim that no execution uses. If that fails, ClaimReconciler finds the claim later. */
+  /**
+   * Releases a claim (right to write a Task) that no execution uses. If that fails, ClaimReconciler finds the claim
+   * later.
+   */
   private async giveBack(claim: TaskClaim): Promise<void> {
     try {
       await this.store.releaseClaim(claim);
@@ -444,7 +447,10 @@ export class ExecutionRegistry {
     }
   }
 
-  /** Claims a Task and starts its cancel; `undefined` if a replica executes the Task, or the Task has ended. */
+  /**
+   * Claims a Task (becomes its only writer) and starts its cancel; `undefined` if a replica executes the Task, or the
+   * Task has ended.
+   */
   private async claimForCancel(
     agent: ServedAgent,
     taskId: string,

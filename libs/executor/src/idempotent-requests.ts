@@ -24,7 +24,7 @@ import { foldEvents, foldLog, type Idempotency, type KeyedRequest, type TaskFeed
 import { type Execution, isNotConfirmed, type MessageFiles } from './execution.js';
 import { isTaskBusy } from './task-claims.js';
 
-/** Milliseconds for which a request is retried while another request has claimed the Task and not written yet. */
+/** Milliseconds for which a request is retried while another request holds the Task and has not written yet. */
 const CONTENDED_FOR_MS = 10_000;
 /** Milliseconds between the retries of such a request. */
 const CONTENDED_MS = 20;

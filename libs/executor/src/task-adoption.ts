@@ -98,7 +98,7 @@ export class TaskAdoption {
   }
 
   /**
-   * Adopts a parked Task that this replica has claimed because its time has come.
+   * Resumes a parked Task that this replica has claimed because the time for which it waited has come.
    * @throws any error on the way; the Task is then unchanged, and the claim remains for another attempt
    */
   async takeUpDue(claim: TaskClaim, stored: StoredTask): Promise<void> {
@@ -207,7 +207,7 @@ export class TaskAdoption {
 interface ReadTask {
   stored: StoredTask;
   events: readonly RecordedEvent[];
-  /** True if the Task was parked, and claimed because its time has come. */
+  /** True if the Task was parked (waiting for a time), and claimed because that time has come. */
   due: boolean;
 }
 
@@ -255,20 +255,19 @@ const LONG_AT_ONCE = 8;
 /** Maximum total bytes of the long logs that are read at once; a single log may be larger. */
 const LONG_BYTES_AT_ONCE = 8 * 1024 * 1024;
 
-/** Claim to adopt, with the number of failed attempts. */
+/** Claim (right to write a Task) whose Task must be adopted, with the number of failed attempts. */
 export interface PendingClaim extends TaskClaim {
   failures: number;
 }
 
 /**
- * Function that adopts the Task of a claim. Never rejects. `read` is `undefined` if the Task was deleted, and has no
- * events if the log is long.
+ * Function that adopts the Task of a claim: this replica resumes, releases or ends it. Never rejects. `read` is
+ * `undefined` if the Task was deleted, and has no events if the log is long.
  */
 export type TakeUpClaim = (claim: PendingClaim, read: TaskLog | undefined) => Promise<void>;
 
 /**
- * Queue of claims whose Tasks are adopted.
- *
+ * Queue of claims (rights to write Tasks) whose Tasks are adopted: resumed by this replica.
  * - Short logs come first. They are read together with their Tasks, many with one query. Long logs wait for all short
  *   ones; the shortest of them comes first.
  * - Concurrent reads are limited in number and bytes. The length of the queue is not limited, since its Tasks are
@@ -276,7 +275,7 @@ export type TakeUpClaim = (claim: PendingClaim, read: TaskLog | undefined) => Pr
  */
 export class TakeUpQueue {
   private readonly short: PendingClaim[] = [];
-  /** Claims with long logs, from the longest to the shortest; the next one is taken from the end. */
+  /** Claims whose Tasks have long logs, from the longest to the shortest log; the next claim is taken from the end. */
   private readonly long: { claim: PendingClaim; read: TaskLog; bytes: number }[] = [];
   private shortUnderWay = 0;
   private longUnderWay = 0;
@@ -303,8 +302,8 @@ export class TakeUpQueue {
   }
 
   /**
-   * Stops: no further claim is started. The replica that adopts this replica's Tasks also adopts the remaining
-   * claims.
+   * Stops the queue: no further Task is adopted. The replica that takes over this replica's Tasks also adopts the
+   * remaining ones.
    */
   stop(): void {
     this.stopped = true;
@@ -313,7 +312,7 @@ export class TakeUpQueue {
     this.startNext();
   }
 
-  /** Resolves when no claim waits or is being adopted. */
+  /** Resolves when the queue is empty and no Task is being adopted. */
   async whenIdle(): Promise<void> {
     if (!this.isIdle) await new Promise<void>((resolve) => this.idleListeners.push(resolve));
   }

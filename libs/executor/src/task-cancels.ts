@@ -81,9 +81,9 @@ export class TaskCancels {
   }
 
   /**
-   * Waits for the replica that executes or adopts the Task to handle the cancel, and returns the Task. Returns
-   * `undefined` on timeout: that replica may have parked the Task before it saw the cancel, so that no replica
-   * executes the Task now.
+   * Waits for the replica that executes or takes over the Task to handle the cancel, and returns the Task. Returns
+   * `undefined` on timeout: that replica may have parked the Task (released it until a time) before it saw the cancel,
+   * so that no replica executes the Task now.
    */
   private async settledElsewhere(taskId: string, gone: AbortSignal | undefined): Promise<Task | undefined> {
     this.executions.announceCancel();

@@ -11,19 +11,18 @@ import {
 import type { Idempotency, StoredTask, TaskClaim, TaskEvent, TaskStore } from '#libs/tasks';
 
 /**
- * Milliseconds to wait for a Task that is claimed. In that time another replica adopts the Tasks of a dead one, or
- * the claiming replica notices that it does not execute the Task.
+ * Milliseconds to wait for a Task that another execution holds. In that time another replica takes over the Tasks of a
+ * dead replica, or the replica that holds the Task notices that it does not execute it.
  */
 const PATIENCE_MS = 15_000;
 const LOOK_MS = 100;
 const TASK_BUSY = 'TASK_BUSY';
 
 /**
- * Claims a waiting Task. If the Task is already claimed, there are two cases, and in both the function waits:
- *
+ * Claims a waiting Task: makes this replica its only writer. If the Task is already claimed, there are two cases, and
+ * in both the function waits:
  * - Another Message is about to resume the Task: until that Message has written an event.
  * - The claiming replica was lost or failed: until the claim is released.
- *
  * @returns `undefined` if the Task does not wait for a Message, or has progressed in the meantime
  * @throws A2AError INTERNAL with reason TASK_BUSY and status 503 if neither happens in time, or this process stops
  */
@@ -71,8 +70,8 @@ function taskBusy(taskId: string): A2AError {
 }
 
 /**
- * Milliseconds after which a claim counts as one without an execution although its statement is still open: the
- * answer to the statement may never come.
+ * Milliseconds after which a claim (right to write a Task) counts as one without an execution although its statement is
+ * still open: the answer to the statement may never come.
  */
 const LONGEST_MS = 60_000;
 
@@ -104,7 +103,7 @@ export class BegunClaims {
   }
 }
 
-/** Task that this process has claimed. */
+/** Task that this process has claimed: it has the exclusive right to write the Task. */
 export interface ClaimedTask {
   agent: ServedAgent;
   stored: StoredTask;
@@ -123,7 +122,7 @@ export interface Resumption {
   after: number | undefined;
 }
 
-/** Unfinished turn of a Task that was adopted, or parked and woken. */
+/** Unfinished turn of a Task that another replica began, or that was parked (released until a time) and is due now. */
 export interface RecoveredTurn extends ClaimedTask {
   userMessage: Message;
   task: Task | null;

@@ -62,7 +62,7 @@ export interface ExecutionStart {
   log?: readonly TaskEvent[] | undefined;
   /** Reads at most `limit` events after a sequence, once everything recorded is durable. */
   readEvents(after: number, limit: number): Promise<readonly RecordedEvent[]>;
-  /** Checks the claim in the store, and interrupts the execution if the claim is lost. */
+  /** Interrupts this execution if the store shows that it has lost the claim (right to write the Task). */
   confirm(): Promise<void>;
   /** Record of what models are sent and answer; absent if it is not kept. */
   prompts?: PromptLog | undefined;
@@ -72,7 +72,7 @@ export interface ExecutionStart {
 
 /**
  * Execution of one turn of a Task, from the accepted Message to the terminal or waiting state, or until the Task is
- * parked.
+ * parked (released until a time).
  */
 export class TaskExecution implements Execution {
   private static readonly logger = new Logger(TaskExecution.name);
@@ -126,14 +126,14 @@ export class TaskExecution implements Execution {
   }
 
   /**
-   * True if the store is known to have committed the claim of this execution, and no other replica has adopted the
-   * Task.
+   * True if the store is known to have committed the claim of this execution (its right to write the Task), and no
+   * other replica has taken over the Task.
    */
   get holdsClaim(): boolean {
     return this.recording.claims;
   }
 
-  /** True if the Task is parked. Any replica resumes it at its time. */
+  /** True if the Task is parked: it only waits for a time, at which any replica resumes it. */
   get isParked(): boolean {
     const { settled, state } = this.recording;
     return settled && state !== undefined && isActiveState(state);
@@ -160,8 +160,8 @@ export class TaskExecution implements Execution {
   }
 
   /**
-   * Reason of a failed write while this replica still holds the claim: the database rejected an event. `undefined` if
-   * no write failed, or the claim is lost.
+   * Reason of a failed write while this replica still holds the claim (right to write the Task): the database rejected
+   * an event. `undefined` if no write failed, or the claim is lost.
    */
   get breakage(): Error | undefined {
     return this.failure instanceof ClaimLost ? undefined : this.failure;
@@ -191,7 +191,7 @@ export class TaskExecution implements Execution {
     return this.settled;
   }
 
-  /** Stops working on the Task without ending it. This replica keeps the claim until another one adopts the Task. */
+  /** Stops working on the Task without ending it. This replica keeps the claim until another takes over the Task. */
   interruptExecution(): void {
     this.recording.abandonTask();
   }

@@ -29,9 +29,9 @@ const WOKEN_AT_ONCE = 32;
 const WAKING_AT_ONCE = 4;
 
 /**
- * Recovers Tasks: adopts those of dead replicas and those that this replica has claimed without executing them, and
- * wakes parked Tasks whose time has come. Each Task is resumed, released, or ended with a reason.
- *
+ * Recovers Tasks: adopts (takes over) those of dead replicas and those that this replica has claimed without executing
+ * them, and wakes parked Tasks, which only wait for a time, when that time has come. Each Task is resumed, released, or
+ * ended with a reason.
  * - Tasks of other living replicas are never touched.
  * - After a temporary error, recovery is retried with growing pauses, without limit.
  * - A Task is ended only if its agent no longer exists or cannot resume it, or a cancel was requested.
@@ -51,14 +51,17 @@ export class TaskRecovery {
   private readonly ownClaims: ClaimReconciler;
   private readonly taking: TaskAdoption;
   private readonly queue: TakeUpQueue;
-  /** Number of Tasks adopted since this replica last forgot a dead one. */
+  /** Number of Tasks that this replica has taken over since it last forgot a dead replica. */
   private takenOver = 0;
   private lookedForOverdueAt = Number.NEGATIVE_INFINITY;
   private readonly failedWakes: FailedWakes;
   private waking: Promise<void> | undefined;
   private readonly unknownLook: PacedLook;
 
-  /** @param jobs queue whose jobs wake parked Tasks on time; absent: only sweeps wake them, somewhat later */
+  /**
+   * @param jobs queue whose jobs wake parked Tasks (those that wait for a time) on time; absent: only sweeps wake them,
+   *   somewhat later
+   */
   constructor(
     private readonly store: TaskStore,
     recorder: TaskRecorder,
@@ -104,8 +107,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Sweeps once: adopts claims and wakes overdue Tasks. Resolves with the number of adopted Tasks once each of them has
-   * an execution, has ended, was released, or has failed to be adopted.
+   * Sweeps once: adopts claims (takes over their Tasks) and wakes overdue Tasks. Resolves with the number of adopted
+   * Tasks once each of them has an execution, has ended, was released, or has failed to be adopted.
    */
   async sweepOnce(): Promise<number> {
     let adopted: number;
@@ -119,8 +122,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Resumes a parked Task whose time has come. It may be called any number of times, in any replica. Does nothing if
-   * the time has not come, or the Task has an execution or has ended.
+   * Resumes a parked Task (one that waits for a time) whose time has come. It may be called any number of times, in any
+   * replica. Does nothing if the time has not come, or the Task has an execution or has ended.
    * @throws Error if this process is stopping
    */
   async wakeTask(taskId: string): Promise<void> {
@@ -133,8 +136,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Adopts claims of dead replicas, then the claims of this replica that have no execution. Queues the recovery of
-   * their Tasks without waiting for it. If one of the two steps fails, the other is still done.
+   * Adopts claims (rights to write Tasks) of dead replicas, then the claims of this replica that have no execution.
+   * Queues the recovery of their Tasks without waiting for it. If one of the two steps fails, the other is still done.
    */
   private async lookAtClaims(): Promise<number> {
     try {
@@ -145,8 +148,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Wakes overdue parked Tasks, separately from the adoption of claims: slow logs here must not delay the Tasks of
-   * dead replicas.
+   * Wakes overdue parked Tasks (those that wait for a time), separately from the adoption of claims: slow logs here
+   * must not delay the Tasks of dead replicas.
    */
   private wakeBeside(): Promise<void> {
     this.waking ??= this.wakeOverdue().finally(() => (this.waking = undefined));
@@ -164,8 +167,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Returns the ids of claim holders that are no known replica. They are rare, so their query is limited in time
-   * (PacedLook).
+   * Returns the ids of replicas that hold claims and that this replica does not know. They are rare, so their query is
+   * limited in time (PacedLook).
    */
   private async unknownReplicas(): Promise<string[]> {
     if (!this.unknownLook.isDue) return [];
@@ -192,8 +195,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Adopts Tasks of dead replicas in batches, and returns their number. Each batch checks again that the replica is
-   * dead, so a replica that was only cut off and has returned loses nothing more.
+   * Takes over the Tasks of dead replicas in batches, and returns their number. Each batch checks again that the
+   * replica is dead, so a replica that was only cut off and has returned loses nothing more.
    */
   private async adoptFrom(gone: readonly string[]): Promise<number> {
     let adopted = 0;
@@ -251,7 +254,10 @@ export class TaskRecovery {
     }
   }
 
-  /** Wakes parked Tasks whose wake job has failed or is missing, at most 32 of them; the next sweep wakes more. */
+  /**
+   * Wakes parked Tasks (those that wait for a time) whose wake job has failed or is missing, at most 32 of them; the
+   * next sweep wakes more.
+   */
   private async wakeOverdue(): Promise<void> {
     const now = performance.now();
     if (this.stopped || now - this.lookedForOverdueAt < this.lookMs) return;
@@ -280,7 +286,10 @@ export class TaskRecovery {
     }
   }
 
-  /** Sweeps now, one sweep at a time. If it is called during a sweep, one more sweep follows. */
+  /**
+   * Sweeps now (checks for Tasks to recover), one sweep at a time. If it is called during a sweep, one more sweep
+   * follows.
+   */
   private async sweepAndWait(): Promise<void> {
     this.again = true;
     if (this.sweeping) return;
@@ -355,7 +364,7 @@ function newestFirst(a: TaskClaim, b: TaskClaim): number {
   return a.taskId < b.taskId ? 1 : -1;
 }
 
-/** Reports replicas that have left or died, and whose Tasks were adopted, by a log line and a metric. */
+/** Reports replicas that have left or died, and whose Tasks others have taken over, by a log line and a metric. */
 @Injectable()
 export class LeftReplicas {
   private readonly logger = new Logger(LeftReplicas.name);

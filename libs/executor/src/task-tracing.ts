@@ -64,7 +64,7 @@ const MOST_SPANS = 5_000;
 const FAILED: ReadonlySet<TaskState> = new Set(['TASK_STATE_FAILED', 'TASK_STATE_REJECTED']);
 
 /**
- * Trace spans of one turn, folded from the turn's events. The same events give the same spans in any process. Spans
+ * Trace spans of one turn, derived from the turn's events. The same events give the same spans in any process. Spans
  * contain no content of Messages or Artifacts, unless the operator wants that of model calls (`PromptNote`).
  */
 export class TurnSpans {
