@@ -18,9 +18,9 @@ import {
 } from '#libs/protocol';
 
 /**
- * Maximum age in milliseconds of the proof that this replica still holds the claim of the Task, when a call leaves
- * the process. Other replicas adopt the Tasks of a replica that stands still for ten seconds or loses its session.
- * When it continues, it may try to send a call that it decided on long before.
+ * Maximum age in milliseconds of the proof that this replica still holds the claim (right to write the Task) when a
+ * call leaves the process. Other replicas take over the Tasks of a replica that is suspended for ten seconds or loses
+ * its session. When that replica continues, it may try to send a call that it decided on long before.
  */
 const PROOF_MS = 1_000;
 /**
@@ -47,7 +47,8 @@ export class ClaimProof {
   ) {}
 
   /**
-   * Proves the claim, unless it was proved less than PROOF_MS ago.
+   * Proves that this replica still holds the claim (the right to write the Task), unless that was proved less than
+   * PROOF_MS ago.
    * @throws AgentCallError `aborted` if this replica lost the Task, `timeout` if that cannot be decided in time
    */
   readonly renewProof = async (): Promise<void> => {
@@ -209,13 +210,13 @@ export interface CallingTask {
    */
   chain?: { links: readonly ChainLink[]; signer: CallChains };
   /**
-   * Time, by `performance.now()`, right before this execution yielded the event that announces the call; absent if an
-   * earlier execution yielded it.
+   * Time, by `performance.now()`, right before this execution yielded the event that records the call in the log;
+   * absent if an earlier execution yielded it.
    */
   announcedAt?: number;
   /**
-   * True if the agent works in this process. The call then need not wait until its announcement is durable: the
-   * agent's Task never becomes durable before the calling Task's events.
+   * True if the agent works in this process. The call then need not wait until the event that records it is durable:
+   * the agent's Task never becomes durable before the calling Task's events.
    */
   staysHere?: boolean;
 }
@@ -287,9 +288,9 @@ export interface AgentCallSpec {
   /** Called when the time limit starts from the beginning now, instead of counting from `since`. */
   onRestart?(): void;
   /**
-   * Time from which `limit` counts, in milliseconds since 1970, if an earlier execution announced the call. If it
-   * turns out that the Message was never sent, the limit counts from the time when the Message is sent. That is so if
-   * an agent of this service has no Task for the Message, or the known Task still waits for it.
+   * Time from which `limit` counts, in milliseconds since 1970, if an earlier execution recorded the call in the log.
+   * If it turns out that the Message was never sent, the limit counts from the time when the Message is sent. That is
+   * so if an agent of this service has no Task for the Message, or the known Task still waits for it.
    */
   since?: number;
   /**
@@ -313,7 +314,7 @@ const CANCEL_MS = 5_000;
 
 /**
  * Returns the client's options for a call. An agent of this service gets an idempotency key, by which it detects a
- * repeated Message. To any other agent nothing is sent without a fresh proof of the claim.
+ * repeated Message. To any other agent nothing is sent without a fresh proof that this replica still holds the Task.
  */
 export function callOptions(spec: AgentCallSpec, signal: AbortSignal): AgentCallOptions {
   const { identity, own, by, request, resends, limit, timeouts = limit === undefined ? undefined : UNLIMITED } = spec;

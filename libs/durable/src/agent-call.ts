@@ -55,7 +55,7 @@ const SIGHT_MS = 500;
 
 /**
  * Maximum number of retries after a lost connection. With the pauses between them they take about 13 seconds, enough
- * for another replica to adopt the Task.
+ * for another replica to take over the Task.
  */
 const MAX_REPEATS = 7;
 const BACKOFF = new Backoff(100);
@@ -201,7 +201,8 @@ export class AgentCall {
   }
 
   /**
-   * True if an earlier execution announced the call, but the local agent has no Task for it, so no Message was sent.
+   * True if an earlier execution recorded the call in the log, but the local agent has no Task for it, so no Message
+   * was sent.
    */
   private get wasNeverSent(): boolean {
     const { own, known, since } = this.spec;

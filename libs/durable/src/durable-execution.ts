@@ -74,8 +74,8 @@ export interface ProcessState {
 
 /**
  * Execution of a durable process (a run, a conversation or a brainstorm), which continues from the end of its log. The
- * folded log alone determines the next step, whichever execution wrote the log. The loop in `runToEnd` runs that step,
- * yields its events, and repeats.
+ * state after the log alone determines the next step, whichever execution wrote the log. The loop in `runToEnd` runs
+ * that step, yields its events, and repeats.
  */
 export abstract class DurableExecution<State extends ProcessState> {
   private over = false;
@@ -136,14 +136,14 @@ export abstract class DurableExecution<State extends ProcessState> {
     // The job END_CHILDREN cancels the Tasks that are known outside the log.
   }
 
-  /** Folds an event into the state and returns the event, which the caller has to yield. */
+  /** Applies an event to the state and returns the event, which the caller has to yield. */
   protected recordEvent(event: TaskEvent): TaskEvent {
     this.state.apply(event);
     this.over = endsTurn(event);
     return event;
   }
 
-  /** Creates a WORKING status with metadata alone and folds it into the state. The caller has to yield it. */
+  /** Creates a WORKING status with metadata alone and applies it to the state. The caller has to yield it. */
   protected recordMetadata(metadata: JsonObject): TaskEvent {
     return this.recordEvent(statusUpdate(this.context, 'TASK_STATE_WORKING', undefined, metadata));
   }
@@ -289,10 +289,9 @@ export interface CalledAgent extends Pick<AgentCallSpec, 'findTarget' | 'own'> {
 
 /**
  * Call that a process makes.
- *
  * - `admit` is called only if no Task of the call is known.
- * - `since` is the time of the event in the log that announces the call. It is ignored if this execution announced
- *   the call. If an earlier one did, a remote agent may have the Message even if no Task is known.
+ * - `since` is the time of the event in the log that records the call. It is ignored if this execution recorded the
+ *   call. If an earlier execution did, a remote agent may have the Message even if no Task is known.
  */
 export interface PlannedCall
   extends
@@ -322,14 +321,14 @@ export interface PlannedCall
 const FINDING_MS = 5_000;
 
 /**
- * Agent calls of one execution of a process. A call that this execution did not announce may have been made by an
- * earlier execution; if so, its Task is followed.
+ * Agent calls of one execution of a process. Each call is first recorded (announced) by an event of the log. A call
+ * that this execution did not announce may have been made by an earlier execution; if so, its Task is followed.
  */
 export class ProcessCalls {
   private readonly calls = new Map<string, AgentCall>();
   /**
-   * Time, by `performance.now()`, at which this execution announced each call, by reference. It is taken before the
-   * event is recorded.
+   * Time, by `performance.now()`, at which this execution announced each call (recorded it in the log), by reference.
+   * It is taken before the event is recorded.
    */
   private readonly announced = new Map<string, number>();
   /** Tasks of calls that earlier executions made, in this service and elsewhere. */
@@ -344,14 +343,14 @@ export class ProcessCalls {
   }
 
   /**
-   * Marks a call as new. Called right before this execution yields the event that announces the call: no earlier
+   * Marks a call as new. Called right before this execution yields the event that records the call: no earlier
    * execution has made such a call.
    */
   announceCall(reference: string): void {
     this.announced.set(reference, performance.now());
   }
 
-  /** True if this execution announced the call. */
+  /** True if this execution, and no earlier one, recorded the call in the log. */
   isNew(reference: string): boolean {
     return this.announced.has(reference);
   }
