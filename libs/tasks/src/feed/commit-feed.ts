@@ -189,7 +189,7 @@ const MS_PER_BYTE = 20e-6;
  * - A follower that falls behind reads on its own until it has caught up, and shares each page with followers at the
  *   same position (RecentPages). Its memory is what its CommitFollower holds, and the page that it reads: about a
  *   megabyte, or a single larger commit. Readers of a large commit share one copy (SharedCommits).
- * - A follower with a WorkTurn reads, and processes new commits, in its caller's turns on the event loop.
+ * - A follower with a WorkTurn reads, and processes new commits, only while its caller may use the event loop.
  */
 @Injectable()
 export class CommitFeed implements OnModuleDestroy {
@@ -266,8 +266,8 @@ export class CommitFeed implements OnModuleDestroy {
   }
 
   /**
-   * Yields the commits that a follower has missed, page by page in its caller's turns. The time of a page that no other
-   * follower has just read is charged to the caller's turn.
+   * Yields the commits that a follower has missed, page by page, each when its caller may use the event loop (`turn`).
+   * The time of a page that no other follower has just read is charged to that caller.
    */
   private readMissedPages(seen: CommitPosition, turn: WorkTurn, signal: AbortSignal): AsyncGenerator<Commit[]> {
     return this.readPages(seen, async (limit) => {

@@ -138,9 +138,9 @@ class TailsByAge {
 }
 
 /**
- * Newest events of Tasks that have just ended, begun to wait or been parked. They are kept for one cycle of the event
- * loop, in which the followers that they wake read them. If kept longer, the events of a busy service would outlive
- * V8's young generation, which makes every garbage collection ten times as long.
+ * Newest events of Tasks that have just ended, begun to wait for an answer, or been parked (released until a time).
+ * They are kept for one cycle of the event loop, in which the followers that they wake read them. If kept longer, the
+ * events of a busy service would outlive V8's young generation, which makes every garbage collection ten times as long.
  */
 class PassingTails {
   private fresh = new Map<string, Tail>();
@@ -366,7 +366,10 @@ export interface FollowOptions {
    * caller.
    */
   until?: FollowUntil;
-  /** Caller whose reads of long logs take turns with those of other callers. Absent: the reads wait for no turn. */
+  /**
+   * Caller on whose behalf the log is read. Reads of long logs by different callers alternate. Absent: the reads do not
+   * wait for others.
+   */
   reader?: TaskScope;
 }
 
@@ -408,7 +411,8 @@ export class TaskFeed implements OnModuleDestroy {
   }
 
   /**
-   * Reports committed events of one Task to followers, in this replica and at other replicas. Only recordings call it.
+   * Reports committed events of one Task to followers, in this replica and at other replicas. Only TaskRecording calls
+   * it.
    */
   publishEvents(events: readonly RecordedEvent[]): void {
     this.recent.add(events);
@@ -420,7 +424,7 @@ export class TaskFeed implements OnModuleDestroy {
 
   /**
    * Registers that this process writes the Task from now on. Followers that have read up to `lastSequence` then need no
-   * query. Only recordings call this method. When a recording stops, it calls `closeTask`, or publishes an event by
+   * query. Only TaskRecording calls this method. When a recording stops, it calls `closeTask`, or publishes an event by
    * which the Task ends, waits or is parked.
    * @param lastSequence sequence of the last event in the Task's log
    */
@@ -430,7 +434,7 @@ export class TaskFeed implements OnModuleDestroy {
     this.wakeFollowers(taskId);
   }
 
-  /** Registers that another process writes the Task from now on. Only recordings call it. */
+  /** Registers that another process writes the Task from now on. Only TaskRecording calls it. */
   closeTask(taskId: string): void {
     this.recent.close(taskId);
     this.wakeFollowers(taskId);

@@ -51,8 +51,8 @@ export function foldEvents(events: readonly RecordedEvent[], fold?: TaskFold): T
 const COPIES = 4;
 
 /**
- * Reads the log of a Task up to its header's sequence. A long log is read in its caller's turn, after all its copies
- * were admitted to memory. Returns fewer events if the Task is purged meanwhile.
+ * Reads the log of a Task up to its header's sequence. A long log is read after all its copies were admitted to memory;
+ * the reads of different callers alternate. Returns fewer events if the Task is purged meanwhile.
  */
 export async function wholeLog(
   store: Pick<TaskStore, 'readLog' | 'readEvents'>,

@@ -11,7 +11,7 @@ import { eventBytes, TaskFold } from './task-fold.js';
 interface HeldFold {
   readonly account: string;
   readonly weight: number;
-  /** Removes the fold from its cache, which releases its room. */
+  /** Removes the fold from its cache, which releases the memory that is counted for it. */
   evict(): void;
 }
 
@@ -22,7 +22,7 @@ interface Holder {
   weight: number;
 }
 
-/** Bytes of the folds of a tenant, and of one caller (`own`) in the tenant. */
+/** Bytes of the cached states (folds) of a tenant, and of one caller (`own`) in the tenant. */
 interface Load {
   readonly tenant: number;
   readonly own: number;
@@ -34,9 +34,9 @@ interface FoldCache {
   clear(): void;
 }
 
-/** Share of the heap that all folds may use. */
+/** Share of the heap that all cached states (folds) may use. */
 const SHARE = 1 / 8;
-/** Share of the memory for folds that the folds of one tenant may use. */
+/** Share of the memory for cached states (folds) that those of one tenant may use. */
 const TENANT_SHARE = 3 / 4;
 
 /**
@@ -51,40 +51,41 @@ const TENANT_SHARE = 3 / 4;
  */
 export class FoldMemory {
   private readonly caches: FoldCache[] = [];
-  /** Callers' folds by account, the caller first that has stored no fold for the longest time. */
+  /** Callers with cached states (folds), by account; first the caller that has stored none for the longest time. */
   private readonly holders = new Map<string, Holder>();
   private readonly tenants = new Map<string, number>();
   private total = 0;
 
-  /** @param most maximum bytes of the heap for all folds */
+  /** @param most maximum bytes of the heap for all cached states (folds) */
   constructor(
     private readonly inFlight: Pick<InFlight, 'isFull'> = { isFull: () => false },
     private readonly most = Math.floor(getHeapStatistics().heap_size_limit * SHARE),
   ) {}
 
-  /** Estimated bytes of the heap that all folds use together. */
+  /** Estimated bytes of the heap that all cached states (folds) use together. */
   get weight(): number {
     return this.total;
   }
 
-  /** Registers a cache of folds, for as long as the process lives. */
+  /** Registers a cache of states (folds), for as long as the process lives. */
   attachCache(cache: FoldCache): void {
     this.caches.push(cache);
   }
 
-  /** Evicts all folds if the process needs its memory for work in flight. */
+  /** Evicts all cached states (folds) if the process needs its memory for work in flight. */
   relieveMemory(): void {
     if (this.total > 0 && this.inFlight.isFull()) for (const cache of this.caches) cache.clear();
   }
 
-  /** Evicts the folds of Tasks that no longer exist. */
+  /** Evicts the cached states (folds) of Tasks that no longer exist. */
   forgetTasks(taskIds: readonly string[]): void {
     for (const cache of this.caches) for (const taskId of taskIds) cache.takeFold(taskId);
   }
 
   /**
-   * Evicts folds to make room for a new fold of `weight` bytes, and counts the new fold until it is released. Returns
-   * `undefined` if the new fold must not be kept. `evict` removes it from its cache.
+   * Evicts cached states (folds) to make room for a new one of `weight` bytes, and counts the new one until it is
+   * released. Returns `undefined` if the new one must not be kept.
+   * @param evict removes the new state from its cache
    */
   holdFold(owner: InFlightOwner, weight: number, evict: () => void): HeldFold | undefined {
     const account = InFlight.accountOf(owner);
@@ -103,7 +104,7 @@ export class FoldMemory {
     return held;
   }
 
-  /** Releases the room of a fold. */
+  /** Stops counting the memory of a cached state (fold) that was removed. */
   releaseFold(held: HeldFold): void {
     const holder = this.holders.get(held.account);
     if (holder?.folds.delete(held)) this.countWeight(held.account, holder, -held.weight);
@@ -122,9 +123,10 @@ export class FoldMemory {
   }
 
   /**
-   * Returns the caller with the most bytes of folds, counting the new fold too; among equals, the one that has stored
-   * no fold for the longest time. Returns `undefined` if that is the caller of the new fold and it has no folds yet.
-   * @param account caller of the new fold, which has `more` bytes
+   * Returns the caller whose cached states (folds) have the most bytes, counting the new state too; among equals, the
+   * caller that has stored none for the longest time. Returns `undefined` if that is the caller of the new state and it
+   * has no others.
+   * @param account caller of the new state, which has `more` bytes
    * @param inTenant true to search only callers of the tenant
    */
   private findHeaviest(account: string, tenant: string, more: number, inTenant: boolean): Holder | undefined {
@@ -155,7 +157,7 @@ function isMore(load: Load, than: Load): boolean {
   return load.tenant > than.tenant || (load.tenant === than.tenant && load.own > than.own);
 }
 
-/** Fold that KeptFolds stores: the state after folding a Task's log up to a place. */
+/** State after applying a Task's log up to a place, as KeptFolds caches it. */
 export interface KeptFold<State> {
   readonly state: State;
   readonly place: LogPlace;
@@ -179,13 +181,13 @@ export class KeptFolds<State> {
     return this.folds.size;
   }
 
-  /** Returns the fold of a Task without removing it; `undefined` if there is none. */
+  /** Returns the cached state (fold) of a Task without removing it; `undefined` if there is none. */
   get(taskId: string): KeptFold<State> | undefined {
     this.memory.relieveMemory();
     return this.folds.get(taskId)?.fold;
   }
 
-  /** Removes the fold of a Task and returns it; `undefined` if there is none. */
+  /** Removes the cached state (fold) of a Task and returns it; `undefined` if there is none. */
   takeFold(taskId: string): KeptFold<State> | undefined {
     const found = this.folds.get(taskId);
     if (!found) return undefined;
@@ -195,8 +197,8 @@ export class KeptFolds<State> {
   }
 
   /**
-   * Drops the stored fold of a Task, then stores this one if there is room.
-   * @param weight bytes of the heap that the fold uses
+   * Drops the cached state (fold) of a Task, then stores this one if there is room.
+   * @param weight bytes of the heap that the state uses
    */
   keepFold(of: Pick<TaskHeader, 'taskId' | 'tenant' | 'owner'>, weight: number, fold: KeptFold<State>): void {
     this.takeFold(of.taskId);
@@ -204,7 +206,7 @@ export class KeptFolds<State> {
     if (held) this.folds.set(of.taskId, { fold, held });
   }
 
-  /** Drops all folds. */
+  /** Drops all cached states. */
   clear(): void {
     for (const taskId of this.folds.keys()) this.takeFold(taskId);
   }
@@ -269,7 +271,7 @@ function ownShapeBytes(names: readonly string[]): number {
   return names.reduce((sum, { length }) => sum + OWN_MEMBER + CHARACTER * length, OWN_SHAPE);
 }
 
-/** Bytes of a log below which folding is as fast as looking up and verifying a stored Task. */
+/** Bytes of a log below which applying its events is as fast as looking up and verifying a cached Task. */
 const SHORT_LOG = 64 * 1024;
 /** Approximate bytes of new events per read. */
 const PAGE_BYTES = 1024 * 1024;
@@ -291,8 +293,8 @@ export interface WeighedTask {
 type ReadTaskEvents = (taskId: string, after: number, limit: number) => Promise<readonly RecordedEvent[]>;
 
 /**
- * Cache of waiting Tasks with long logs, as this replica last folded them, so that a claim folds only new events. Each
- * use verifies that the log still has the event up to which the Task was folded.
+ * Cache of waiting Tasks with long logs, in the state after the events that this replica has read, so that only new
+ * events must be applied when a Task resumes. Each use verifies that the log still has the last of those events.
  */
 export class KeptTasks {
   constructor(
@@ -301,8 +303,8 @@ export class KeptTasks {
   ) {}
 
   /**
-   * Returns the Task at `header.lastSequence`; `undefined` if its log has to be folded from the start. New events are
-   * read and folded page by page.
+   * Returns the Task at `header.lastSequence`; `undefined` if its log has to be applied from the start. New events are
+   * read and applied page by page.
    */
   async foldForward(header: TaskHeader): Promise<StoredTask | undefined> {
     const found = this.kept.get(header.taskId);
@@ -328,7 +330,7 @@ export class KeptTasks {
     return { header, task, bytes: header.size?.log ?? bytes };
   }
 
-  /** Keeps a Task that was folded up to `header.lastSequence`, if it waits and its log is long (SHORT_LOG). */
+  /** Keeps a Task in its state at `header.lastSequence`, if it waits and its log is long (SHORT_LOG). */
   async keepTask({ header, task, bytes = 0 }: StoredTask): Promise<void> {
     const { taskId, lastSequence, state } = header;
     if (bytes < SHORT_LOG || !isWaitingState(state)) return;

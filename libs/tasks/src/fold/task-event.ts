@@ -21,15 +21,14 @@ import type { Fact } from '#libs/service';
  * Event of a Task. The first event is always `task`, the Task in state SUBMITTED with the Message that began it.
  * - `received`: the caller's follow-up Message that the status update answers. It is part of the log.
  * - `jobs`: enqueued in the commit of the event; not part of the log.
- * - `parks`: time until which the event parks the Task; not part of the log. The event releases the claim, and any
- *   replica resumes the Task at that time, or earlier on a Message or a cancel.
+ * - `parks`: time until which the event parks the Task; not part of the log. The replica then releases the Task, and
+ *   any replica resumes it at that time, or earlier on a Message or a cancel.
  * - `questions`: with a waiting state, the entries that an inbox shows until the Task resumes; not part of the log.
  * - `facts`: facts for listeners in this process (libs/service), emitted after the commit by the process that made the
  *   event.
- * - `relayed`: with the first event of a Task that stands for a Task of an agent elsewhere, the row of the table
- *   `registered_agent_task`.
- * - `remote`: ids that an agent elsewhere has for the Task and its context, stored in the commit of the event; not part
- *   of the log.
+ * - `relayed`: with the first event of a registered agent's Task, the row of the table `registered_agent_task`.
+ * - `remote`: ids that a remote agent has for the Task and its context, stored in the commit of the event; not part of
+ *   the log.
  * - `prompt`: what a model was sent or has answered; kept beside the log in the commit of the event.
  */
 export type TaskEvent =
@@ -46,7 +45,10 @@ export type TaskEvent =
     }
   | { artifactUpdate: TaskArtifactUpdateEvent; jobs?: readonly Job[]; remote?: RemoteIds };
 
-/** Row of the table `registered_agent_task`: the first turn of a Task that stands for a Task of an agent elsewhere. */
+/**
+ * Row of the table `registered_agent_task`: the first turn of a registered agent's Task, whose work a remote agent
+ * does.
+ */
 export interface RelayedTurn {
   /** Digest of the caller and the agent. */
   talkKey: string;
@@ -103,15 +105,15 @@ export interface RecordedEvent {
 }
 
 /**
- * Returns the time until which an event parks its Task; `undefined` if it does not park. Also `undefined` for events
- * read from a log, since the time is not part of the log.
+ * Returns the time until which an event parks its Task (the Task waits, and no replica executes it); `undefined` if it
+ * does not park. Also `undefined` for events read from a log, since the time is not part of the log.
  */
 export function parkedUntil(event: TaskEvent): Date | undefined {
   if (!('statusUpdate' in event) || isTerminalState(event.statusUpdate.status.state)) return undefined;
   return event.parks;
 }
 
-/** True if the event ends the turn: the Task has ended, waits or is parked. */
+/** True if the event ends the turn: the Task has ended, waits for an answer, or is parked (released until a time). */
 export function endsTurn(event: TaskEvent): boolean {
   if (!('statusUpdate' in event)) return false;
   return !isActiveState(event.statusUpdate.status.state) || event.parks !== undefined;
@@ -218,10 +220,13 @@ export function newTaskId(): string {
   return `${beginning}${BYTES[lower >> 8]!}${BYTES[lower & 255]!}-7${random.slice(0, 3)}-${variant}${random.slice(3, 6)}-${random.slice(6, 18)}`;
 }
 
-/** Name of the job that resumes a parked Task at its time. */
+/** Name of the job that resumes a parked Task (one that only waits for a time) at its time. */
 export const WAKE = 'tasks.wake';
 
-/** Returns the job that wakes a Task. A Task has at most one pending wake job, since it is parked until one time. */
+/**
+ * Returns the job that wakes a Task at the time for which it waits. A Task waits for one time, so it has at most one
+ * pending wake job.
+ */
 export function wakeJob(taskId: string, runAt: Date): Job {
   return { name: WAKE, payload: { taskId }, key: `${WAKE}/${taskId}`, runAt };
 }

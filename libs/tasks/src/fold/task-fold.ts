@@ -41,7 +41,7 @@ export class TaskFold {
   }
 
   /**
-   * Begins a fold with the first event of a Task.
+   * Begins the state of a Task with the first event of its log.
    * @throws TaskEventRefused if the event cannot be the first of a Task
    */
   static beginTask(event: TaskEvent): TaskFold {
@@ -52,7 +52,7 @@ export class TaskFold {
     return new TaskFold(event.task);
   }
 
-  /** Begins a fold with a Task that was folded before; the Task is not changed. */
+  /** Begins with a Task in its state after earlier events; the given Task is not changed. */
   static fromTask(task: Task): TaskFold {
     return new TaskFold(task);
   }
@@ -146,7 +146,7 @@ export function promptBytes(event: TaskEvent): number {
   return promptLineOf(event)?.length ?? 0;
 }
 
-/** Size of one Task's log, and of the Artifacts that the current recording has added to. */
+/** Size of one Task's log, and of the Artifacts to which the current TaskRecording has added. */
 export class LogSize {
   private artifacts: Map<string, number> | undefined;
 
@@ -230,7 +230,10 @@ function jsonBytes(json: string): number {
   return json.length <= SHORT ? json.length : Buffer.byteLength(json);
 }
 
-/** Number of events above which a log is worth a snapshot; a shorter log folds as fast as a snapshot is read. */
+/**
+ * Number of events above which a log is worth a snapshot; the events of a shorter log are applied as fast as a snapshot
+ * is read.
+ */
 export const LONG_LOG = 64;
 /** Maximum bytes of a log that gets a snapshot: a snapshot is a further copy in memory while it is written. */
 export const MOST_SNAPSHOT_BYTES = 4 * 1024 * 1024;
@@ -280,8 +283,8 @@ const KEPT_OF_STEPS_SHIFT = 3;
 const SHARED_SHIFT = 1;
 
 /**
- * Counts the bytes in flight (InFlight) of a recording's events: all bytes until the events are durable, afterwards
- * those that the Task keeps in memory, and none once the Task is no longer at work in this process.
+ * Counts the bytes in flight (InFlight) of the events that one TaskRecording writes: all bytes until the events are
+ * durable, afterwards those that the Task keeps in memory, and none once the Task is no longer at work in this process.
  */
 export class RecordedBytes {
   private notDurable = 0;
@@ -321,7 +324,7 @@ export class RecordedBytes {
     this.inFlight.addBytes(this.account, -bytes, keeping);
   }
 
-  /** Releases all bytes of the recording. Its pending events may still become durable. */
+  /** Releases all counted bytes. Events that are not durable yet may still become durable. */
   releaseAll(): void {
     this.released = true;
     this.inFlight.addBytes(this.account, -this.notDurable, -this.kept);

@@ -38,13 +38,13 @@ class EventNotWritable extends Error {
 }
 
 /**
- * Retries a failed batch until each of its entries is settled or set aside.
+ * Retries a failed batch until the outcome of each entry is known, or the entry is set aside (retried separately).
  * - While the server takes no writes, it waits.
  * - A batch is divided after rejected content, and after a second failure for an unknown reason while the server takes
  *   other writes.
  * - An entry with rejected content fails, and so does an entry that breaks the session of every statement that writes
  *   it.
- * - An entry that fails on its own for any other reason is set aside and settled later than its batch.
+ * - An entry that fails on its own for any other reason is set aside; its outcome follows later than that of its batch.
  */
 export class BatchRecovery {
   private readonly outcomes = new Map<JournalEntry, BatchOutcome>();
@@ -53,7 +53,10 @@ export class BatchRecovery {
   private waits = 0;
   private rounds = 0;
 
-  /** @param cause the error of the batch; absent if there was none and its entries were fenced */
+  /**
+   * @param cause the error of the batch; absent if there was none and its entries were fenced (rejected for lack of a
+   *   claim)
+   */
   constructor(
     private readonly store: TaskStore,
     private readonly logger: Logger,
@@ -95,8 +98,8 @@ export class BatchRecovery {
   }
 
   /**
-   * Writes all unsettled entries with one statement.
-   * @returns the error that left entries unsettled; `undefined` if all are settled
+   * Writes all entries without an outcome with one statement.
+   * @returns the error that left entries without an outcome; `undefined` if all have one
    */
   private async tryTogether(): Promise<unknown> {
     try {
@@ -118,8 +121,8 @@ export class BatchRecovery {
   }
 
   /**
-   * Writes the unsettled entries in ever smaller parts.
-   * @returns the error that left entries unsettled; `undefined` if all are settled
+   * Writes the entries without an outcome in ever smaller parts.
+   * @returns the error that left entries without an outcome; `undefined` if all have one
    */
   private async divideBatch(cause: unknown): Promise<unknown> {
     const divided = new DividedWrite(

@@ -38,14 +38,14 @@ function parentIn(made: ReadonlyMap<string, JournalEntry>, { create }: JournalEn
 }
 
 /**
- * Function that writes and settles the given entries with one statement.
+ * Function that writes the given entries with one statement and reports their outcomes.
  * @throws NothingWritable if the server takes no writes at all; otherwise the error of the statement
  */
 type TryWrite = (entries: readonly JournalEntry[]) => Promise<void>;
 
 /**
- * Error if the server takes no writes at the moment, or too many parts of a batch failed in a row. Unsettled entries
- * wait.
+ * Error if the server takes no writes at the moment, or too many parts of a batch failed in a row. Entries without an
+ * outcome wait.
  */
 export class NothingWritable extends Error {
   override readonly name = 'NothingWritable';
@@ -56,14 +56,14 @@ export class NothingWritable extends Error {
 }
 
 /**
- * Writes a failed batch in ever smaller parts, in order, until every entry is settled or has failed on its own. One bad
- * entry among `n` costs about `2 log n` statements.
+ * Writes a failed batch in ever smaller parts, in order, until every entry has an outcome or has failed on its own. One
+ * bad entry among `n` costs about `2 log n` statements.
  */
 export class DividedWrite {
   private failedInARow = 0;
 
   /**
-   * @param failAlone settles an entry that failed on its own
+   * @param failAlone handles an entry that failed on its own
    * @param mostInARow number of statements that may fail in a row before giving up
    */
   constructor(
@@ -108,7 +108,7 @@ export class DividedWrite {
 export type WriteOutcome = JournalOutcome | { failed: unknown };
 
 const BACKOFF = new Backoff(500, 60_000);
-/** Maximum number of set-aside entries that are retried at once. */
+/** Maximum number of set-aside entries (which failed alone and wait for a retry) that are retried at once. */
 const MOST_AT_ONCE = 256;
 
 interface WaitingEntry {
@@ -131,23 +131,23 @@ export class SetAsideEntries {
   private readonly tasks = new Map<string, SetAsideTask>();
   private waiting = 0;
 
-  /** Number of Tasks with entries that are set aside. */
+  /** Number of Tasks with entries that failed alone and wait for a retry (are set aside). */
   get size(): number {
     return this.tasks.size;
   }
 
-  /** Bytes of the events that are set aside. */
+  /** Bytes of the events that wait for a retry (are set aside). */
   get bytes(): number {
     return this.waiting;
   }
 
-  /** True if an entry must wait, because its Task or its parent is set aside. */
+  /** True if an entry must wait, because an entry of its Task or of its parent waits for a retry (is set aside). */
   isBlocked({ taskId, create }: JournalEntry): boolean {
     const parent = create?.header.parentTaskId;
     return this.tasks.has(taskId) || (parent !== undefined && this.tasks.has(parent));
   }
 
-  /** Sets an entry aside. Resolves with the entry's outcome once a retry has settled it. */
+  /** Adds an entry that failed alone. Resolves with the entry's outcome once a retry has determined it. */
   add(entry: JournalEntry): Promise<WriteOutcome> {
     const { promise, resolve } = Promise.withResolvers<WriteOutcome>();
     const task = this.tasks.get(entry.taskId);
@@ -175,7 +175,7 @@ export class SetAsideEntries {
     return due;
   }
 
-  /** Milliseconds until the next entry is due; `undefined` if none is set aside. */
+  /** Milliseconds until the next entry is due for a retry; `undefined` if none waits. */
   get pause(): number | undefined {
     let first = Infinity;
     for (const { entries, dueAt } of this.tasks.values()) {
@@ -184,7 +184,7 @@ export class SetAsideEntries {
     return first === Infinity ? undefined : Math.max(0, first - performance.now());
   }
 
-  /** Settles the first entry of a Task. The entries behind it are due now. */
+  /** Reports the outcome of the first entry of a Task. The entries behind it are due now. */
   settleFirst({ taskId }: JournalEntry, outcome: WriteOutcome): void {
     const task = this.tasks.get(taskId);
     const first = task?.entries.shift();
@@ -222,10 +222,13 @@ function entryBytes({ events, prompts }: JournalEntry): number {
 /**
  * Rewrites entries after a failed statement. If the answer of an earlier statement was lost, some entries may be
  * committed already, which their logs show. The earlier statement may still run at a server that has not noticed the
- * broken connection. Then the new statement waits for the earlier one, and is fenced if that one commits.
+ * broken connection. Then the new statement waits for the earlier one, and is rejected (fenced) if that one commits.
  */
 export class RepeatedWrite {
-  /** @param isUncertain true if the answer to an earlier statement was lost */
+  /**
+   * @param settle receives the outcome of each entry
+   * @param isUncertain true if the answer to an earlier statement was lost
+   */
   constructor(
     private readonly store: EntryWrites,
     private readonly settle: (entry: JournalEntry, outcome: WriteOutcome) => void,
@@ -233,7 +236,7 @@ export class RepeatedWrite {
   ) {}
 
   /**
-   * Writes and settles all entries that are not committed yet; settles those that are.
+   * Writes all entries that are not committed yet, and reports the outcomes of all entries.
    * @throws NothingWritable if the server takes no writes or logs cannot be read; otherwise the error of the statement
    */
   async writeRepeated(entries: readonly JournalEntry[]): Promise<void> {
@@ -247,8 +250,8 @@ export class RepeatedWrite {
   }
 
   /**
-   * Settles the entries whose sequences the log already has: as written if the events are those of the entry, else as
-   * fenced, or as failed if the entry creates the Task.
+   * Reports the outcomes of the entries whose sequences the log already has: written if the events are those of the
+   * entry, else fenced (rejected), or failed if the entry creates the Task.
    * @returns the entries that are not in the log
    */
   private async settleCommitted(entries: readonly JournalEntry[]): Promise<JournalEntry[]> {
@@ -289,8 +292,8 @@ export class RepeatedWrite {
 }
 
 /**
- * True if the log has exactly the events of the entry. The length of the log proves nothing: another replica that
- * adopted the Task may have written as many events.
+ * True if the log has exactly the events of the entry. The length of the log proves nothing: another replica that took
+ * over the Task may have written as many events.
  */
 function isCommitted({ events }: JournalEntry, stored: readonly RecordedEvent[]): boolean {
   return stored.length === events.length && stored.every(({ json }, index) => json === events[index]?.json);
@@ -299,7 +302,7 @@ function isCommitted({ events }: JournalEntry, stored: readonly RecordedEvent[])
 const PAUSE_MS = 1_000;
 const MOST_IN_A_ROW = 32;
 
-/** Retries entries that are set aside when they are due, without delaying batches of the journal. */
+/** Retries entries that failed alone (are set aside) when they are due, without delaying batches of the journal. */
 export class SetAsideRetry {
   private timer: NodeJS.Timeout | undefined;
   private isRetrying = false;
@@ -313,7 +316,7 @@ export class SetAsideRetry {
   ) {}
 
   /**
-   * Schedules the next retry. Call it after an entry was set aside.
+   * Schedules the next retry. Call it after an entry was added to SetAsideEntries.
    * @param least minimum milliseconds until the retry
    */
   scheduleRetry(least = 0): void {

@@ -1,6 +1,6 @@
 /** Source of waiting events that are charged to the account of one caller. */
 export interface ChargedSource {
-  /** Account of the caller, which has a share of each batch. */
+  /** Account of the caller; all accounts get equal parts of each batch. */
   readonly account: string;
   /**
    * Waiting events, oldest first. `mark` is an event's number among the events of all Tasks, from 1, in the order of
@@ -55,7 +55,8 @@ function accountIn(accounts: Map<string, FairAccount>, name: string): FairAccoun
 }
 
 /**
- * Divides `limit` bytes among the accounts: each gets what it needs, or an equal part of what smaller accounts leave.
+ * Divides `limit` bytes among the callers' accounts: each gets what it needs, or an equal part of the bytes that
+ * accounts with smaller needs leave.
  */
 function assignShares(accounts: ReadonlyMap<string, FairAccount>, limit: number): void {
   const byNeed = [...accounts.values()].sort((a, b) => a.waiting - b.waiting);
@@ -67,8 +68,8 @@ function assignShares(accounts: ReadonlyMap<string, FairAccount>, limit: number)
 }
 
 /**
- * Takes events of all sources in the order of their marks, from `first` to `last`, up to each account's share, without
- * sorting.
+ * Takes events of all sources in the order of their numbers (`mark`), from `first` to `last`, up to the bytes that each
+ * account may use, without sorting.
  * @returns the bytes taken
  */
 function takeInOrder(

@@ -68,8 +68,8 @@ export const SECTIONS = {
     sequence: 'integer',
   },
   /**
-   * New child Tasks, their parents, and the holder of the parent's claim (`holder`): the token of the claim, or a
-   * replica's id.
+   * New child Tasks, their parents, and the holder of the parent's claim (right to write the parent): `holder` is the
+   * token of the claim, or a replica's id.
    */
   children: { taskId: 'text', parentTaskId: 'text', holder: 'text' },
   jobs: {

@@ -8,7 +8,8 @@ export const WRITER_SETTING = 'parley.writer';
  * Returns the text of the statement that writes a whole batch in one commit.
  * - A Task's events are inserted only if its row was written: a new row, or an existing row that has this writer's
  *   token and the expected sequence and has not ended.
- * - The statement returns the ids of the written Tasks. The other Tasks are fenced, and nothing of them is written.
+ * - The statement returns the ids of the written Tasks. The other Tasks are fenced (rejected), and nothing of them is
+ *   written.
  */
 export function batchText(shape: BatchShape): string {
   const { one, continued, keyed, children, jobs, snapshots, questions, premises, usage } = shape;

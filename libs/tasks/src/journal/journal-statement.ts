@@ -271,7 +271,9 @@ function usageColumns(entries: readonly JournalEntry[]): Columns<'usage'> {
   return columns;
 }
 
-/** True if the Task has ended, waits or is parked after the entry, and therefore has no writer. */
+/**
+ * True if the Task has ended, waits, or is parked (released until a time) after the entry, and therefore has no writer.
+ */
 function isSettled(entry: JournalEntry): boolean {
   return entry.wakeAt !== undefined || !isActiveState(entry.state);
 }

@@ -7,14 +7,14 @@ import { WRITER_SETTING } from './journal-sql.js';
 import { batchStatement, JOURNAL_SETTINGS } from './journal-statement.js';
 import { eventsOver } from './log-row.js';
 
-/** Milliseconds from a commit until its differences in numbers of Tasks are folded (see CountFolding). */
+/** Milliseconds from a commit until its differences in numbers of Tasks are added to the sums (see CountFolding). */
 const FOLD_AFTER_MS = 2_000;
 const FOLDED_AT_ONCE = 5_000;
 
 /**
- * Folds differences in numbers of Tasks: adds those that journals append to `task_count_rest` to the sums in
- * `task_count_folded`. Readers add both tables, so counts are exact at any time. `foldAll` folds the differences that
- * dead processes have left.
+ * Maintains the counts of Tasks: adds the differences that journals append to `task_count_rest` to the sums in
+ * `task_count_folded` (folding). Readers add both tables, so counts are exact at any time. `foldAll` also adds the
+ * differences that dead processes have left.
  */
 export class CountFolding {
   private readonly pool: Pool;
@@ -25,14 +25,14 @@ export class CountFolding {
   }
 
   /**
-   * Schedules `foldWriter` for a writer. After a failure its differences are folded after the next commit, or by
-   * `foldAll`.
+   * Schedules `foldWriter` for a writer. After a failure its differences are added to the sums after the next commit,
+   * or by `foldAll`.
    */
   scheduleFold(writer: string): void {
     this.timer ??= setTimeout(() => void this.foldNow(writer), FOLD_AFTER_MS).unref();
   }
 
-  /** Folds the count differences of a writer; stops when the signal aborts. */
+  /** Adds the count differences of a writer to the sums; stops when the signal aborts. */
   async foldWriter(writer: string, signal?: AbortSignal): Promise<void> {
     for (let folded = FOLDED_AT_ONCE; folded === FOLDED_AT_ONCE && !signal?.aborted;) {
       const { rows } = await this.pool.query<{ folded: number }>({
@@ -44,7 +44,7 @@ export class CountFolding {
     }
   }
 
-  /** Folds the count differences of all writers; stops when the signal aborts. */
+  /** Adds the count differences of all writers to the sums; stops when the signal aborts. */
   async foldAll(signal?: AbortSignal): Promise<void> {
     const { rows } = await this.pool.query<{ writer: string }>(UNFOLDED);
     for (const { writer } of rows) await this.foldWriter(writer, signal);
@@ -235,7 +235,7 @@ const PROBE = `
 /** Writes batches on one session, one after the other, as a separate writer in the commit log. */
 export class JournalWrites implements EntryWrites {
   private readonly session: JournalSession;
-  /** Folds the count differences that the writes have added. */
+  /** Adds the count differences that the writes have appended to the sums. */
   private readonly folding: CountFolding;
 
   /** @param purpose name of the session */

@@ -22,13 +22,13 @@ export interface WaitingEvent {
  * implements it.
  */
 export interface JournalSource {
-  /** Account of the Task's caller, which has a share of each batch. A Task's children have the same account. */
+  /** Account of the Task's caller; all accounts get equal parts of a full batch. A Task's children have the same. */
   readonly account: string;
   /** Waiting events, oldest first. */
   readonly waitingEvents: readonly WaitingEvent[];
   /**
-   * Removes the waiting events and returns them as one entry: all of them, or those up to a mark; `undefined` if there
-   * are none. Called once per batch.
+   * Removes the waiting events and returns them as one entry: all of them, or those up to the event with the number
+   * `upTo`; `undefined` if there are none. Called once per batch.
    */
   drainEntry(upTo?: number): JournalEntry | undefined;
   /**
@@ -74,7 +74,7 @@ class JournalQueue {
     return false;
   }
 
-  /** Adds a source's newest event, of the given bytes. @returns the event's mark */
+  /** Adds a source's newest event, of the given bytes. @returns its number (`mark`) among the events of all Tasks */
   add(source: JournalSource, bytes: number): number {
     this.sources.add(source);
     this.waiting += bytes;
@@ -112,7 +112,7 @@ interface WrittenBatch {
 
 /**
  * Writes batches and retries them without limit; BatchRecovery handles failed ones. An entry that fails on its own
- * while others are written is set aside: only its Task, and new child Tasks of that Task, wait for it.
+ * while others are written is set aside for a retry: only its Task, and new child Tasks of that Task, wait for it.
  */
 class JournalWriter {
   /** Number of batches that have failed and are being retried. */
@@ -134,14 +134,14 @@ class JournalWriter {
     });
   }
 
-  /** Number of Tasks with entries that are set aside, and the bytes of their events. */
+  /** Number of Tasks with entries that failed alone and wait for a retry, and the bytes of these entries' events. */
   get setAside(): { tasks: number; bytes: number } {
     return { tasks: this.aside.size, bytes: this.aside.bytes };
   }
 
   /**
    * Writes a batch. Never rejects.
-   * @param before resolves when the previous batch is settled, with true if it needed more than one attempt
+   * @param before resolves when the previous batch has its outcomes, with true if it needed more than one attempt
    */
   async writeEntries(entries: readonly JournalEntry[], before: Promise<boolean>): Promise<WrittenBatch> {
     const { promise, resolve: sent } = Promise.withResolvers<void>();
@@ -169,7 +169,7 @@ class JournalWriter {
     }
   }
 
-  /** Sets aside the entries that must wait for entries that are set aside. */
+  /** Sets aside the entries that must wait because an entry of their Task or parent waits for a retry. */
   private setBlockedAside(entries: readonly JournalEntry[]): Map<JournalEntry, BatchOutcome> {
     const blocked = new Map<JournalEntry, BatchOutcome>();
     if (this.aside.size === 0) return blocked;
@@ -251,11 +251,11 @@ export class TaskJournal {
   private gathering = false;
   private patience: NodeJS.Timeout | undefined;
   /**
-   * Time (`performance.now()`) at which a batch was last settled, or the first event arrived after the journal was
-   * idle.
+   * Time (`performance.now()`) at which the outcomes of a batch were last known, or the first event arrived after the
+   * journal was idle.
    */
   private movedAt = 0;
-  /** Resolves when the previous batch is settled, with true if it needed more than one attempt. */
+  /** Resolves when the outcomes of the previous batch are known, with true if it needed more than one attempt. */
   private last: Promise<boolean> = Promise.resolve(false);
 
   constructor(
@@ -279,7 +279,7 @@ export class TaskJournal {
     return this.queue.bytes + this.bytesUnderWay + this.writer.setAside.bytes;
   }
 
-  /** Milliseconds without a write while events wait; 0 if none do. Entries that are set aside do not count. */
+  /** Milliseconds without a write while events wait; 0 if none do. Entries that are retried separately do not count. */
   get standsStillMs(): number {
     return this.isIdle ? 0 : performance.now() - this.movedAt;
   }
@@ -298,7 +298,7 @@ export class TaskJournal {
 
   /**
    * Enqueues an event of the source, of the given bytes, for the next batch.
-   * @returns the event's mark (see WaitingEvent)
+   * @returns the event's number among the events of all Tasks (see WaitingEvent)
    */
   enqueueEvent(source: JournalSource, bytes: number): number {
     if (this.isIdle) this.movedAt = performance.now();

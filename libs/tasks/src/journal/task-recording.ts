@@ -49,13 +49,16 @@ interface RecordingStart {
   fold?: TaskFold;
   /** Bytes of the log so far; 0 if unknown. */
   bytes?: number;
-  /** True if the Task is at work: this process alone writes it until the recording settles or fails. */
+  /** True if the Task is at work: this process alone writes it until this recording ends or fails. */
   atWork?: boolean;
-  /** True if the Task has waited before and another process resumed it: then it is unknown whether it was parked. */
+  /**
+   * True if the Task has waited before and another process resumed it: then it is unknown whether it was parked
+   * (waiting for a time).
+   */
   waited?: boolean;
 }
 
-/** Services that a recording uses. */
+/** Services that a TaskRecording uses. */
 interface RecordingServices {
   journal: TaskJournal;
   feed: TaskFeed;
@@ -89,7 +92,7 @@ export class TaskRecording implements JournalSource {
   private keyed: JournalEntry['keyed'];
   private fold: TaskFold | undefined;
   private pending: RecordedEvent[] = [];
-  /** Mark and bytes of each pending event (see WaitingEvent). */
+  /** Number (`mark`) and bytes of each pending event (see WaitingEvent). */
   private marks: WaitingEvent[] = [];
   private sequence: number;
   private durable: number;
@@ -166,7 +169,9 @@ export class TaskRecording implements JournalSource {
     return this.broken;
   }
 
-  /** True if the store has the claim and this recording has neither settled nor failed. */
+  /**
+   * True if the store has the claim (this process may write the Task) and this recording has neither ended nor failed.
+   */
   get claims(): boolean {
     return this.durable > 0 && !this.broken && !this.settled;
   }
@@ -175,7 +180,7 @@ export class TaskRecording implements JournalSource {
     return this.fold?.state;
   }
 
-  /** True if the Task has ended, waits or is parked: this recording accepts no more events. */
+  /** True if the Task has ended, waits, or is parked (released until a time): this recording accepts no more events. */
   get settled(): boolean {
     const { state } = this;
     if (state === undefined || this.sequence <= this.start) return false;
@@ -269,7 +274,8 @@ export class TaskRecording implements JournalSource {
   }
 
   /**
-   * Resolves when the end of this recording is durable: a terminal or waiting state, or the parking of the Task.
+   * Resolves when the end of this recording is durable: a terminal or waiting state, or the parking of the Task (its
+   * release until a time).
    * @throws the `failure`, such as ClaimLost if another replica has the Task
    */
   whenSettled(): Promise<void> {
@@ -279,8 +285,8 @@ export class TaskRecording implements JournalSource {
   }
 
   /**
-   * Stops recording without ending the Task. Pending events are dropped, and the claim remains for the replica that
-   * adopts the Task.
+   * Stops recording without ending the Task. Pending events are dropped, and the claim (right to write the Task)
+   * remains for the replica that takes over the Task.
    */
   abandonTask(): void {
     this.failRecording(new ClaimLost(`This process no longer works on task ${this.taskId}`));
@@ -292,8 +298,8 @@ export class TaskRecording implements JournalSource {
   }
 
   /**
-   * Removes the waiting events and returns them for the journal: all of them, or those up to a mark; `undefined` if
-   * there are none.
+   * Removes the waiting events and returns them for the journal: all of them, or those up to the event with the number
+   * `upTo`; `undefined` if there are none.
    */
   drainEntry(upTo?: number): JournalEntry | undefined {
     if (this.pending.length === 0 || this.broken || !this.fold) return undefined;
@@ -304,7 +310,10 @@ export class TaskRecording implements JournalSource {
     return this.buildEntry(pending);
   }
 
-  /** Drains the events up to a mark, with the Task's state as of the last of them; `undefined` if there are none. */
+  /**
+   * Removes and returns the events up to a number (`mark`), with the Task's state as of the last of them; `undefined`
+   * if there are none.
+   */
   private drainPart(upTo: number): JournalEntry | undefined {
     const count = this.marks.findIndex(({ mark }) => mark > upTo);
     if (count === 0) return undefined;
@@ -406,7 +415,7 @@ export class TaskRecording implements JournalSource {
     for (const waiter of done) waiter.resolve();
   }
 
-  /** Fails the recording. The first reason counts: later writes are fenced only because of it. */
+  /** Fails the recording. The first reason counts: later writes are rejected (fenced) only because of it. */
   private failRecording(error: Error): void {
     if (this.broken) return;
     this.broken = error;
@@ -471,7 +480,7 @@ export interface ContinuedRecording {
   atWork?: boolean;
 }
 
-/** Opens the recordings through which alone Tasks are written. */
+/** Opens TaskRecordings. Tasks are written only by them. */
 @Injectable()
 export class TaskRecorder {
   private readonly logger = new Logger(TaskRecorder.name);
@@ -504,16 +513,19 @@ export class TaskRecorder {
     return { limitMs: journal.stallLimitMs, standsStillMs: () => journal.standsStillMs };
   }
 
-  /** Creates the recording of a new Task, which is claimed with the token. The first recorded event must be `task`. */
+  /**
+   * Creates the recording of a new Task. This process claims the Task (may write it) with the token. The first recorded
+   * event must be `task`.
+   */
   createRecording(create: NonNullable<JournalEntry['create']>, token: string): TaskRecording {
     return new TaskRecording(this.services, { header: create.header, token, create });
   }
 
   /**
-   * Creates the recording of an existing Task that was claimed with the token.
+   * Creates the recording of an existing Task that this process has claimed (may write) with the token.
    * @param idempotency key of the follow-up Message that the first event accepts
    * @param waited true if the Task has waited before, and another process than this one resumed it
-   * @param atWork true if the Task is WORKING, and this process alone writes it until the recording settles or fails
+   * @param atWork true if the Task is WORKING, and this process alone writes it until the recording ends or fails
    */
   continueRecording(
     stored: StoredTask,

@@ -70,10 +70,10 @@ function counted(moved: string): string {
 const SCOPE = 'tenant, owner, agent, state';
 
 /**
- * Appends count differences and folds them later. Each commit of a journal appends its differences to
- * `task_count_rest`, whose rows are never updated. They are folded into `task_count_folded` from time to time (see
- * CountFolding). The sum of both tables is exact in every snapshot. A view with the former table's name shows that sum,
- * also to replicas of the previous version.
+ * Appends count differences and adds them to the sums later. Each commit of a journal appends its differences to
+ * `task_count_rest`, whose rows are never updated. CountFolding adds them to `task_count_folded` from time to time. The
+ * sum of both tables is exact in every snapshot. A view with the former table's name shows that sum, also to replicas
+ * of the previous version.
  */
 export class AppendTaskCounts1700000000310 implements MigrationInterface {
   readonly name = 'AppendTaskCounts1700000000310';
@@ -142,7 +142,10 @@ const VIEW = `
 const MADE = `SELECT ${SCOPE}, 1 AS n FROM made`;
 const GONE = `SELECT ${SCOPE}, -1 AS n FROM gone`;
 
-/** Trigger function: appends the count differences of known writers, and folds those of other writers immediately. */
+/**
+ * Trigger function: appends the count differences of known writers, and adds those of other writers to the sums
+ * immediately.
+ */
 const COUNT = `
   CREATE OR REPLACE FUNCTION task_count_change() RETURNS trigger LANGUAGE plpgsql AS $$
   DECLARE
@@ -175,8 +178,8 @@ const COUNT_BEFORE = `
   END $$`;
 
 /**
- * Trigger function: prevents the deletion of a writer's row while the writer has unfolded differences, which are found
- * only through that row. Replicas of the previous version delete the rows of idle writers.
+ * Trigger function: prevents the deletion of a writer's row while the writer has differences that are not in the sums
+ * yet, which are found only through that row. Replicas of the previous version delete the rows of idle writers.
  */
 const KEEP_WRITER = `
   CREATE FUNCTION task_writer_keep() RETURNS trigger LANGUAGE plpgsql AS $$

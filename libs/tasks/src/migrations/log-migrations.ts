@@ -97,8 +97,8 @@ const LOG_BYTES_OF_SHARED_ROWS = `
   $$`;
 
 /**
- * Makes the view `task_event`, and the function that measures a log, restore the marks at the beginning of events (see
- * log-row.ts). Earlier rows have no marks.
+ * Makes the view `task_event`, and the function that measures a log, restore the texts that marks (control characters)
+ * replace at the beginning of events (see log-row.ts). Earlier rows have no marks.
  */
 export class ReadLogPhrases1700000000143 implements MigrationInterface {
   readonly name = 'ReadLogPhrases1700000000143';
@@ -109,7 +109,7 @@ export class ReadLogPhrases1700000000143 implements MigrationInterface {
     await runner.query(LOG_BYTES_WITH_PHRASES);
   }
 
-  /** Restores the omitted texts in rows, since the earlier version does not know the marks. */
+  /** Restores the omitted texts in rows, since the earlier version does not know the marks (control characters). */
   async down(runner: QueryRunner): Promise<void> {
     await runner.query('LOCK TABLE task_log IN ACCESS EXCLUSIVE MODE');
     await runner.query(`SET LOCAL parley.journal = 'on'`);

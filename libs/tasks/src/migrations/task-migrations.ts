@@ -293,8 +293,8 @@ class CreateTaskCommit1700000000120 implements MigrationInterface {
 }
 
 /**
- * Creates the table of snapshots: Tasks with long logs that have ended or wait, folded up to an event. A snapshot is
- * deleted with its Task.
+ * Creates the table of snapshots: Tasks with long logs that have ended or wait, in their state after an event. A
+ * snapshot is deleted with its Task.
  */
 class CreateTaskSnapshot1700000000132 implements MigrationInterface {
   readonly name = 'CreateTaskSnapshot1700000000132';

@@ -3,8 +3,9 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
 /**
- * Adds the time at which a parked Task is due; null if its last event did not park it. An earlier version that resumes
- * a parked Task does not change the time. The time therefore counts only while the Task has no claim and has not ended.
+ * Adds the time at which a parked Task (one that only waits for a time) is due; null if its last event did not park it.
+ * An earlier version that resumes a parked Task does not change the time. The time therefore counts only while no
+ * replica has claimed the Task and it has not ended.
  */
 export class AddTaskWake1700000000140 implements MigrationInterface {
   readonly name = 'AddTaskWake1700000000140';
@@ -18,7 +19,7 @@ export class AddTaskWake1700000000140 implements MigrationInterface {
   }
 }
 
-/** Index for due Tasks and for all parked ones, created without blocking writers. */
+/** Index for due Tasks and for all parked Tasks (those that only wait for a time), created without blocking writers. */
 export class IndexTaskWake1700000000941 implements MigrationInterface {
   readonly name = 'IndexTaskWake1700000000941';
   readonly transaction = false;
@@ -36,8 +37,8 @@ export class IndexTaskWake1700000000941 implements MigrationInterface {
 }
 
 /**
- * Makes working Tasks without a claim due. Earlier versions released the claim of a Task whose event was not stored in
- * time, and stored the event afterwards.
+ * Makes working Tasks due that no replica has claimed (may write). Earlier versions released a Task whose event was not
+ * stored in time, and stored the event afterwards.
  */
 export class WakeStrandedTasks1700000001360 implements MigrationInterface {
   readonly name = 'WakeStrandedTasks1700000001360';
@@ -52,7 +53,7 @@ export class WakeStrandedTasks1700000001360 implements MigrationInterface {
   async down(): Promise<void> {}
 }
 
-/** Index for the parked Tasks of each caller, created without blocking writers. */
+/** Index for the parked Tasks of each caller (those that only wait for a time), created without blocking writers. */
 export class IndexTaskWakeCaller1700000001380 implements MigrationInterface {
   readonly name = 'IndexTaskWakeCaller1700000001380';
   readonly transaction = false;

@@ -91,8 +91,8 @@ export class TaskPurge {
   }
 
   /**
-   * Deletes expired idempotency keys and Tasks until none is left or the signal aborts, then runs the sweeps of
-   * `TaskRetention`.
+   * Deletes expired idempotency keys and Tasks until none is left or the signal aborts, then runs the functions that
+   * `TaskRetention.sweepAfter` has added.
    * @returns the number of deleted Tasks
    */
   async purgeTasks(olderThan: Date, signal: AbortSignal): Promise<number> {

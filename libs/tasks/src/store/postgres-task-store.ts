@@ -54,7 +54,7 @@ export class PostgresTaskStore extends TaskStore {
   private readonly proofs: Pool;
   private readonly reader: StoredTaskReader;
   private readonly counts: TaskCounts;
-  /** Checks claims, with at most two statements at a time. */
+  /** Checks claims (rights to write Tasks), with at most two statements at a time. */
   private readonly heldClaims = new BatchLoader(
     (claims: readonly TaskClaim[]) => this.readHeldClaims(claims),
     PROOFS_AT_ONCE,
@@ -63,7 +63,7 @@ export class PostgresTaskStore extends TaskStore {
   /** Loads children in the journal's session, after the batches that were sent before. */
   private readonly recordedByParent = new BatchLoader((parents: readonly string[]) => this.readRecorded(parents));
 
-  /** @param folds memory limit for folds of waiting Tasks */
+  /** @param folds memory limit for the cached states of waiting Tasks */
   constructor(
     private readonly database: Database,
     folds: FoldMemory = new FoldMemory(),
@@ -311,7 +311,8 @@ const RELEASE = `
 const LIVENESS = livenessCheckBy('$1');
 
 /**
- * Adopts Tasks. SKIP LOCKED: replicas that adopt at the same time share the Tasks instead of waiting for each other.
+ * Adopts Tasks: gives their claims (rights to write them) to this replica. SKIP LOCKED: replicas that adopt at the same
+ * time share the Tasks instead of waiting for each other.
  */
 const ADOPT = `
   WITH ${LIVENESS.withs},
@@ -330,8 +331,8 @@ interface RenewalRow {
 }
 
 /**
- * Renews claims. A row that is locked, or was just written, still has the old claim in the statement's snapshot, so it
- * does not count as lost.
+ * Renews claims (rights to write Tasks). A row that is locked, or was just written, still has the old claim in the
+ * statement's snapshot, so it does not count as lost.
  */
 const RENEW = `
   WITH idle AS MATERIALIZED (SELECT task_id, token FROM unnest($2::text[], $3::text[]) AS idle (task_id, token)),
@@ -346,12 +347,15 @@ const RENEW = `
   SELECT idle.task_id, renewed.claim_token AS renewed_token, task.claim_token IS DISTINCT FROM idle.token AS is_lost
   FROM idle LEFT JOIN renewed ON renewed.task_id = idle.task_id LEFT JOIN task ON task.task_id = idle.task_id`;
 
-/** Finds which of the given replicas have claims: a single lookup per replica, however many claims it has. */
+/**
+ * Finds which of the given replicas have claims (rights to write Tasks): a single lookup per replica, however many
+ * claims it has.
+ */
 const CLAIMANTS_AMONG = `
   SELECT replica_id FROM unnest($1::text[]) AS claimant (replica_id)
   WHERE EXISTS (SELECT FROM task WHERE task.replica_id = claimant.replica_id)`;
 
-/** Finds all replicas that have claims: walks the index from each replica to the next. */
+/** Finds all replicas that have claims (rights to write Tasks): walks the index from each replica to the next. */
 const CLAIMANTS = `
   WITH RECURSIVE claimant AS (
     (SELECT replica_id FROM task WHERE replica_id IS NOT NULL ORDER BY replica_id LIMIT 1)

@@ -67,8 +67,8 @@ const KEEP_SIZES = `
   WHERE task.task_id = found.task_id`;
 
 /**
- * Stores and reads snapshots of Tasks with long logs. A snapshot is the log folded up to `sequence`. Logs never change,
- * so folding continues from an older snapshot. The next reader creates a missing one.
+ * Stores and reads snapshots of Tasks with long logs. A snapshot is the Task after the events up to `sequence`. Logs
+ * never change, so later events can be applied to an older snapshot. The next reader creates a missing snapshot.
  */
 class TaskSnapshots {
   private readonly logger = new Logger(TaskSnapshots.name);
@@ -87,8 +87,8 @@ class TaskSnapshots {
   }
 
   /**
-   * Stores the snapshot of a folded Task with a log of `bytes`, unless the Task is still working or its log is not
-   * worth a snapshot. Never fails: the reader already has its result.
+   * Stores the snapshot of a Task with a log of `bytes`, unless the Task is still working or its log is not worth a
+   * snapshot. Never fails: the reader already has its result.
    * @param from sequence of the last event in an existing snapshot
    */
   async keepSnapshot(header: TaskHeader, task: Task, bytes: number, from: number): Promise<void> {
@@ -128,9 +128,9 @@ const KEEP_SNAPSHOT = `
 
 /** Maximum bytes of a log that is read with its Task's row on a page of Tasks. */
 const FEW_BYTES_IN_LIST = 8 * 1024;
-/** Approximate bytes of the events in memory while a longer log is folded page by page. */
+/** Approximate bytes of the events in memory while a longer log is applied page by page. */
 const PAGE_BYTES = 1024 * 1024;
-/** Maximum number of rows in memory while a longer log is folded page by page. */
+/** Maximum number of rows in memory while a longer log is applied page by page. */
 const PAGE_EVENTS = 1000;
 
 /** Maximum number of Tasks per query; their short logs have some megabytes. */
@@ -144,13 +144,13 @@ interface PageRow {
 }
 
 interface ReadOptions {
-  /** True to fold Artifacts; otherwise the database sends none of their bytes. */
+  /** True to read Artifacts, too; otherwise the database sends none of their bytes. */
   artifacts: boolean;
 }
 
 /**
- * Reads Tasks and folds their logs. Memory holds the folded Task and one page of its log, however long the log is. A
- * short log is read together with its Task, and concurrent reads share a query.
+ * Reads Tasks by applying the events of their logs. Memory holds the Task and one page of its log, however long the log
+ * is. A short log is read together with its Task, and concurrent reads share a query.
  */
 export class StoredTaskReader {
   private readonly snapshots: TaskSnapshots;
@@ -164,8 +164,8 @@ export class StoredTaskReader {
 
   /**
    * @param byId sessions for reads of Tasks by id, whose statements use indexes only
-   * @param reads limits the lists of callers, which take turns
-   * @param folds memory limit for folds of waiting Tasks
+   * @param reads limits the lists of callers; those of different callers alternate
+   * @param folds memory limit for the cached states of waiting Tasks
    */
   constructor(
     private readonly pool: Pool,
@@ -238,7 +238,10 @@ export class StoredTaskReader {
     return rows;
   }
 
-  /** Folds the Tasks of a page. Long logs are read in the caller's turn. */
+  /**
+   * Reads the logs of the Tasks of a page, and applies their events. The reads of long logs by different callers
+   * alternate.
+   */
   private storedAll(rows: readonly StoredRow[], query: TaskQuery): Promise<StoredTask[]> {
     if (query.urgent || !rows.some(isLarge)) return this.foldAll(rows, query);
     return this.reads.inTurn(query.scope, () => this.foldAll(rows, query));
@@ -256,8 +259,8 @@ export class StoredTaskReader {
   }
 
   /**
-   * Returns a claimed Task at `header.lastSequence`; `undefined` if it was purged meanwhile. A Task that this replica
-   * has folded before, when it waited, is folded from there on.
+   * Returns a claimed Task at `header.lastSequence`; `undefined` if it was purged meanwhile. If this replica still has
+   * the state in which the Task waited, only later events are applied.
    */
   async loadClaimed(header: TaskHeader): Promise<StoredTask | undefined> {
     const forward = await this.kept.foldForward(header);
@@ -268,12 +271,12 @@ export class StoredTaskReader {
     return stored;
   }
 
-  /** Drops the folds of Tasks that have ended. */
+  /** Drops the cached states of Tasks that have ended. */
   dropEnded(taskIds: readonly string[]): void {
     for (const taskId of taskIds) this.kept.dropTask(taskId);
   }
 
-  /** Folds the log of a Task up to `header.lastSequence`; `undefined` if the Task was purged meanwhile. */
+  /** Applies the log of a Task up to `header.lastSequence`; `undefined` if the Task was purged meanwhile. */
   async foldTask(
     header: TaskHeader,
     { artifacts }: ReadOptions = { artifacts: true },

@@ -36,7 +36,7 @@ export class TaskCounts {
 
   /**
    * Returns the numbers of waiting Tasks of some agents, over all callers: those that ask for input or authentication,
-   * and those that are parked without a question (`timer`).
+   * and those that only wait for a time (`timer`).
    * @param agent path of the agent, or `workflows/*` for every agent one level below `workflows`
    */
   async countWaiting(agent: string): Promise<Record<'input' | 'auth' | 'timer', number>> {
@@ -54,7 +54,7 @@ export class TaskCounts {
     return rows[0] ?? { input: 0, auth: 0, timer: 0 };
   }
 
-  /** Folds the count differences that journals have appended; stops when the signal aborts. */
+  /** Adds the count differences that journals have appended to the sums; stops when the signal aborts. */
   foldCounts(signal: AbortSignal): Promise<void> {
     return this.folding.foldAll(signal);
   }
@@ -103,7 +103,7 @@ const FORGET_MARKS = `
 const NAME = 'tasks.fold-counts';
 const EVERY_MINUTE = '* * * * *';
 
-/** Job that folds the count differences that dead processes, and replicas of the previous version, have appended. */
+/** Job that adds the count differences of dead processes, and of replicas of the previous version, to the sums. */
 @Injectable()
 export class CountFoldingJob {
   constructor(jobs: Jobs, counts: TaskCounts) {

@@ -35,7 +35,7 @@ export class TaskLogPages {
 
   /**
    * Returns a page of the events after a sequence: at most `limit` events, and at most a megabyte or one event;
-   * `undefined` if the scope has no such Task. Waits for the caller's turn among readers of long logs.
+   * `undefined` if the scope has no such Task. The reads of long logs by different callers alternate.
    */
   async readPage(scope: TaskScope, taskId: string, after: number, limit: number): Promise<TaskLogPage | undefined> {
     const { tenant, owner } = scope;

@@ -249,7 +249,10 @@ const COMPLETED_BEFORE = `
   WHERE own.task_id = $1 AND task.task_id <> own.task_id AND ended.recorded_at < begun.recorded_at
   ORDER BY ended.recorded_at DESC, task.task_id DESC`;
 
-/** Maximum number of callers with parked Tasks per poll, if there are more overdue Tasks than the poll may return. */
+/**
+ * Maximum number of callers with parked Tasks (those that wait for a time) per poll, if there are more overdue Tasks
+ * than the poll may return.
+ */
 const CALLERS_AT_ONCE = 64;
 
 interface OverdueCaller {
@@ -258,8 +261,9 @@ interface OverdueCaller {
 }
 
 /**
- * Finds overdue parked Tasks: the longest due, and if there are more, also one Task of each of the next callers, so
- * that no caller's Tasks hide those of other callers. Callers take turns from one poll to the next.
+ * Finds overdue parked Tasks (those whose time to resume has passed): the longest due, and if there are more, also one
+ * Task of each of the next callers, so that no caller's Tasks hide those of other callers. Each poll continues with the
+ * next callers.
  */
 export class OverdueTasks {
   /** Caller that had the last turn; `undefined` before the first turn, and after each caller had a turn. */
@@ -307,7 +311,7 @@ const OLDEST = `SELECT task_id FROM task WHERE ${IS_LATE} ORDER BY wake_at LIMIT
 
 /**
  * Returns a query for one overdue Task of each of the next callers. It finds each caller by one lookup in an index,
- * however many parked Tasks the caller has.
+ * however many waiting Tasks the caller has.
  */
 const inTurnStatement = (from: string): string => `
   WITH RECURSIVE caller AS (

@@ -27,7 +27,7 @@ export interface TaskHeader extends TaskScope {
   createdAt: Date;
   /** Time of the newest status (section 3.1.4 sorts by it). */
   updatedAt: Date;
-  /** Time at which the Task is due, if its last event parked it or a cancel was requested. */
+  /** Time at which the Task is due, if it is parked (waits for that time) or a cancel was requested. */
   wakeAt?: Date;
   /** Present if a cancel was requested. */
   cancelRequested?: true;
@@ -35,7 +35,7 @@ export interface TaskHeader extends TaskScope {
   size?: { log: number; artifacts: number };
 }
 
-/** Task folded from its log up to `header.lastSequence`, with its header. */
+/** Task with its header: the state after the events of its log up to `header.lastSequence`. */
 export interface StoredTask {
   header: TaskHeader;
   task: Task;
@@ -58,11 +58,11 @@ export interface TaskClaim {
   token: string;
 }
 
-/** Outcome of an attempt to renew claims. A claim in neither list was locked, and is presumably unchanged. */
+/** Outcome of an attempt to renew claims (TaskClaim). A claim in neither list was locked: presumably unchanged. */
 export interface RenewedClaims {
   /** Claims with their new tokens. */
   renewed: TaskClaim[];
-  /** Ids of the Tasks that have another claim, or none. */
+  /** Ids of the Tasks that no longer have the given claim: another replica has claimed them, or no replica has. */
   lost: string[];
 }
 
@@ -101,7 +101,7 @@ export interface JournalEntry {
   contextId: string;
   token: string;
   /**
-   * New Task to insert; present if the events begin with `task`. The entry is fenced in each of these cases:
+   * New Task to insert; present if the events begin with `task`. The entry is fenced (rejected) in each of these cases:
    * - A Task was already created under the key of `idempotency`.
    * - The precondition `premise` does not hold.
    * - The Task has a parent, and the parent's claim has another token than `parentToken` or, if that is absent, another
@@ -115,8 +115,8 @@ export interface JournalEntry {
     premise?: RevisionPrecondition;
   };
   /**
-   * Present if the events begin with a follow-up Message under an idempotency key. The entry is fenced if the key was
-   * used before.
+   * Present if the events begin with a follow-up Message under an idempotency key. The entry is fenced (rejected) if
+   * the key was used before.
    */
   keyed?: { header: TaskHeader; idempotency: Idempotency };
   /** `lastSequence` before these events. */
@@ -124,12 +124,12 @@ export interface JournalEntry {
   events: readonly RecordedEvent[];
   /** Snapshot of the Task after these events, if it is worth storing. */
   snapshot?: TaskSnapshot;
-  /** Jobs to enqueue in the same commit; not enqueued if the entry is fenced. */
+  /** Jobs to enqueue in the same commit; not enqueued if the entry is fenced (rejected). */
   jobs?: readonly Job[];
-  /** State and status time after these events. A terminal or waiting state releases the claim. */
+  /** State and status time after these events. A terminal or waiting state releases the claim (TaskClaim). */
   state: TaskState;
   updatedAt: Date;
-  /** Time until which the last event parks the Task, which releases the claim too; absent if it does not park. */
+  /** Time until which the last event parks the Task: no replica executes it until then. Absent if it does not park. */
   wakeAt?: Date;
   /**
    * All open questions of the Task from now on (see TaskQuestions); absent if the Task continues or has never asked.
@@ -218,9 +218,9 @@ export type EntryWrites = Pick<TaskStore, 'writeBatch' | 'readRecordedEvents'>;
 export abstract class TaskStore {
   /**
    * Writes a batch in one commit. Each Task occurs at most once. Batches are written in the order of the calls. A
-   * fenced entry does not affect the other entries.
+   * fenced (rejected) entry does not affect the other entries.
    * @throws the database's error if nothing of the batch was written, or if that is unknown; TypeError if a Task occurs
-   * twice
+   *   twice
    */
   abstract writeBatch(batch: readonly JournalEntry[]): Promise<JournalOutcome[]>;
 
@@ -233,6 +233,7 @@ export abstract class TaskStore {
   /**
    * Returns a Task and its header; `undefined` if the Task is unknown or out of scope. Without a scope (internal
    * callers), finds any Task.
+   * @param premise precondition that the agent's revision is still the newest
    * @throws PreconditionFailed if a premise is given and does not hold at that moment, or there is no such Task
    */
   abstract loadTask(
@@ -256,7 +257,7 @@ export abstract class TaskStore {
 
   /**
    * Returns at most `limit` events of a log after `afterSequence`, in order.
-   * @param reader caller whose reads of long logs run one after another, and take turns with those of other callers
+   * @param reader caller whose reads of long logs run one after another; those of different callers alternate
    */
   abstract readEvents(
     taskId: string,
@@ -275,7 +276,7 @@ export abstract class TaskStore {
   }
 
   /**
-   * Separate writer for entries that failed on their own. Its slow or failed writes do not delay batches of
+   * Writer that retries entries which failed on their own. Its slow or failed writes do not delay batches of
    * `writeBatch`.
    */
   get retries(): EntryWrites {
@@ -303,8 +304,8 @@ export abstract class TaskStore {
   abstract countTasks(filter: TaskFilter): Promise<number>;
 
   /**
-   * Claims a Task that has no claim and has not ended, and returns it; `undefined` otherwise. A claim whose statement
-   * failed is released; if that fails too, `listClaims` shows it.
+   * Claims a Task (makes the replica its only writer) that has no claim and has not ended, and returns it; `undefined`
+   * otherwise. A claim whose statement failed is released; if that fails too, `listClaims` shows it.
    */
   abstract claimTask(
     taskId: string,
@@ -314,48 +315,48 @@ export abstract class TaskStore {
   ): Promise<StoredTask | undefined>;
 
   /**
-   * Returns the ids of at most `limit` Tasks that no replica executes and that have been due for `byMs` milliseconds,
-   * parked or with a cancel request, without those of `except`.
+   * Returns the ids of at most `limit` Tasks that no replica executes and that have been due for `byMs` milliseconds:
+   * their time to resume has passed, or they have a cancel request. Tasks in `except` are omitted.
    * - If fewer Tasks are due, all of them, the longest due first.
    * - Otherwise first one Task of each of the next callers in turn, up to half of `limit`, then the longest due.
    */
   abstract findOverdue(byMs: number, limit: number, except?: readonly string[]): Promise<string[]>;
 
   /**
-   * Adopts at most `limit` Tasks that the given replicas had claimed, each with a new token: later writes of those
-   * replicas are fenced. Concurrent adopters never get the same Task.
+   * Adopts at most `limit` Tasks that the given replicas had claimed: the adopting replica becomes their writer, each
+   * with a new token, so later writes of those replicas are rejected. Concurrent adopters never get the same Task.
    * - Takes nothing from a replica that is alive at that moment, even if it was found dead before.
    * - Takes nothing unless the adopting replica has just proved that it is alive itself.
    */
   abstract adoptTasks(replicaId: string, fromReplicaIds: readonly string[], limit: number): Promise<TaskClaim[]>;
 
-  /** Returns all claims that a replica has. */
+  /** Returns all claims (rights to write Tasks) that a replica has. */
   abstract listClaims(replicaId: string): Promise<TaskClaim[]>;
 
-  /** Returns true if the Task still has the given claim. */
+  /** Returns true if the Task still has the given claim (right to write it). */
   abstract isClaimHeld(claim: TaskClaim): Promise<boolean>;
 
   /**
-   * Renews the tokens of claims, so that writes with the old tokens are fenced. A Task that another transaction has
-   * locked is skipped, not waited for.
+   * Renews the tokens of claims (rights to write Tasks), so that writes with the old tokens are rejected. A Task that
+   * another transaction has locked is skipped, not waited for.
    */
   abstract renewClaims(claims: readonly TaskClaim[]): Promise<RenewedClaims>;
 
   /**
-   * Returns the ids of the replicas that have claims: of those in `among`, or of all. For all, it may be slow while a
-   * database snapshot is held, since former claims are scanned: call it rarely.
+   * Returns the ids of the replicas that have claims (rights to write Tasks): of those in `among`, or of all. For all,
+   * it may be slow while a database snapshot is held, since former claims are scanned: call it rarely.
    */
   abstract listClaimants(among?: readonly string[]): Promise<string[]>;
 
   /**
-   * Releases an unused claim of a Task that waits, is parked or has ended. A Task that is at work keeps its claim,
-   * because without a claim no replica would resume it.
+   * Releases an unused claim (right to write a Task) of a Task that waits, is parked or has ended. A Task that is at
+   * work keeps its claim, because without a claim no replica would resume it.
    */
   abstract releaseClaim(claim: TaskClaim): Promise<void>;
 
   /**
-   * Stores a request to cancel a Task that has not ended, for the replica that executes or adopts it. A Task that waits
-   * or is parked, now or later, becomes due.
+   * Stores a request to cancel a Task that has not ended, for the replica that executes or takes over the Task. A Task
+   * that waits for an answer or for a time, now or later, becomes due.
    */
   abstract requestCancel(taskId: string): Promise<void>;
 
@@ -384,8 +385,8 @@ export abstract class TaskStore {
 export const ANONYMOUS_SCOPE: TaskScope = { tenant: '', owner: '' };
 
 /**
- * Error after the claim of a Task was lost: another replica writes the Task now, or the Task has ended. This process
- * can record nothing more.
+ * Error after this process has lost the claim (right to write) of a Task: another replica writes the Task now, or the
+ * Task has ended. This process can record nothing more.
  */
 export class ClaimLost extends Error {
   override readonly name = 'ClaimLost';
