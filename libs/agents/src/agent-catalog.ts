@@ -129,8 +129,8 @@ export abstract class AgentCatalog {
   abstract resolveAgent(path: string, revision?: string): Promise<ServedAgent>;
 
   /**
-   * Returns the agent at a path as this process last saw it, with the precondition (`premise`) that it is still the
-   * newest; `undefined` if only `resolveAgent` can find it. Makes no query.
+   * Returns the agent at a path as this process last saw it, with the precondition (`premise`) that this revision is
+   * still the newest; `undefined` if only `resolveAgent` can find it. Makes no query.
    */
   findCachedAgent?(path: string): ServedAgent | undefined;
 

@@ -121,11 +121,15 @@ export interface RequestContext {
   readonly relayed?: RelayedTurn | undefined;
   /** Metadata of the request (`SendMessageRequest.metadata`). */
   readonly metadata: SendMessageRequest['metadata'];
-  /** Signal that aborts on cancel, on shutdown and when the claim is lost. Stop side effects then. */
+  /**
+   * Signal that aborts on cancel, on shutdown, and when another replica has taken over the Task. Stop side effects
+   * then.
+   */
   readonly signal: AbortSignal;
   /**
    * Number of events that the log has after the turn's Message: recorded before a process died, or before the Task was
-   * parked. 0 for a new turn. A restarted executor continues after these events and must not yield them again.
+   * parked (released until a time). 0 for a new turn. A restarted executor continues after these events and must not
+   * yield them again.
    */
   readonly recovered: number;
   /** Returns all recorded events of this Task, for an executor that recovers. */
@@ -180,7 +184,7 @@ export interface RequestContext {
 
 /**
  * Positions (LogPlace) in the log of an execution's Task. They show how full the log is, and whether it still has the
- * events from which the executor folded its state.
+ * events that the executor has applied to its state.
  */
 export interface LogPlaces {
   /**
@@ -199,8 +203,9 @@ export interface LogPlaces {
 }
 
 /**
- * Error with which work on a Task ends when this process stops executing it: at shutdown, after losing its claim, or
- * because the Task is parked. Another process executes the Task, now or later.
+ * Error with which work on a Task ends when this process stops executing it: at shutdown, after another replica has
+ * taken over the Task, or because the Task only waits for a time (is parked). Another process executes the Task, now or
+ * later.
  */
 export class ExecutionInterrupted extends TaskChangedHands {
   override readonly name = 'ExecutionInterrupted';
@@ -219,11 +224,10 @@ export class TaskCanceled extends Error {
 
 /**
  * Does the work of an agent: `execute` yields the events of one Task, then returns.
- *
  * - If the Task has neither a terminal nor a waiting state at the return and is not parked, it ends FAILED.
  * - If `execute` throws, the error is logged, the Task ends FAILED, and callers get one sentence without internals.
- * - An executor with `recovery: 'restart'` may park the Task by a status that names a time (`parks`). At that time
- *   any process calls `execute` again, as after a crash.
+ * - An executor with `recovery: 'restart'` may park the Task, so that no process executes it until a time: it yields a
+ *   status with that time (`parks`). At that time any process calls `execute` again, as after a crash.
  */
 export abstract class AgentExecutor {
   /**
@@ -283,9 +287,9 @@ export abstract class AgentExecutor {
   replyDirectly?(message: Message, call: CallContext): Message | undefined;
 
   /**
-   * Returns the direct Message that a settled Task records, if a remote agent answered with a Message instead of a
-   * Task; `undefined` for any other Task. The caller that created the Task gets the Message in place of the Task. The
-   * first event of an executor with this method may take a moment: streams wait up to two seconds for it.
+   * Returns the direct Message that an ended Task records, if a remote agent answered with a Message instead of a Task;
+   * `undefined` for any other Task. The caller that created the Task gets the Message in place of the Task. The first
+   * event of an executor with this method may take a moment: streams wait up to two seconds for it.
    */
   directReply?(task: Task): Message | undefined;
 

@@ -140,7 +140,7 @@ export class CallChains {
     return given.length === expected.length && timingSafeEqual(given, expected);
   }
 
-  /** True if the link is the call by which the agent itself started a conversation. */
+  /** True if the link is the call by which the given agent started a conversation. */
   private isTalkOf(agent: string, link: ChainLink | undefined): boolean {
     return link?.caller === agent && link.callee === CONVERSATIONS_PATH && this.isOwn(link);
   }
