@@ -36,7 +36,10 @@ export const LONGEST_REFERENCE = LONGEST_URL;
 /** Pattern of a text that is not blank. */
 export const GIVEN = /\S/;
 
-/** Context that marks a rule as one about ranges: a value that violates it has the right type but is not allowed. */
+/**
+ * Context of rules about ranges and allowed words: a value that violates such a rule has the right type but is not
+ * allowed.
+ */
 const RANGE = { range: true };
 
 /** Returns a decorator that requires an agent reference: a name, a path or a URL. */

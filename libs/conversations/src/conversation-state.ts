@@ -103,7 +103,9 @@ export function sessionAfter(before: SideSession, answer: CalledTask): SideSessi
 /** Metadata key that marks a Message as a mere wake-up: the waiting conversation resumes and reads its commands. */
 export const WAKE_KEY = 'parley/wake';
 
-/** State of a conversation, folded from its Task's log. The same events always give the same state. */
+/**
+ * State of a conversation, which results from the events of its Task's log. The same events always give the same state.
+ */
 export class ConversationState {
   readonly dialogue: Dialogue;
   readonly sessions: Record<Side, SideSession> = { requester: {}, target: {} };

@@ -24,7 +24,9 @@ import { finalOutcome } from './conversation-view.js';
 import type { TalkOrigin, TurnFailure } from './conversation.js';
 import { CREDENTIAL_UNUSABLE } from './turn-reply.js';
 
-/** URI of the extension, and metadata key, of TalkEntry in the request for a conversation. */
+/**
+ * URI of the extension under which the request for a conversation contains a signed TalkEntry; also its metadata key.
+ */
 const TALK_ENTRY = 'urn:parley:extension:talk:v1';
 
 /** Origin of a request for a conversation: which tool call of which Task made it, and what was said there before. */

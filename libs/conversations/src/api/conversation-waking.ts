@@ -28,8 +28,8 @@ export class ConversationWaking {
   }
 
   /**
-   * Resumes a waiting conversation, so that it executes a durable command. If another request has claimed its Task,
-   * enqueues a job that resumes it later.
+   * Resumes a waiting conversation, so that it executes a durable command. If another request is just resuming its
+   * Task, enqueues a job that resumes it later.
    * @param command number of the command
    */
   async wakeFor(command: number, conversationId: string, call: ProcessCall): Promise<void> {
