@@ -48,7 +48,10 @@ export interface Pass {
   confidence?: number;
 }
 
-/** Progress of a brainstorm, folded from its Task's log. The same events always give the same progress. */
+/**
+ * Progress of a brainstorm, which results from the events of its Task's log. The same events always give the same
+ * progress.
+ */
 export class BrainstormProgress {
   status: BrainstormStatus = 'active';
   /** Merged states in order, beginning with the initial state. */
