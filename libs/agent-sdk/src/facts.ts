@@ -55,7 +55,7 @@ export interface CardChanged {
   tenant: string;
   /** Paths of the changed members of the card. */
   paths: readonly string[];
-  /** Value of `CARD_CHANGE_POLICY`. */
+  /** Value of the setting `CARD_CHANGE_POLICY` (`allow`, `warn` or `block`), which decides how the service reacts. */
   policy: string;
   /**
    * True if the change affects a member that callers rely on, such as the name, an address, a skill or a credential.

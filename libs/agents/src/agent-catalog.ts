@@ -27,7 +27,7 @@ import {
 
 /** Content of an agent's extended card that its public card does not have. */
 export interface AgentDetails {
-  /** Skills in place of those of the public card. */
+  /** Skills that replace the skills of the public card. */
   skills: AgentSkill[];
   /** Schemas of the skills, by skill id. */
   schemas: Record<string, SkillSchema>;
@@ -77,7 +77,10 @@ export interface ServedAgent {
   operations?: ReadonlySet<string>;
   /** Time at which the content of the card was last saved; absent if the card is constant while the process lives. */
   changedAt?: Date;
-  /** Card of the remote agent that this agent stands for (a registered agent). Its members replace those above. */
+  /**
+   * Card of the remote agent that this agent stands for (a registered agent). Its members replace the members of this
+   * object.
+   */
   card?: ForwardedCard;
   /** Reason why the agent no longer exists; set only on its placeholder, which serves the Tasks that it created. */
   gone?: UnknownAgent;
@@ -162,7 +165,7 @@ export function registeredAgentPath({ agent }: JsonObject): string | undefined {
  * are `{root}/{name}`.
  */
 export interface AgentSource {
-  /** First segment of the paths. */
+  /** First segment of the paths of this source's agents. */
   readonly root: string;
   /** Returns the agent of a name, as it was last saved; `undefined` if the tenant has none of this name. */
   findAgent(tenant: string, name: string): Promise<ServedAgent | undefined>;

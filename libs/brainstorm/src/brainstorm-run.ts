@@ -233,7 +233,7 @@ export class BrainstormRun extends DurableExecution<BrainstormProgress> {
   }
 }
 
-/** Returns the reference of a call within the brainstorm's Task. */
+/** Returns the name of a call within the brainstorm's Task, by which the Task of a local agent is found again. */
 function referenceOf({ iteration, position }: AgentTurnPlace, attempt: number): string {
   return `${iteration}.${position}#${attempt}`;
 }

@@ -210,9 +210,7 @@ export class ConversationCalls {
   }
 }
 
-/**
- * Returns the reference of a call within the conversation's Task, by which the Task of a local agent is found again.
- */
+/** Returns the name of a call within the conversation's Task, by which the Task of a local agent is found again. */
 function referenceOf(name: CallName): string {
   return `turn#${name}`;
 }

@@ -19,7 +19,7 @@ export abstract class ConversationCommands {
   /** Adds a command and resolves with its number when it is durable. */
   abstract add(conversationId: string, command: Omit<ConversationCommand, 'number'>): Promise<number>;
 
-  /** Returns the commands after a number, in order. */
+  /** Returns the commands whose numbers are greater than `number`, in order. */
   abstract listAfter(conversationId: string, number: number): Promise<ConversationCommand[]>;
 }
 

@@ -87,7 +87,9 @@ function quoteName(agent: string): string {
   return JSON.stringify(agent);
 }
 
-/** Maximum characters that the earlier texts in one entry have together. */
+/**
+ * Maximum characters that the earlier texts in one entry (the data that a Message carries for its agent) have together.
+ */
 export const MOST_SAID = 65_536;
 /** Note at the end of a text that was cut. */
 const CUT = '\n[There was more: this text was cut.]';
@@ -118,7 +120,10 @@ export function turnEntry({ settings, dialogue, known, before }: EntrySource, pe
   return { instructions, ...step, ...limitedTexts([...own, ...said]) };
 }
 
-/** Returns the entry for the announcer: the transcript and the outcome. The Message itself has the last text. */
+/**
+ * Returns the entry (data in the Message's metadata) for the announcer, the agent that is called at the end: the
+ * transcript and the outcome. The Message itself has the last text.
+ */
 export function announceEntry({ settings, dialogue }: EntrySource, announcer: string): ConversationEntry {
   const { outcome = 'error', turns } = dialogue;
   const sides = { requester: sideName('requester', settings), target: sideName('target', settings) };

@@ -48,7 +48,10 @@ export interface ConversationSettings {
   timeoutMs: number;
   /** Reference of the agent that announces the end (the announcer); absent: the end is not announced. */
   announce?: string;
-  /** Form of the prompt for a remote agent that reads no entries: a text Part, or none (the default). */
+  /**
+   * Form of the prompt for a remote agent that does not read the metadata entry of a conversation: a text Part, or none
+   * (the default).
+   */
   instructions?: Instructions;
   /** Names of stored credentials by the agent that they are for; only agents that are given by URLs need one. */
   auth?: Partial<Record<CalledParty, string>>;
@@ -100,7 +103,7 @@ export function speakerOf(turn: number): Side {
   return turn % 2 === 0 ? 'requester' : 'target';
 }
 
-/** Returns the displayed name of a side. */
+/** Returns the displayed name of a side of the conversation (requester or target). */
 export function sideName(side: Side, settings: Pick<ConversationSettings, 'requester' | 'target'>): string {
   return withoutUserinfo(side === 'target' ? settings.target : (settings.requester ?? UNKNOWN_AGENT));
 }

@@ -255,7 +255,7 @@ class SharedRead {
     }
   }
 
-  /** Reads, and rejects as soon as the signal aborts: a statement that is running does not end by the signal. */
+  /** Reads, but rejects as soon as the signal aborts, because the signal does not end a running statement. */
   private async readFirst(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
     return new Map(await unlessAborted(this.read(signal), signal));
   }

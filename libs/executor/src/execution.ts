@@ -116,7 +116,7 @@ export interface AcceptanceLimit {
   standsStillMs(): number;
 }
 
-/** Multiple of the limit after which a Message fails even if the journal still writes. */
+/** Factor for the limit `limitMs`: after so many times the limit, a Message fails even if the journal still writes. */
 const LIMITS_IN_ALL = 4;
 const NOT_CONFIRMED = 'MESSAGE_NOT_CONFIRMED';
 

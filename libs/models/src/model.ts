@@ -14,7 +14,8 @@ export interface Model {
   /** Name of the model at its provider; absent for the built-in model. */
   readonly providerModel?: string;
   /**
-   * Streams one answer. The last event is the only `end`. Returning early from the iterator aborts the call.
+   * Streams one answer. Exactly one event is an `end`, and it is the last event. Returning early from the iterator
+   * aborts the call.
    * @throws ModelError if the model gives no whole answer
    * @throws the reason of the signal if it aborts
    */

@@ -60,13 +60,13 @@ const CANCEL_MS = 6_000;
 interface ExternalServices {
   agents: AgentDirectory;
   chains: CallChains;
-  /** Absent: contexts at remote agents are not stored. */
+  /** Store of the context ids that remote agents assign; absent: they are not stored. */
   contexts?: RemoteContexts | undefined;
   /** Finds registered agents; absent: there are none. */
   references?: Pick<AgentReferences, 'callTarget' | 'findServedAgent'> | undefined;
 }
 
-/** Turn of a Task, as far as its log has it. */
+/** Request of the current turn, with what the log says about an earlier execution of the turn. */
 interface PlannedTurn {
   request: SendMessageRequest;
   known: KnownRemote | undefined;

@@ -166,7 +166,7 @@ class McpToolExecutor extends NodeExecutor {
   }
 }
 
-/** Pattern of `server/tool`. */
+/** Pattern of the name of an MCP tool, `server/tool`. */
 const MCP_TOOL = '^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}/[A-Za-z0-9_./-]{1,128}$';
 
 /** Node type `tool`: runs a built-in or plugin tool, or a tool of an MCP server (`server/tool`). */

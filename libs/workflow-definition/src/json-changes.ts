@@ -13,9 +13,9 @@ export interface FieldChange {
 
 /** Maximum number of differences that one comparison reports. */
 export const MOST_CHANGES = 1_000;
-/** Depth at which values are compared as a whole. */
+/** Nesting depth from which on values are compared as a whole and not member by member. */
 const DEEPEST = 8;
-/** Length of a path from which on values are compared as a whole. */
+/** Length of a member's path, in characters, from which on values are compared as a whole and not member by member. */
 const LONGEST_PATH = 512;
 
 type MembersByPath = ReadonlyMap<string, JsonValue>;

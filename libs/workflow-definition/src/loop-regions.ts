@@ -158,7 +158,7 @@ interface LoopedGraph {
 export class LoopRegion {
   readonly units: GraphUnit[] = [];
   readonly edges: UnitEdge[] = [];
-  /** Unit of this region that contains a node at any depth, by node id. */
+  /** Unit (node or inner loop) of this region that contains a node at any depth, by node id. */
   readonly unitOf = new Map<string, GraphUnit>();
 
   /**
@@ -173,11 +173,14 @@ export class LoopRegion {
 
 /** A vertex of a region: a node that is in no inner loop, or a whole inner loop. */
 export class GraphUnit {
-  /** Edges of the same region that lead to the unit. */
+  /** Edges of the same region that lead to this unit (node or loop). */
   readonly incoming: UnitEdge[] = [];
-  /** Edges of the same region that lead from the unit. */
+  /** Edges of the same region that lead from this unit (node or loop). */
   readonly outgoing: UnitEdge[] = [];
-  /** Edges from the unit, or from a node in it, that leave the region. They are decided when the region has ended. */
+  /**
+   * Edges from this unit (node or loop), or from a node in it, that leave the region. They are decided when the region
+   * has ended.
+   */
   readonly leaving: UnitEdge[] = [];
   /** Region of the loop's body; absent for a node. */
   readonly inner?: LoopRegion;
@@ -206,14 +209,17 @@ export class GraphUnit {
     return join === 'any' ? 1 : join.n;
   }
 
-  /** True if the start of this unit cancels the units that lead only to it (`join.cancelRest`). */
+  /** True if the start of this unit (node or loop) cancels the units that lead only to it (`join.cancelRest`). */
   get cancelsRest(): boolean {
     const { join } = this.node;
     return typeof join === 'object' && join.cancelRest === true;
   }
 }
 
-/** An edge between two units of the same region. An edge into or out of a loop is an edge of the loop's unit. */
+/**
+ * An edge between two units (nodes or loops) of the same region. An edge into or out of a loop is an edge of the loop's
+ * unit.
+ */
 export interface UnitEdge extends GraphEdge {
   readonly region: LoopRegion;
   /** Index of this edge in `region.edges`. */
@@ -224,7 +230,10 @@ export interface UnitEdge extends GraphEdge {
   readonly target: GraphUnit;
 }
 
-/** The regions of a workflow. Without loops there is a single region, whose units are the nodes. */
+/**
+ * The regions of a workflow: the whole workflow, and the bodies of its loops. Without loops there is a single region,
+ * whose units are the nodes.
+ */
 export class Regions {
   readonly root = new LoopRegion();
   /** Innermost region of each node, by node id. */
@@ -239,7 +248,7 @@ export class Regions {
     for (const id of this.regions.keys()) for (const edge of graph.outgoing(id)) this.addEdge(edge);
   }
 
-  /** Returns the unit of a node in the node's innermost region; `undefined` for an `onExit` node. */
+  /** Returns the unit that represents a node in the node's innermost region; `undefined` for an `onExit` node. */
   findUnit(id: string): GraphUnit | undefined {
     return this.regions.get(id)?.unitOf.get(id);
   }

@@ -6,7 +6,7 @@ import { DEFAULT_HISTORY_TOKENS, DEFAULT_STEPS, HISTORIES, UNCERTAIN } from './a
 import { AGENT_GLOB, AGENT_TOOL_SCHEMAS, agentToolName, entryFaults, isAgentEntry } from './agent-tool-config.js';
 import { type AgentNodeServices, ModelExecutor } from './model-executor.js';
 
-/** Pattern of `server/tool` or `server/glob`. */
+/** Pattern of the name of an MCP tool, `server/tool`, or of several tools, `server/glob`. */
 const SERVER_TOOL = new RegExp(`${MCP_SERVER_NAME.source.slice(0, -1)}/${MCP_GLOB.source.slice(1)}`);
 const MOST_FALLBACKS = 10;
 const MOST_TOOLS = 100;

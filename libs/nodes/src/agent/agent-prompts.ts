@@ -4,7 +4,7 @@ import type { JsonValue, Part } from '#libs/protocol';
 import type { PromptNote } from '#libs/tasks';
 import type { NodeEvent } from '../node-executor.js';
 
-/** Answer of a model, as it came. */
+/** Answer of a model as the provider sent it, for the record of the prompts. */
 interface PromptedAnswer {
   end: ModelEnd;
   parts: readonly Part[];

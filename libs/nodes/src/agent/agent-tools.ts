@@ -170,7 +170,7 @@ export function modelTools(tools: readonly ToolDescription[], wire: WireNames): 
   return tools.map(({ name, description, inputSchema }) => ({ name: wire.toWireName(name), description, inputSchema }));
 }
 
-/** Maximum number of bytes of a result. */
+/** Maximum number of bytes of the result of a tool call; longer results are truncated. */
 const MOST_BYTES = 256 * 1024;
 
 /** Truncates a result of more than 256 KiB. A truncated result is a text. */

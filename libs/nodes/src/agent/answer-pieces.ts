@@ -9,7 +9,7 @@ import { answerPiece } from './agent-events.js';
  */
 const MOST_RECEIVED = 300 * 1024;
 
-/** Turn in which an answer arrives. */
+/** Members of a turn that are needed to report the answer of its model. */
 interface AnsweringTurn {
   /** Id of the node, which is also the id of its Artifact. */
   node: string;

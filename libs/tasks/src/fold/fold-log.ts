@@ -76,7 +76,7 @@ export interface LogPlace {
   readonly digest: string;
 }
 
-/** Returns the place of an event. */
+/** Returns the place (LogPlace: sequence and digest) of an event in its Task's log. */
 export function placeOfEvent({ sequence, json }: Pick<RecordedEvent, 'sequence' | 'json'>): LogPlace {
   return { sequence, digest: createHash('sha256').update(json).digest('base64') };
 }

@@ -226,7 +226,10 @@ const OBJECT = 64;
 /** Object that is the only one with its shape: V8 describes each member, or stores the object as a table. */
 const OWN_SHAPE = 128;
 const OWN_MEMBER = 96;
-/** Maximum number of members of an object that may share a shape; larger objects are tables. */
+/**
+ * Maximum number of members with which objects may share a shape (hidden class) of V8; larger objects are stored as
+ * tables.
+ */
 const MOST_SHARED_MEMBERS = 64;
 
 /**
@@ -340,7 +343,7 @@ export class KeptTasks {
     this.kept.keepFold(header, weight, { state: { task, bytes, weight }, place: placeOfEvent(last) });
   }
 
-  /** Drops a Task that no longer waits. */
+  /** Removes from the cache a Task that no longer waits. */
   dropTask(taskId: string): void {
     this.kept.takeFold(taskId);
   }

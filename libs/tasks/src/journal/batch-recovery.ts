@@ -13,7 +13,7 @@ import {
 
 /**
  * Outcome of an entry of a batch. `later` resolves with the outcome of an entry that is set aside: it is retried
- * separately, and may be settled long after the rest of the batch.
+ * separately, and its outcome may be known long after that of the rest of the batch.
  */
 export type BatchOutcome = WriteOutcome | { later: Promise<WriteOutcome> };
 

@@ -19,7 +19,7 @@ export interface BatchShape {
   usage: boolean;
 }
 
-/** SQL names of the column types. */
+/** PostgreSQL types of the columns, by the names of types that SECTIONS uses. */
 const SQL_TYPES = { text: 'text', integer: 'int', boolean: 'boolean', timestamp: 'timestamptz', json: 'json' };
 
 /**
@@ -93,13 +93,16 @@ export const SECTIONS = {
     since: 'timestamp',
     body: 'json',
   },
-  /** RevisionPrecondition of a single new Task. */
+  /** Precondition (RevisionPrecondition) of the only new Task of a batch. */
   premise: { tenant: 'text', name: 'text', version: 'text' },
-  /** RevisionPreconditions of new Tasks, each once; then for each Task the number of its precondition, from 1. */
+  /**
+   * Preconditions (RevisionPrecondition) of new Tasks, each once; then for each Task the number of its precondition,
+   * from 1.
+   */
   premises: { tenant: 'text', name: 'text', version: 'text', taskId: 'text', position: 'integer' },
   /** Files that events of Tasks name, with the owner of the Task. */
   files: { taskId: 'text', fileId: 'text', tenant: 'text', owner: 'text' },
-  /** Turns that new Tasks begin at agents elsewhere. */
+  /** First turns of the new Tasks of registered agents, whose work remote agents do. */
   relayed: {
     taskId: 'text',
     talkKey: 'text',
@@ -109,9 +112,9 @@ export const SECTIONS = {
     agentKey: 'text',
     execution: 'text',
   },
-  /** Ids that agents elsewhere have for Tasks. */
+  /** Ids that remote agents have for Tasks. */
   remotes: { taskId: 'text', remoteTaskId: 'text', remoteContextId: 'text' },
-  /** Lines of what models were sent and have answered. */
+  /** Recorded prompts: lines with what models were sent and have answered (see PromptLog). */
   prompts: { taskId: 'text', sequence: 'integer', body: 'text' },
   /** Calls of models that events report, one row each. The token columns are null if the tokens are unknown. */
   usage: {
@@ -143,7 +146,7 @@ export function sectionsOf(shape: BatchShape): SectionName[] {
  * Numbers the parameters of a statement from `$1`: first the columns of its sections, then the position of the commit.
  */
 export class StatementParameters {
-  /** Parameter of the commit position. */
+  /** Placeholder, such as `$7`, of the commit's position in the commit log. */
   readonly position: string;
   private readonly ordinals = new Map<string, number>();
   /** Suffix of the parameter types: arrays, or nothing for single values. */

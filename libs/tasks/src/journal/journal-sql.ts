@@ -321,7 +321,7 @@ const USAGE_COLUMNS = [
 const USAGE_SUMS = USAGE_COLUMNS.map(([column]) => column).join(', ');
 const SUMMED = USAGE_COLUMNS.map(([, sum]) => sum).join(', ');
 
-/** Assignments that add the sums of a statement to those of a row. */
+/** SQL assignments that add newly counted sums of model calls to the sums of an existing row. */
 const ADDED_USAGE = USAGE_COLUMNS.map(([column]) => `${column} = held.${column} + EXCLUDED.${column}`).join(', ');
 
 // Only jobs of Tasks that were written.

@@ -119,7 +119,7 @@ export interface LogRow {
   taskId: string;
   sequence: number;
   events: string;
-  /** True if all events are of Artifacts. */
+  /** True if all events of the row are Artifact updates. */
   artifact: boolean;
 }
 
@@ -199,13 +199,13 @@ export interface EventText {
   row?: string;
 }
 
-/** Characters that may need escaping in JSON. */
+/** Characters because of which a text may need escaping in JSON. */
 const NOT_PLAIN = /[^ !#-[\]-~]/;
 const STATES = new Set<string>(TASK_STATES);
 const STATE_PREFIX = 'TASK_STATE_'.length;
 const ARTIFACT_BEGINS = '{"artifactId":"';
 const TIME_FOLLOWS = ',"timestamp":"';
-/** JSON beginnings of frequent members of events. */
+/** Frequent members of events, by name, each with the text with which its JSON begins. */
 const MEMBER_BEGINNINGS: ReadonlyMap<string, string> = new Map(
   ['timestamp', 'message', 'metadata', 'append', 'lastChunk'].map((name) => [name, memberBeginning(name)]),
 );

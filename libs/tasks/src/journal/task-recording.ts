@@ -387,7 +387,10 @@ export class TaskRecording implements JournalSource {
     return questions.length > 0 || this.start > 0 ? questions : undefined;
   }
 
-  /** Handles the journal's outcome of an entry. */
+  /**
+   * Handles the outcome of an entry that the journal reports: its events are durable, were rejected, or could not be
+   * written.
+   */
   settleEntry(entry: JournalEntry, outcome: JournalOutcome | { failed: unknown }): void {
     if (outcome !== 'written') {
       this.failRecording(outcome === 'fenced' ? this.fencedBy(entry) : asError(outcome.failed));

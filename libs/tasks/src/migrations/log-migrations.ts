@@ -123,8 +123,8 @@ export class ReadLogPhrases1700000000143 implements MigrationInterface {
 }
 
 /**
- * SQL function: restores the phrases in a row. It does not use the constants of log-row.ts, since a migration never
- * changes.
+ * SQL function: restores the texts that control characters abbreviate in a row. It does not use the constants of
+ * log-row.ts, since a migration never changes.
  */
 const PHRASES = `
   CREATE FUNCTION task_log_phrases(events text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
@@ -135,7 +135,7 @@ const PHRASES = `
       E'\\x06', ',"metadata":{"parley/event":{"type":"')
   $$`;
 
-/** View of single events, with restored phrases. */
+/** View of single events, in which abbreviated texts are restored. */
 const EVENTS_WITH_PHRASES = `
   CREATE OR REPLACE VIEW task_event AS
   SELECT log.task_id, (log.sequence - cardinality(shared.texts) + event.place)::int AS sequence,

@@ -49,7 +49,7 @@ export class WakeStrandedTasks1700000001360 implements MigrationInterface {
       WHERE replica_id IS NULL AND wake_at IS NULL AND state IN ('TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING')`);
   }
 
-  /** Leaves due Tasks due. */
+  /** Does nothing: Tasks that are due stay due. */
   async down(): Promise<void> {}
 }
 
@@ -132,7 +132,9 @@ export class KeepOpenQuestions1700000000430 implements MigrationInterface {
       EXECUTE FUNCTION task_asks_no_more()`);
   }
 
-  /** Deletes kept questions, since an earlier version lists all rows. */
+  /**
+   * Deletes the questions that are kept although their Tasks have resumed: an earlier version would list them as open.
+   */
   async down(runner: QueryRunner): Promise<void> {
     await runner.query(`
       CREATE OR REPLACE TRIGGER task_answered AFTER UPDATE OF state ON task FOR EACH ROW

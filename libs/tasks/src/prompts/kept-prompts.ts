@@ -102,7 +102,7 @@ export class KeptPrompts {
   }
 }
 
-/** Pieces of one call, up to MOST_BYTES together: a call may repeat a large piece many times. */
+/** Texts (pieces) of one call, up to MOST_BYTES together: a call may repeat a large text many times. */
 class CallTexts {
   isCut = false;
   private bytes = 0;

@@ -15,21 +15,21 @@ import { answerAttributes, requestAttributes } from './prompt-spans.js';
 
 /** Maximum bytes of the kept prompts of one Task. */
 export const PROMPT_BYTES = 256 * 1024;
-/** Bytes of `PROMPT_BYTES` reserved for the members of lines other than `pieces`. */
+/** Bytes of `PROMPT_BYTES` that are reserved for everything in the lines except their texts (`pieces`). */
 const FOR_LINES = 32 * 1024;
 /** Bytes of `PROMPT_BYTES` that must be left for a further line; a line that leaves fewer is marked as the last. */
 const FOR_LAST_LINE = 8 * 1024;
-/** Maximum number of UTF-16 code units that are kept of a piece that is too large. */
+/** Maximum number of UTF-16 code units that are kept of a text (piece) that is too large. */
 const CUT_START = 1_000;
 
 /** Options of a PromptLog. */
 export interface PromptLogOptions {
   redaction: PromptRedaction;
-  /** True if lines are kept. */
+  /** True if the prompts of the Task are stored. */
   kept: boolean;
   /** True if trace spans have the content of calls. */
   inSpans: boolean;
-  /** Returns true if the process has memory for further pieces. */
+  /** Returns true if the process has memory for further texts. */
   hasRoom(): boolean;
   /** Reads the rows that earlier executions have kept; absent for a new Task. */
   readRows?: () => Promise<readonly string[]>;
@@ -42,7 +42,7 @@ export interface PromptLogOptions {
  * - As attributes of trace spans.
  */
 export class PromptLog {
-  /** Numbers of the known pieces, by their digests. */
+  /** Numbers of the texts (pieces) that the Task has kept, by their digests. */
   private readonly places = new Map<string, number>();
   private bytes = 0;
   private count = 0;
@@ -164,7 +164,7 @@ export class PromptLog {
   }
 }
 
-/** Pieces that one line adds to those of the Task. */
+/** Pieces (texts of prompts) that one line adds to those that earlier lines of the Task have. */
 class LinePieces {
   readonly texts: string[] = [];
   readonly places = new Map<string, number>();
@@ -177,7 +177,10 @@ class LinePieces {
     private readonly room: number,
   ) {}
 
-  /** Returns the number of a piece. A piece that has no room is cut or left out. */
+  /**
+   * Adds a piece (a text of a prompt) unless the Task has it already, and returns its number. A piece for which there
+   * is no room is cut or left out.
+   */
   addPiece(value: JsonValue): number {
     const json = JSON.stringify(value);
     const digest = pieceDigest(json);

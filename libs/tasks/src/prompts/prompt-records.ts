@@ -52,7 +52,7 @@ export interface PromptOutcome {
   error?: string;
 }
 
-/** Numbers of the pieces of a message list, as ranges: `0-5,7`. */
+/** Numbers of the texts (pieces) of a message list, as ranges: `0-5,7`. */
 export type PieceRanges = string;
 
 /**
@@ -80,7 +80,7 @@ export interface PromptLine {
   usage?: PromptUsage;
   note?: string;
   error?: string;
-  /** True if a piece of the line was cut or left out. */
+  /** True if a text (piece) of the line was cut or left out. */
   cut?: true;
   /** True if the Task may have later lines that were not kept. */
   last?: true;
@@ -94,16 +94,16 @@ export interface CutPiece {
   digest: string;
 }
 
-/** Number of a piece that was not kept at all. */
+/** Number that stands for a text (piece) that was not kept at all. */
 export const NOT_KEPT = -1;
 
-/** True if a piece is what remains of a larger one. */
+/** True if a text (piece) is what remains of a larger text. */
 export function isCutPiece(piece: JsonValue | undefined): piece is JsonValue & CutPiece {
   if (!isJsonObject(piece)) return false;
   return typeof piece['cut'] === 'number' && typeof piece['start'] === 'string' && typeof piece['digest'] === 'string';
 }
 
-/** Returns the numbers of pieces as ranges. */
+/** Returns the numbers of texts (pieces) as ranges. */
 export function toRanges(numbers: readonly number[]): PieceRanges {
   const ranges: [number, number][] = [];
   for (const number of numbers) {
@@ -114,7 +114,7 @@ export function toRanges(numbers: readonly number[]): PieceRanges {
   return ranges.map(([from, to]) => (from === NOT_KEPT ? '' : from === to ? String(from) : `${from}-${to}`)).join(',');
 }
 
-/** Returns the numbers of pieces of ranges, in order. */
+/** Returns the numbers of texts (pieces) that ranges stand for, in order. */
 export function numbersOf(ranges: PieceRanges): number[] {
   return ranges.split(',').flatMap((range) => {
     if (range === '') return [NOT_KEPT];

@@ -119,7 +119,7 @@ export interface JournalEntry {
    * the key was used before.
    */
   keyed?: { header: TaskHeader; idempotency: Idempotency };
-  /** `lastSequence` before these events. */
+  /** Sequence of the last event in the log before these events. */
   after: number;
   events: readonly RecordedEvent[];
   /** Snapshot of the Task after these events, if it is worth storing. */

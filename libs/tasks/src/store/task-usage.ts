@@ -6,7 +6,7 @@ import { withoutTrailing } from '#libs/protocol';
 import { TaskRetention } from '../retention/task-purge.js';
 import type { TaskScope } from './task-store.js';
 
-/** Sums of calls of models. */
+/** Sums over calls of models: their number, tokens and cost. */
 export interface UsageSums {
   calls: number;
   /** Number of calls whose tokens are unknown, since the provider did not report them. */
@@ -55,14 +55,14 @@ export interface UsageTotals {
 
 /** Sums of the calls below one Task. */
 export interface TaskUsageSums {
-  /** Calls of nodes of `workflow` alone. */
+  /** Sums of the calls that nodes of the given workflow itself made. */
   own: UsageSums;
   total: UsageSums;
   /** Sums by model, the most tokens first. */
   models: UsageGroup[];
 }
 
-/** Days for which sums are kept. */
+/** Number of days for which sums are kept. */
 const USAGE_DAYS = 800;
 
 /**

@@ -292,7 +292,7 @@ function violationsOf({ cause }: AgentCallError): FieldViolation[] | undefined {
 
 const filesLogger = new Logger('RunFiles');
 
-/** The run in whose log the ending is recorded. */
+/** Members of a run that are needed to record the ending of a node in the run's log. */
 interface RecordingRun {
   context: RequestContext;
   graph: WorkflowGraph;

@@ -103,7 +103,7 @@ export const CANNOT_ASK: AttemptFailure = {
   error: 'it cannot ask: the outcome of the run is already decided',
 };
 
-/** The run whose nodes end. */
+/** Members of a run that NodeOutcomes needs to end the run's nodes. */
 interface EndingRun {
   reference: TaskReference;
   state: RunState;

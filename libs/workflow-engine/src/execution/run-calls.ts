@@ -134,7 +134,7 @@ export class CallTimes {
   }
 }
 
-/** The run for which calls are made. */
+/** Members of a run that RunCalls needs to make the run's calls. */
 interface CallingRun extends Omit<ProcessStart, 'log'> {
   graph: WorkflowGraph;
   state: RunState;

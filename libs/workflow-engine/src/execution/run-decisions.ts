@@ -27,7 +27,7 @@ import { OutputRules } from './child-ending.js';
 import { type AttemptFailure, attemptFailure, edgeErrors, loggedFailure, type NodeOutcomes } from './node-outcomes.js';
 import { emptiedResultEvent, stepEvent } from './run-ending.js';
 
-/** The run for which decisions are made. */
+/** Members of a run that RunDecisions needs to make the run's decisions. */
 interface DecidingRun {
   reference: TaskReference;
   state: RunState;

@@ -71,7 +71,7 @@ function rankEdge({ edge: { when } }: GraphEdge): number {
   return when === undefined ? 1 : 0;
 }
 
-/** The variable `run` of expressions. */
+/** Members of the variable `run`, which CEL expressions can read. */
 interface ExpressionRun {
   id: string;
   workflow: string;

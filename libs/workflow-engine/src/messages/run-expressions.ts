@@ -180,7 +180,7 @@ function describeInvalidExpression(place: string, { message, offset, path }: Inv
 
 /** Values with which the templates of a node are filled. */
 export interface FillingSource {
-  /** Resolver of `{{references}}`. */
+  /** Function that returns the values of `{{references}}`. */
   resolve: TemplateResolver;
   /** CEL expressions and their variables; absent if texts have no expressions. */
   language?: { expressions: RunExpressions; variables: Variables; budgets?: DecisionBudgets };

@@ -63,7 +63,7 @@ export interface Plan {
 /** Node types that the engine executes itself, without an agent. */
 const OWN_TYPES: ReadonlySet<string> = new Set(['set', 'wait']);
 
-/** True if the engine executes the node itself. */
+/** True if the engine executes the node itself, without calling an agent. */
 export function isOwn({ type }: Pick<NodeInstance, 'type'>): boolean {
   return OWN_TYPES.has(type);
 }
@@ -251,7 +251,7 @@ export class Lists {
     this.advanceList(list);
   }
 
-  /** Stops a list that is no longer needed. */
+  /** Stops a list whose result is no longer needed: no further entry starts, and running entries are withdrawn. */
   withdrawList(list: NodeInstance): void {
     this.withdrawn.add(list);
     this.closeList(list);

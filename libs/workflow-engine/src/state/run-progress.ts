@@ -183,7 +183,7 @@ export class RunProgress {
     this.settlement.endLoop(run, taken && new Set(taken), damage);
   }
 
-  /** Notes that `node.skipped` is recorded for instances. */
+  /** Notes that the event `node.skipped` is recorded for these instances. */
   markReported(instances: readonly string[]): void {
     this.frontier.sets.markReported(instances);
   }

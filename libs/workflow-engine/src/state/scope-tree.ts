@@ -24,13 +24,15 @@ export class UnitState {
   undecided: number;
   live = 0;
   broken = 0;
-  /** True if the unit was reached: its instance is ready or has started, or its loop has begun. */
+  /** True if the unit (node or loop) was reached: its instance is ready or has started, or its loop has begun. */
   isReached = false;
-  /** Outcome of the unit, once it has ended. */
+  /** Outcome of the unit (node or loop), once it has ended. */
   outcome?: 'completed' | 'failed' | 'skipped' | 'canceled';
-  /** The unhandled failure because of which the unit failed or was skipped; absent for any other outcome. */
+  /**
+   * The unhandled failure because of which the unit (node or loop) failed or was skipped; absent for any other outcome.
+   */
   damage?: FailurePropagation;
-  /** First failure that broke an incoming edge of the unit; absent if none is broken. */
+  /** First failure that broke an incoming edge of the unit (node or loop); absent if none is broken. */
   firstDamage?: FailurePropagation;
   /** Instance of the node; absent for a loop. */
   node?: NodeInstance;
@@ -38,7 +40,7 @@ export class UnitState {
   loop?: LoopRun;
   /** Newest iteration of the loop; absent for a node, and until the loop is reached. */
   inner?: IterationScope;
-  /** True if the unit was running when its result was no longer needed. Its end then has no effect. */
+  /** True if the unit (node or loop) was running when its result was no longer needed. Its end then has no effect. */
   isWithdrawn = false;
 
   constructor(
@@ -48,7 +50,7 @@ export class UnitState {
     this.undecided = unit.incoming.length;
   }
 
-  /** True if the unit has not begun, but still may. */
+  /** True if the unit (node or loop) has not begun, but may still begin. */
   get isPending(): boolean {
     if (this.outcome !== undefined) return false;
     return this.node ? this.node.status === 'pending' : !this.isReached;
@@ -59,9 +61,12 @@ export class UnitState {
 export class IterationScope {
   readonly units: readonly UnitState[];
   readonly edges: EdgeState[];
-  /** Number of units that have not ended. */
+  /** Number of units (nodes and inner loops) of this iteration that have not ended. */
   open: number;
-  /** Start time of the units without incoming edges, in epoch milliseconds; absent: they start at once. */
+  /**
+   * Start time of the units (nodes and inner loops) without incoming edges, in epoch milliseconds; absent: they start
+   * at once.
+   */
   startsAt?: number;
   /** The failure that ended this iteration, if any. No further iteration starts after it. */
   doom?: FailurePropagation;
@@ -148,7 +153,10 @@ export class ScopeTree {
     this.root = this.createScope(graph.regions.root, []);
   }
 
-  /** Returns the unit of an instance; `undefined` if it is in no stored iteration. */
+  /**
+   * Returns the state of the node (its unit) in the iteration of an instance; `undefined` if that iteration is not
+   * stored.
+   */
   unitOfInstance(node: NodeInstance): UnitState | undefined {
     return this.runs.get(node);
   }
@@ -157,7 +165,7 @@ export class ScopeTree {
     return this.loops.get(formatInstanceName(String(edge), path));
   }
 
-  /** Starts the first iteration of a loop. Returns `undefined` for the unit of a node. */
+  /** Starts the first iteration of a loop. Returns `undefined` if the unit is a node and not a loop. */
   openLoop(run: UnitState): IterationScope | undefined {
     const { inner } = run.unit;
     if (inner?.loop === undefined) return undefined;
@@ -182,7 +190,10 @@ export class ScopeTree {
     return run.inner;
   }
 
-  /** Returns the instances of a unit. For a skipped loop, these are the instances that its nodes would have had. */
+  /**
+   * Returns the instances of a unit (node or loop). For a skipped loop, these are the instances that its nodes would
+   * have had.
+   */
   instancesOf({ unit, scope, node }: UnitState): NodeInstance[] {
     if (node) return [node];
     return [...(unit.inner?.unitOf.keys() ?? [])].map((id) =>
@@ -290,7 +301,9 @@ function hasEndStatus({ status }: NodeInstance): boolean {
   return status !== 'pending' && status !== 'running' && status !== 'input-required';
 }
 
-/** Returns the path of a unit when all loops around it are in their first iteration: a 1 for each loop. */
+/**
+ * Returns the path of a unit (node or loop) when all loops around it are in their first iteration: a 1 for each loop.
+ */
 function firstPath(unit: GraphUnit | undefined): number[] {
   const path: number[] = [];
   for (let region = unit?.region; region?.outer !== undefined; region = region.outer.region) path.push(1);

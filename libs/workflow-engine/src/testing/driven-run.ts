@@ -117,13 +117,13 @@ export class DrivenRun {
   localDispatch = true;
   /** Work budget that the run shares with other runs. */
   work = new WorkBudget(workLimits(1_000));
-  /** Promise before which no event becomes durable. */
+  /** Promise that a test sets: no event becomes durable before it resolves. */
   databaseIsBack: Promise<void> = Promise.resolve();
   /** True if another replica has claimed the run. */
   isTakenOver = false;
   /** Number of events for whose durability the executor has waited. */
   durable = 0;
-  /** End of the newest turn. */
+  /** Resolves with the Task's state at the end of the newest turn. */
   latest: Promise<TaskState> = Promise.resolve('TASK_STATE_SUBMITTED');
   private controller = new AbortController();
   private watchers: (() => void)[] = [];

@@ -1,7 +1,7 @@
 /** Reproducible random choice: returns the same option for the same question, whenever it is called. */
 export type Fate = (question: string, options: number) => number;
 
-/** Creates the choices for a seed. */
+/** Creates a reproducible random choice (Fate) from a seed. */
 export function fateOf(seed: number): Fate {
   return (question, options) => {
     let hash = seed ^ 0x9e3779b9;

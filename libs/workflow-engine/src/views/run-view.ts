@@ -48,7 +48,7 @@ export interface InstanceView {
   error?: WorkflowFailure;
   /** Reason why the instance is skipped; absent in any other status. */
   because?: SkipReason;
-  /** Reason and end (ISO 8601) of the time for which the instance only waits; absent if it does not. */
+  /** Reason and end (ISO 8601) of the time for which the instance only waits; absent if it does not wait. */
   waitsFor?: { state: string; until?: string };
   /** Id of the run from which the result was reused. */
   origin?: string;

@@ -97,7 +97,7 @@ export function workLimits(levelNodes: number): WorkLimits {
   };
 }
 
-/** Place of a run in the work of a process. */
+/** Caller, run tree and nesting depth of a run, for whose limits the run's nodes are counted. */
 export interface WorkPlace {
   /** Account of the caller, as `InFlight.accountOf` names it. */
   readonly account: string;

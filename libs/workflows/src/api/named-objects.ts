@@ -9,7 +9,7 @@ interface NamedObject {
   path: string;
   /** Id of the top-level node that names the object, or whose inline workflow contains the naming node. */
   node: string;
-  /** Type of the naming node. */
+  /** Type of the node that names the object. */
   type: string;
 }
 
@@ -134,7 +134,7 @@ function isPlainName(name: JsonValue | undefined): name is string {
   return typeof name === 'string' && name !== '' && !/\{\{|\$\{/.test(name);
 }
 
-/** Pattern of `server/tool`; the tool may be a pattern. */
+/** Pattern of the name of an MCP tool, `server/tool`; the tool may be a pattern. */
 const SERVER_TOOL = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}\//;
 
 function listServerTools({ tool, tools, approve }: JsonObject, place: string): ObjectPlace[] {

@@ -8,11 +8,11 @@ const LONGEST_VALUE = 2_000;
 /** Maximum number of characters of all values in a comparison. Values after it are cut to nothing. */
 const MOST_CHARACTERS = 256 * 1024;
 
-/** Part of a run that can differ. */
+/** Parts of a run in which a comparison of two runs can find differences. */
 export const RUN_PARTS = ['workflow', 'revision', 'status', 'error', 'inputs', 'nodes', 'result'] as const;
 type RunPart = (typeof RUN_PARTS)[number];
 
-/** Part of a node that can differ. */
+/** Parts of a node in which a comparison of two runs can find differences. */
 export const NODE_PARTS = ['presence', 'status', 'attempts', 'error', 'output'] as const;
 type NodePart = (typeof NODE_PARTS)[number];
 
@@ -37,7 +37,7 @@ export interface ComparedInput {
   after?: string;
 }
 
-/** Node in one of two runs. */
+/** Node of one of the two compared runs. */
 export interface ComparedNode {
   status: NodeStatus;
   attempts: number;
@@ -47,11 +47,11 @@ export interface ComparedNode {
   output?: string;
 }
 
-/** Node in two runs. */
+/** Comparison of one node in two runs. */
 export interface NodeComparison {
   id: string;
   differs: NodePart[];
-  /** Node in the run before; absent if that run has no such node. */
+  /** Node in the earlier of the two runs; absent if that run has no such node. */
   before?: ComparedNode;
   after?: ComparedNode;
 }

@@ -197,7 +197,7 @@ export class Runs {
   }
 }
 
-/** A run whose definition may be gone. */
+/** A run whose definition may no longer exist. */
 interface FoundRun extends Omit<RunSource, 'definition'> {
   definition: WorkflowDefinition | undefined;
   workflow: string;

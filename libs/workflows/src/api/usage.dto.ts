@@ -5,7 +5,7 @@ import type { UsageGrouping, UsageSums } from '#libs/tasks';
 const COUNT = { type: 'integer' } as const;
 const TOKENS = { type: 'integer', example: 18_200 } as const;
 
-/** Sums of calls of models. */
+/** Sums over calls of models: their number, tokens and cost. */
 export class UsageView implements UsageSums {
   @ApiProperty({ ...COUNT, description: 'Number of calls of models.', example: 12 }) calls!: number;
   @ApiProperty({ ...COUNT, description: 'Number of calls whose tokens are unknown; no sum includes them.', example: 0 })

@@ -63,7 +63,10 @@ function runEnd(runId: string | null, endedAt: Date | null): RunEnd | undefined 
   return runId === null || endedAt === null ? undefined : { runId, endedAt };
 }
 
-/** Selects the streak of failures. $1 tenant, $2 owner, $3 agent, $4 creation of the workflow, $5 limit. */
+/**
+ * Selects the failed runs of a workflow since its last completed run. $1 tenant, $2 owner, $3 agent, $4 creation of the
+ * workflow, $5 limit.
+ */
 const STREAK = `
   WITH recent AS MATERIALIZED (
     SELECT task_id, state, created_at, updated_at FROM task

@@ -158,7 +158,7 @@ export class MemoryWorkflowStore extends WorkflowStore {
     this.marks.set(name, mark);
   }
 
-  /** Session for other tables, of which there are none. */
+  /** Session for other tables. It rejects every query, because this store has no tables. */
   private readonly session = {
     query: (): Promise<never> => Promise.reject(new Error('The memory store has no tables')),
   } as unknown as ConfigurationSession;
