@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: installs and builds what is missing, also the benchmark's own packages, and runs it under the pinned
- * Node. Arguments go to test/bench/run.ts; a wrong one prints what there is.
+ * Runs the benchmark (`npm run bench`): installs and builds what is missing, including the benchmark's own packages,
+ * and runs test/bench/run.ts with the given arguments under the pinned Node. A wrong argument prints the possible ones.
  */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';

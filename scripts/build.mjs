@@ -1,4 +1,4 @@
-/** Checks the types, then bundles src, apps/agent, apps/cli and libs to dist/, and apps/console into it. */
+/** Checks the types, then bundles src, apps/agent, apps/cli and libs into dist/, and builds apps/console there. */
 import { spawnSync } from 'node:child_process';
 import { ROOT, compile, ensureInstalled, pinnedNode, tool } from './prepare.mjs';
 

@@ -5,13 +5,13 @@ import { createRequire, getCompileCacheDir } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 
-/** Where Node itself keeps what this version of it compiles with these flags; absent where it is to keep nothing. */
+/** Folder in which Node caches compiled code for its version and flags; `undefined` if the cache is disabled. */
 const KEPT = getCompileCacheDir();
-/** Before V8 forgets what only the start has needed. */
+/** Milliseconds after which compiled code is stored: V8 later discards the code that only the start needed. */
 const START_MS = 8_000;
 
 const modules = new Map();
-/** Of which nothing is kept that this process could use. */
+/** Loaded scripts for which the cache had no usable code. */
 let fresh = [];
 
 if (KEPT !== undefined) {
@@ -20,9 +20,9 @@ if (KEPT !== undefined) {
 }
 
 /**
- * Gives what a file exports.
- * @param {string} id its path
- * @param {string} folder what that is relative to
+ * Returns the exports of a file, and loads the file if necessary.
+ * @param {string} id path of the file
+ * @param {string} folder folder to which the path is relative
  */
 export function load(id, folder) {
   const file = join(folder, id);
@@ -37,7 +37,10 @@ export function load(id, folder) {
   return module.exports;
 }
 
-/** Names of files change with what is in them, so that whatever is kept under a name is of this file. */
+/**
+ * Compiles a file, from the cache if possible. The name of a file changes with its content, so a cache entry always
+ * fits the file of its name.
+ */
 function compiled(file) {
   const kept = KEPT && join(KEPT, `${basename(file)}.code`);
   const cachedData = kept && readKept(kept);

@@ -1,4 +1,7 @@
-/** What a bundle does about packages that are more than their code: those that read files, and the licences of all. */
+/**
+ * Plugins of the bundler for packages that are more than their code: those that read files, and the licenses of all
+ * packages.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './prepare.mjs';
@@ -9,10 +12,10 @@ const SWAGGER_FILE =
   /^(?:swagger-ui-(?:bundle|standalone-preset)\.js|swagger-ui\.css|favicon-.*\.png|oauth2-redirect\..*)$/;
 const HEALTH_PROTO = 'proto/health/v1/health.proto';
 
-/** Where the files of packages lie, beside the folder of chunks. */
+/** Folder of the files of packages, beside the folder of chunks. */
 const FOLDER = 'package-files';
 
-/** Packages of which little is used that would bring much: what stands in for them. */
+/** Replacements for packages that are large and of which little is used, by the name of the module. */
 const STAND_INS = {
   // The page of the API's documentation.
   'swagger-ui-dist/absolute-path.js': `module.exports = () => ${pathInBundle('swagger-ui')};`,
@@ -29,16 +32,19 @@ const STAND_INS = {
 };
 const STAND_IN = '\0stand-in:';
 
-/** Decorators that would bring half a megabyte, of the telephone numbers of the world: whoever needs one gives that up. */
+/**
+ * Replacement for class-validator's decorator of telephone numbers, whose data would add half a megabyte. Its use
+ * throws an error.
+ */
 const NO_PHONE_NUMBERS = `
   exports.IS_PHONE_NUMBER = 'isPhoneNumber';
   exports.isPhoneNumber = exports.IsPhoneNumber = () => {
     throw new Error('IsPhoneNumber is not in the bundle (scripts/bundle-packages.mjs)');
   };`;
-/** Of TypeORM's drivers all but one: a megabyte. */
+/** Pattern of the lines that load TypeORM's drivers other than PostgreSQL's, which would add a megabyte. */
 const OTHER_DRIVER = /^const \w+ = require\("\.\/(?!postgres\/)[\w-]+\/\w+Driver"\);$/gm;
 
-/** Leaves out of packages what nobody uses and every process would read. */
+/** Plugin that removes parts of packages that are never used, and that every process would read. */
 export const packageParts = {
   name: 'package-parts',
   resolveId: {
@@ -61,8 +67,8 @@ export const packageParts = {
 };
 
 /**
- * Brings along the files that packages read when they run, for chunks in a folder beside theirs.
- * @param within what both folders are in: the whole bundle's, or one below it, with a slash at the end
+ * Creates the plugin that adds the files which packages read at run time, in a folder beside that of the chunks.
+ * @param within common parent of both folders within the bundle, with a trailing slash; '' for the whole bundle
  */
 export const packageFiles = (within = '') => ({
   name: 'package-files',
@@ -89,7 +95,7 @@ function inPackage(path) {
   return join(MODULES, path).replaceAll('\\', '/');
 }
 
-/** Writes down what the packages in a bundle are licensed under, as their licences ask for. */
+/** Plugin that writes the licenses of all bundled packages into a file, as these licenses require. */
 export const packageLicenses = {
   name: 'package-licenses',
   generateBundle() {
@@ -106,7 +112,7 @@ function packageFolder(id) {
   return /^\0?(.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)/.exec(id.replace(/\?.*/, ''))?.[1];
 }
 
-/** Its name, version and licence, and the texts that it comes with. */
+/** Returns the name, the version and the license of a package, followed by the license texts in its folder. */
 function licenseOf(folder) {
   const { name, version, license, licenses } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   const said = license?.type ?? license ?? licenses?.map(({ type }) => type).join(' OR ');

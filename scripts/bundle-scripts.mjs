@@ -1,16 +1,22 @@
-/** How the files of the programs are written, so that bundle-loader.mjs can load them. */
+/** Form of the files of the programs, which bundle-loader.mjs can load. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dirname, relative } from 'node:path/posix';
 import { ROOT } from './prepare.mjs';
 
 const LOADER = 'chunks/load.js';
-/** What the loader gives a file; `Import` is `import`, which scripts have not, in as many letters. */
+/**
+ * Parameters that the loader passes to a file. `Import` stands for `import`, which scripts do not have, and has as many
+ * letters, so that columns stay the same.
+ */
 const GIVEN = ['exports', 'require', 'module', '__filename', '__dirname', 'Import'];
 const IMPORT = /(?<![.\w$])import\(/g;
 const OUTSIDE_ASCII = /(\\*)([\u0080-\uffff])/g;
 
-/** Makes each file a script whose value is a function, and puts a module of the same exports beside each entry. */
+/**
+ * Plugin that turns each file into a script whose value is a function, and adds a module with the same exports for each
+ * entry.
+ */
 export const loadedScripts = {
   name: 'loaded-scripts',
   generateBundle(_options, bundle) {
@@ -23,13 +29,13 @@ export const loadedScripts = {
   },
 };
 
-/** Every line stays where it is. */
+/** Wraps code in a function. No line moves. */
 function scriptOf(code) {
   const [, text, rest] = /^([^]*?)(\/\/# sourceMappingURL=.*\s*)?$/.exec(code);
   return `(function (${GIVEN.join(', ')}) {${inAscii(text).replaceAll(IMPORT, 'Import(')}\n});\n${rest ?? ''}`;
 }
 
-/** In memory a text takes a byte per character then, instead of two. */
+/** Escapes the characters outside of ASCII, so that V8 stores the text with one byte per character instead of two. */
 function inAscii(code) {
   return code.replaceAll(OUTSIDE_ASCII, (_, slashes, character) => {
     const escaped = `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
@@ -38,7 +44,10 @@ function inAscii(code) {
   });
 }
 
-/** A program exports `begun`, and is loaded once that has come about. */
+/**
+ * Returns the module of an entry. If its program exports `begun`, the module is loaded only once that promise has
+ * settled.
+ */
 function moduleOf({ name, fileName, exports }) {
   const folder = dirname(name);
   const [loader, script] = [LOADER, fileName].map((path) => `./${relative(folder, path)}`);

@@ -1,6 +1,7 @@
 /**
- * `node scripts/bundle.mjs FOLDER`: compiles the entry points with all that they import, packages as well, into a few
- * files with source maps. A process starts in half the time that the reading of three thousand modules takes.
+ * Bundles the entry points with everything that they import, packages included, into a few files with source maps:
+ * `node scripts/bundle.mjs FOLDER`. A process then starts in half the time that it takes to read three thousand
+ * modules.
  */
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -17,7 +18,9 @@ const PROGRAMS = [
   'apps/agent/src/index',
   'apps/cli/src/main',
 ];
-/** What measures a part of Parley (test/bench) takes it from here, and plugins of tests what they are written with. */
+/**
+ * Additional entry points: single libraries, which benchmarks (test/bench) measure, and the SDK for plugins of tests.
+ */
 const PARTS = [...readdirSync(join(ROOT, 'libs')).map((lib) => `libs/${lib}/src/index`), 'libs/agent-sdk/src/plugin'];
 
 const NEST = /[\\/]node_modules[\\/]@nestjs[\\/]/;
@@ -25,7 +28,7 @@ const OWN_REQUIRE = 'const require = createRequire(import.meta.url);';
 const OPTIONAL = new Set(['UNRESOLVED_IMPORT', 'EMPTY_IMPORT_META']);
 const ANY_REQUIRE = /^\s*(?:const|let|var)\b.*\bcreateRequire\(/m;
 
-/** The sources, as .swcrc says; what Nest injects by needs the types that swc writes down. */
+/** Plugin that compiles the sources as .swcrc specifies, with the types that Nest's dependency injection reads. */
 const sources = {
   name: 'sources',
   resolveId(id) {
@@ -41,7 +44,10 @@ const sources = {
   },
 };
 
-/** Makes `require` of Nest's packages the bundler's: what it does not see would be loaded from node_modules once more. */
+/**
+ * Plugin that makes the bundler resolve `require` in Nest's packages; otherwise packages would be loaded a second time
+ * from node_modules.
+ */
 const requires = {
   name: 'requires',
   transform: {
@@ -91,7 +97,10 @@ async function bundle(entries, plugins, output) {
   await made.close();
 }
 
-/** Which lib or package the most of a file is from: what a line of a log without source maps begins with. */
+/**
+ * Returns the library or package to which most of a file belongs. Lines of a log without source maps begin with this
+ * name.
+ */
 function placeOf(moduleIds) {
   const counts = new Map();
   for (const id of moduleIds) {

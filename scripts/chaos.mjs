@@ -1,7 +1,7 @@
 /**
- * `npm run chaos -- --minutes N [--seed S]`: installs and builds what is missing, then breaks a cluster for that long and
- * checks what is left (test/cluster/chaos). Ends with 0 only if every promise was kept, with 3 where this machine cannot
- * do what was asked for. Nothing that was started outlives it.
+ * Runs `npm run chaos -- --minutes N [--seed S]`: installs and builds what is missing, breaks a cluster for N minutes,
+ * and checks the result (test/cluster/chaos). Exits with 0 only if every promise was kept, with 3 if this machine
+ * cannot do what was requested. No started process outlives this one.
  */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
@@ -27,7 +27,7 @@ child.on('exit', (code, signal) => {
   process.exit(code ?? 128 + (constants.signals[signal] ?? 0));
 });
 
-/** What the child could not end any more because it was killed. */
+/** Ends the processes that a killed child could not end. */
 function endGroup() {
   try {
     if (ownGroup && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');

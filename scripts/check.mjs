@@ -1,8 +1,8 @@
 /**
- * `npm run check`: every check, two at a time, each with its time, and the output of those that fail. Exits 1 when one
- * does.
- * With names as arguments (`node scripts/check.mjs lint types`) only those, with their output; with `--without-tests` all
- * but the unit tests, for who runs `npm test` as well.
+ * Runs every check (`npm run check`), two at a time, and prints the time of each and the output of those that fail.
+ * Exits with 1 if one fails.
+ * - With names as arguments (`node scripts/check.mjs lint types`), it runs only these checks.
+ * - With `--without-tests`, it omits the unit tests, for people who also run `npm test`.
  */
 import { spawn } from 'node:child_process';
 import { ROOT, ensureInstalled } from './prepare.mjs';
@@ -27,7 +27,10 @@ const failed = names.filter((name) => !passed.has(name));
 console.log(failed.length > 0 ? `\nFailed: ${failed.join(', ')}` : '\nAll checks passed');
 process.exit(failed.length > 0 ? 1 : 0);
 
-/** Most checks keep one processor busy, and leave another one idle. */
+/**
+ * Runs waiting checks one after the other. Two of these workers run concurrently, since most checks use only one
+ * processor.
+ */
 async function work() {
   for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) if (await passes(name)) passed.add(name);
 }
@@ -41,7 +44,7 @@ async function passes(name) {
   return code === 0;
 }
 
-/** Runs a command to its end, and gives what it said, or why it could not begin. */
+/** Runs a command to its end. @returns its output, or the reason why it could not start */
 function run(command, ...args) {
   // Those that know the types are written in Go, which collects what they will need until they end.
   const env = { GOGC: '400', ...process.env };

@@ -1,4 +1,4 @@
-/** The checks that need no running service, in the order in which a mistake is cheapest to learn. */
+/** Checks that need no running service, those first whose mistakes are cheapest to find. */
 import { join } from 'node:path';
 import { ROOT, pinnedNode, tool } from './prepare.mjs';
 
@@ -27,12 +27,14 @@ export const CHECKS = {
   'unit tests': () => jest(['--selectProjects', 'unit']),
 };
 
-/** One checker: of several, each finds out what most types are. */
+/**
+ * Returns the command that checks the types of a project, in one process: several would each compute most of the types.
+ */
 function types(project) {
   return [pinnedNode(), tool('typescript7/bin/tsc'), '-p', project, '--checkers', '1'];
 }
 
-/** The command that runs jest. */
+/** Returns the command that runs jest. */
 export function jest(args) {
   return [pinnedNode(), '--no-warnings', tool('jest/bin/jest.js'), ...args];
 }

@@ -1,6 +1,7 @@
 /**
- * The browser that the console's tests and screenshots drive: Debian's Chromium, installed when it is missing and this
- * process may: the one without windows of its own, which takes a third less of the processor, also beside a whole one.
+ * Provides the browser for the console's tests and screenshots: Debian's headless Chromium, which is installed if it is
+ * missing and this process may install packages. It uses a third less processor time than the full browser, even if
+ * that is installed.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -15,12 +16,15 @@ const PLACES = [
   '/usr/bin/google-chrome',
   '/usr/bin/google-chrome-stable',
 ];
-/** Written where there is another one and this one cannot be had, so that it is not asked for each time. */
+/**
+ * Marker file: the headless browser could not be installed, and another browser is used, so that the installation is
+ * not tried again.
+ */
 const NOT_TO_BE_HAD = join(ROOT, 'node_modules', '.cache', 'no-headless-shell');
-/** Where there is no way to Debian, that shows at once. */
+/** Options of apt-get by which an unreachable mirror fails quickly. */
 const SHORTLY = ['-o', 'Acquire::Retries=0', '-o', 'Acquire::http::Timeout=10', '-o', 'Acquire::https::Timeout=10'];
 
-/** `{path}` of a browser, or `{reason}` why there is none. `PARLEY_TEST_BROWSER` names another one. */
+/** Returns the `{path}` of a browser, or the `{reason}` why there is none. `PARLEY_TEST_BROWSER` overrides the path. */
 export function ensureChromium() {
   const found = [process.env.PARLEY_TEST_BROWSER, ...PLACES].find((path) => path && existsSync(path));
   const best = found === process.env.PARLEY_TEST_BROWSER || found === WITHOUT_WINDOWS || existsSync(NOT_TO_BE_HAD);
@@ -37,7 +41,10 @@ export function ensureChromium() {
   return path ? { path } : { reason: 'no Chromium here, and apt-get could not install it' };
 }
 
-/** Older systems have the whole browser only: it is installed where there is none. */
+/**
+ * Installs the headless browser. Older systems do not have it: there the full browser is installed if no browser
+ * exists.
+ */
 function install(isThereAnother) {
   const installed = (name) => runs('apt-get', ['install', '-y', '--no-install-recommends', ...SHORTLY, name]);
   if (!runs('apt-get', ['update', ...SHORTLY]) || installed('chromium-headless-shell')) return;

@@ -1,4 +1,4 @@
-/** Writes libs/client/src/openapi.ts anew, as the service describes its management API. */
+/** Regenerates libs/client/src/openapi.ts from the service's OpenAPI document of the management API. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

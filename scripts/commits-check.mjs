@@ -1,6 +1,6 @@
 /**
- * Applies commitlint.config.mjs to the commits since `subjectsSince` in scripts/house/recorded.json. Exits 1 when one
- * breaks a rule; says that it skipped where that commit is not known, as in a shallow clone.
+ * Applies commitlint.config.mjs to the commits since `subjectsSince` in scripts/house/recorded.json. Exits with 1 if a
+ * commit breaks a rule. Skips the check, with a message, if that commit is unknown, as in a shallow clone.
  */
 import { spawnSync } from 'node:child_process';
 import { recorded } from './house/ratchet.mjs';

@@ -17,12 +17,14 @@ import { ROOT, ensureBuilt, ensureInstalled } from './prepare.mjs';
 const DATA = resolve(process.env.DATA_DIR || join(ROOT, '.data', 'demo'));
 const EXAMPLE = join(ROOT, 'examples', 'briefing');
 const INPUTS = { topic: 'Why agents need a common protocol' };
-/** Which stand-alone agent does the work of which external node. */
+/** Stand-alone agent that does the work of each external node, by the node's id. */
 const AGENTS = { research: 'researcher', critique: 'critic' };
 const PORTS = { researcher: 4001, critic: 4002 };
-/** Parley is killed while this node waits for its agent, or at the latest when the agent has answered. */
+/**
+ * Point at which Parley is killed: while this node waits for its agent, or at the latest when the agent has answered.
+ */
 const KILLED_AT = { node: 'critique', types: ['node.progress', 'a2a.received'] };
-/** What a shell expects of a process that Ctrl-C ended. */
+/** Exit code that shells expect of a process ended by Ctrl-C. */
 const INTERRUPTED = 130;
 const FINAL_OUTPUT_MS = 500;
 
@@ -112,7 +114,7 @@ async function startAgent(name) {
   });
 }
 
-/** The demo has a database of its own, whatever the environment says. */
+/** Starts a process of the demo. The demo has a separate database, whatever the environment says. */
 function start(name, entry, { args, env }) {
   const logFile = join(DATA, 'logs', `${name.toLowerCase()}.log`);
   const service = new ServiceProcess(name, entry, { args, env: { ...env, DATABASE_URL: '' }, logFile });
@@ -120,7 +122,7 @@ function start(name, entry, { args, env }) {
   return service;
 }
 
-/** PORT, or 3000, or where somebody has that already, any free one. */
+/** Returns PORT, or 3000; if that port is in use, any free port. */
 async function portToUse() {
   const wanted = Number(process.env.PORT || 3000);
   if (await isFree(wanted)) return wanted;
@@ -145,7 +147,7 @@ function workflowOver(agentUrls) {
   return workflow;
 }
 
-/** Shows a run from its first event to its last, with a kill of Parley and its new start between them. */
+/** Shows a run from its first event to its last. In between, Parley is killed and started again. */
 async function watchRun({ parley, parleyUrl, workflow }) {
   const view = new LiveView(workflow);
   void interrupted.then(() => view.end());
@@ -174,7 +176,10 @@ async function killAndRestart(parley, parleyUrl, view) {
   view.say(`${green(bold(`Parley is back after ${seconds} s`))}  the same command again; the run continues by itself`);
 }
 
-/** The events; where they break off because a process died, throws with its final output, which says more. */
+/**
+ * Yields the events of a run. If they end because the process died, throws an error with the last output of the
+ * process, which says more.
+ */
 async function* eventsOrFinalOutput(events) {
   const death = Promise.race(processes.map((service) => service.unexpectedEnd()));
   death.catch(() => {});
@@ -190,7 +195,7 @@ function callLogOf(name) {
   return join(DATA, 'agents', `${name}-calls.jsonl`);
 }
 
-/** How many Messages each agent has worked on, by its own account. */
+/** Counts the Messages that each agent has executed, from the agents' call logs. */
 function countCalls() {
   const counts = {};
   for (const name of Object.values(AGENTS)) {

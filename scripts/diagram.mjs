@@ -1,6 +1,6 @@
 /**
- * The part of Mermaid that the docs use: flowcharts of labeled nodes in subgraphs, and sequence diagrams of declared
- * participants. A line that is not of it is a problem, although Mermaid may know it.
+ * Parser for the part of Mermaid that the docs use: flowcharts of labeled nodes in subgraphs, and sequence diagrams of
+ * declared participants. Any other line is reported as a problem, even if Mermaid supports it.
  */
 
 const PARTICIPANT = /^(?:participant|actor) (\w+)(?: as (.+))?$/;
@@ -11,7 +11,7 @@ const MIDDLE = /^(?:else|and|option)(?: .+)?$/;
 const SUBGRAPH = /^subgraph (\w+)\["([^"]+)"\]$/;
 const NODE = /^(\w+)(?:\["([^"]+)"\]|\[\("([^"]+)"\)\]|\(\["([^"]+)"\]\))$/;
 const EDGE = /^(\w+) (?:-->|-\.->|---)(?:\|[^|]+\|)? (\w+)$/;
-/** What Mermaid would take for the end of a text, or for the beginning of something else. */
+/** Pattern of characters in a text by which Mermaid would end the text or begin another element. */
 const BROKEN = /[;#]/;
 
 /**

@@ -33,7 +33,7 @@ function breachesOf(page) {
   });
 }
 
-/** What a label writes as code and nobody has declared. */
+/** Returns the names that a label writes as code and that no source declares. */
 function unknownIn(label) {
   const name = codeOf(label);
   return label.split('<br/>').flatMap((line) => {
@@ -52,12 +52,12 @@ function missingMethods(methods, name) {
   return methods.filter((it) => !isDeclared(it)).map((it) => `${name} has no ${it}()`);
 }
 
-/** The class or function that a label names first. */
+/** Returns the class or function that a label names first. */
 function codeOf(label) {
   return label.split('<br/>').find(isName);
 }
 
-/** Two words in one: a single one may be a word of English. */
+/** True for a name of two words or more: a single word may be plain English. */
 function isName(line) {
   return /^(?:[A-Z][a-z0-9]*[A-Z]\w*|[a-z]+[A-Z]\w*)$/.test(line);
 }

@@ -1,6 +1,6 @@
 /**
- * Refuses more docstrings that begin with a clause than recorded (scripts/house/recorded.json). Prints the new ones, and
- * exits 1 when there is one.
+ * Refuses docstrings that begin with a clause if there are more of them than recorded (scripts/house/recorded.json).
+ * Prints the new ones, and exits with 1 if there are any.
  */
 import { measureDocstrings } from './house/measures.mjs';
 import { breachesOf } from './house/ratchet.mjs';

@@ -1,4 +1,4 @@
-/** How a script learns that it shall end. */
+/** Detection of the end that is requested of a script. */
 import { readFileSync } from 'node:fs';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];

@@ -1,4 +1,4 @@
-/** See failed-tests.mjs. */
+/** Failed test, as failed-tests.mjs reports it. */
 export interface FailedTest {
   file: string;
   name: string;

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { ROOT } from './prepare.mjs';
 
 /**
- * Words that are not used here, and what is said instead: a reader of the A2A specification, of Nest or of PostgreSQL
- * would have to ask for them. A phrase is found in any spelling: `hop chain` in `HOP_CHAIN`, `hopChain`, `hop-chain`. With
- * `in: 'names'` the word is plain English in a sentence, and forbidden only as a part of a name.
+ * Forbidden words, each with its replacement: readers who know A2A, Nest and PostgreSQL would not understand them. A
+ * phrase is found in any spelling: `hop chain` in `HOP_CHAIN`, `hopChain`, `hop-chain`. With `in: 'names'` the word is
+ * plain English in a sentence, and forbidden only as a part of a name.
  */
 export const FORBIDDEN_WORDS = [
   { phrase: 'door', instead: 'auth guard, or outbound client' },
@@ -35,10 +35,13 @@ export const FORBIDDEN_WORDS = [
   { phrase: 'answer room', in: 'names', instead: 'ResponseBudget' },
 ];
 
-/** Sources of the console's views. */
+/** Pattern of the sources of the console's views, without their specs. */
 const CONSOLE = /\bapps\/console\/src\/(?!.*\.spec\.ts$)/;
 
-/** A comment says the rule, and cites no table that its reader does not have; the package is called by its own name. */
+/**
+ * Patterns that are forbidden in any text: references to tables that the reader does not have, and other people's
+ * packages.
+ */
 export const FORBIDDEN_PATTERNS = [
   {
     pattern: /\b(?:[Rr]ows? [A-Z]|[Ff]indings? #?)\d+\b/,
@@ -65,7 +68,10 @@ export const FORBIDDEN_PATTERNS = [
   ].map(([pattern, instead]) => ({ pattern, what: 'no label of the console', instead, files: CONSOLE })),
 ];
 
-/** Until our packages are on the registry, somebody else may register their names: no line may install them from there. */
+/**
+ * Returns the pattern of commands that install our packages from the registry. Until these are published, somebody else
+ * may register their names.
+ */
 function unpublishedPackages() {
   const { published } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   if (published) return [];
@@ -79,7 +85,10 @@ function unpublishedPackages() {
   ];
 }
 
-/** Words that went over the wire or into the database before they were forbidden. They stay, where they stand for that. */
+/**
+ * Exceptions: forbidden words that were part of the wire format or the database before they were forbidden, where they
+ * name that.
+ */
 export const EXCEPTIONS = [
   {
     text: 'npm install parley-a2a && npm audit signatures && npx parley-a2a doctor',

@@ -1,7 +1,7 @@
 /**
- * `npm run fuzz -- --cases N [--seed S]`: installs and builds what is missing, then sends services of its own, one for
- * each AUTH_MODE, so many broken requests (test/fuzz). Ends with 0 only if no answer was a fault of the service, none was
- * missing, and none stood still.
+ * Runs `npm run fuzz -- --cases N [--seed S]`: installs and builds what is missing, then sends N broken requests to
+ * separate services, one for each AUTH_MODE (test/fuzz). Exits with 0 only if no answer was an internal error, no
+ * answer was missing, and no service stalled.
  */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';

@@ -1,8 +1,8 @@
 /**
- * Rules of this repository that no linter knows: the length of files, names that say nothing, unfinished work, indexes
- * that do more than export by name, how texts of others are read, and no more errors outside the tree of ParleyFault
- * than recorded.
- * Prints one line per breach and exits 1 when there is one.
+ * Checks the rules of this repository that no linter knows: the length of files, meaningless names, unfinished work,
+ * indexes that do more than export by name, the parsing of untrusted texts, and the number of errors outside of
+ * ParleyFault.
+ * Prints one line per breach, and exits with 1 if there is one.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { basename, extname, join, relative, sep } from 'node:path';
@@ -14,7 +14,10 @@ import { textFaults } from './text-rules.mjs';
 
 const FOLDERS = ['src', 'apps', 'libs', 'test', 'scripts', 'examples', 'deploy'];
 const MAX_LINES = 400;
-/** Files that are one concept and need more than most: at most this many lines. */
+/**
+ * Maximum number of lines of the files in ONE_CONCEPT, each of which is one concept that needs more lines than
+ * MAX_LINES.
+ */
 const MAX_LINES_OF_ONE_CONCEPT = 600;
 const ONE_CONCEPT = new Set([
   'libs/durable/src/agent-call.ts',
@@ -38,11 +41,11 @@ const ONE_CONCEPT = new Set([
   'test/contracts/task-store.contract.ts',
 ]);
 const CODE = new Set(['.ts', '.tsx', '.mjs', '.cjs', '.js']);
-/** What runs as part of the service, the command or the console. */
+/** Pattern of the files that run as part of the service, the command or the console. */
 const SERVING = /^(libs|apps|src)\/(?!.*(\.spec\.tsx?$|\/testing\/))/;
 const SKIPPED = new Set(['node_modules', 'dist']);
 
-/** A drawer with such a name collects what has no concept. */
+/** Pattern of names that describe no concept, so that such a file or folder would collect unrelated code. */
 const EMPTY_NAMES = /^(utils?|helpers?|common|misc|shared)$/i;
 const FORBIDDEN = [
   { what: 'unfinished work', pattern: /\b(TODO|FIXME|XXX|HACK)\b/ },
@@ -54,7 +57,10 @@ const FORBIDDEN = [
   },
 ];
 
-/** A transaction that a process leaves open keeps others waiting: only `inTransaction` begins one, with a limit. */
+/**
+ * Pattern of code that begins a transaction. Only `inTransaction` may do so, since it limits how long an open
+ * transaction blocks others.
+ */
 const BEGINS_TRANSACTION = /['"`](BEGIN|START TRANSACTION)\b(?! IMMEDIATE)(?=[ ;'"`])/;
 const MAY_BEGIN = new Set([
   'libs/postgres/src/database/transaction.ts',

@@ -1,9 +1,10 @@
 /**
- * `npm run house`: the measures of the house, each with its value, the recorded one and the target. Exits 1 when one is
- * worse than its target or than what is recorded.
- * - `-- --runtime` also counts the files that a SendMessage and a run execute, in the built service with its database.
- * - `-- --record` writes down the values that got better (scripts/house/recorded.json).
- * - `-- --accept=shippedLines,…` also writes down measures that got worse for a reason, by their ids.
+ * Prints the quality measures of the repository (`npm run house`), each with its value, the recorded value and the
+ * target. Exits with 1 if a value is worse than its target or than the recorded one.
+ * - `-- --runtime` also counts the files that a SendMessage and a run execute, in the built service with its
+ *   database.
+ * - `-- --record` records the values that have improved (scripts/house/recorded.json).
+ * - `-- --accept=shippedLines,…` also records measures that got worse for a reason, by their ids.
  */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

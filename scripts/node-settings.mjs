@@ -1,4 +1,7 @@
-/** Flags and environment of a Node that runs Parley. The `parley` command has its own copy: apps/cli/src/node-settings.ts. */
+/**
+ * Flags and environment of a Node process that runs Parley. The `parley` command has a copy:
+ * apps/cli/src/node-settings.ts.
+ */
 import { existsSync } from 'node:fs';
 import * as os from 'node:os';
 

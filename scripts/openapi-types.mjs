@@ -1,4 +1,4 @@
-/** The types of the management API's OpenAPI document, as libs/client keeps them. */
+/** TypeScript types of the management API's OpenAPI document, as libs/client stores them. */
 import openapiTS, { astToString } from 'openapi-typescript';
 
 const HEAD = `/**
@@ -7,7 +7,7 @@ const HEAD = `/**
  */
 `;
 
-/** @param document of GET /docs-json */
+/** @param document response of GET /docs-json */
 export async function openapiTypes(document) {
   const nodes = await openapiTS(document, { alphabetize: true });
   return `${HEAD}${astToString(nodes)}`;

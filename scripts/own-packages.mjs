@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { runNpm, say } from './prepare.mjs';
 
 /**
- * Makes the node_modules of a folder with a lock of its own match that lock: what only its tests need lies there, so that
- * none of it comes near the product's dependencies.
+ * Makes the node_modules of a folder match the folder's own lock. Packages that only its tests need are installed
+ * there, apart from the product's dependencies.
  * @param {string} folder
- * @param {string} whose as the person who waits is told
- * @param {number} [limit] milliseconds until it is given up
- * @returns {string | undefined} why it could not be done
+ * @param {string} whose description of the packages, for the person who waits
+ * @param {number} [limit] milliseconds after which the installation is aborted
+ * @returns {string | undefined} reason of a failure
  */
 export function installOwnPackages(folder, whose, limit) {
   const stamp = join(folder, 'node_modules', '.own-stamp');
@@ -22,7 +22,7 @@ export function installOwnPackages(folder, whose, limit) {
   return undefined;
 }
 
-/** The same, or the end of this process. */
+/** Installs packages as `installOwnPackages` does. If that fails, prints the reason and exits with 1. */
 export function ensureOwnPackages(folder, whose) {
   const failure = installOwnPackages(folder, whose);
   if (failure === undefined) return;

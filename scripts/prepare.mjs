@@ -1,6 +1,6 @@
 /**
- * What every npm script needs before its own work: the dependencies, the pinned Node and the compiled code.
- * npm starts these scripts with the machine's own Node, so they keep to what Node 18 understands and to no dependency.
+ * Steps that every npm script needs before its own work: the dependencies, the pinned Node and the compiled code.
+ * npm starts these scripts with the machine's own Node, so they use only features of Node 18 and no dependency.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -20,7 +20,7 @@ const COMPILED = ['src', 'apps/agent', 'apps/cli', 'libs'];
 const CONSOLE = 'apps/console';
 const BUNDLERS = ['bundle', 'bundle-loader', 'bundle-packages', 'bundle-scripts'].map((name) => `scripts/${name}.mjs`);
 
-/** Makes node_modules match package-lock.json, with one line on standard error when there is something to do. */
+/** Makes node_modules match package-lock.json. Prints one line on standard error if there is something to do. */
 export function ensureInstalled() {
   if (readText(INSTALL_STAMP) === installFingerprint()) return;
   if (!installedMatchesLock()) {
@@ -36,7 +36,10 @@ export const NODE_FLAGS = nodeFlags();
 /** Environment of every process that runs Parley. The Dockerfile sets the same. */
 export const NODE_ENVIRONMENT = nodeEnvironment();
 
-/** The path of the Node that runs Parley: the one from npm, else a recent enough one that is running or on the PATH. */
+/**
+ * Returns the path of the Node that runs Parley: the one from npm, else a recent enough one that runs now or is on the
+ * PATH.
+ */
 export function pinnedNode() {
   const candidates = [
     join(MODULES, `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`, 'bin', nodeFile()),
@@ -52,7 +55,7 @@ export function pinnedNode() {
   process.exit(1);
 }
 
-/** Compiles the sources to dist/ when they changed since the last time, with one line on standard error. */
+/** Compiles the sources to dist/ if they changed since the last time. Prints one line on standard error then. */
 export function ensureBuilt() {
   if (readText(BUILD_STAMP) === sourceFingerprint()) return;
   say('Building …');
@@ -78,12 +81,14 @@ export function compile() {
   }
 }
 
-/** The script file of a development tool, for `pinnedNode()` to run. */
+/** Returns the script file of a development tool, to run with `pinnedNode()`. */
 export function tool(path) {
   return join(MODULES, path);
 }
 
-/** Runs the npm that runs this script, else the one on the PATH, to its end; gives what `spawnSync` gives. */
+/**
+ * Runs npm to its end: the npm that started this script, else the one on the PATH. @returns the result of `spawnSync`
+ */
 export function runNpm(args, cwd, timeout) {
   const npm = process.env.npm_execpath;
   const options = { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], timeout };
@@ -92,7 +97,7 @@ export function runNpm(args, cwd, timeout) {
     : spawnSync('npm', args, { ...options, shell: process.platform === 'win32' });
 }
 
-/** Writes one line for the person who waits, where it disturbs no output of the command itself. */
+/** Writes a line for the person who waits to standard error, so that the output of the command itself stays clean. */
 export function say(line) {
   process.stderr.write(`${line}\n`);
 }

@@ -1,8 +1,14 @@
-/** The pages of docs/reference, made of what the service and the command say of themselves. */
+/**
+ * First line of the pages of docs/reference, which this file generates from the descriptions by the service and the
+ * command.
+ */
 
 const MADE = '<!-- Made by npm run reference. -->';
 
-/** Every member of a workflow, its nodes and edges, and every config, from the JSON Schema of workflows. */
+/**
+ * Returns the page with every member of a workflow, of its nodes and edges, and of every config, from the JSON Schema
+ * of workflows.
+ */
 export function nodesPage(schema) {
   const { nodes, edges, ...workflow } = schema.properties;
   const types = (nodes.items.allOf ?? []).map(({ if: { properties }, then }) => [properties.type.const, then]);
@@ -18,7 +24,7 @@ export function nodesPage(schema) {
   return `${MADE}\n\n# Workflows, nodes, edges\n\n${intro} Below the edges: the \`config\` of each type of node.\n\n${texts.join('\n\n')}\n`;
 }
 
-/** @param help gives what a command says of itself, by its arguments */
+/** @param help returns the help text of a command, by the command's arguments */
 export async function commandPage(help) {
   const all = await help();
   const names = [...all.split('\nCommands:\n')[1].matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name);
@@ -34,7 +40,7 @@ function configRows(config) {
   return config === undefined ? [] : rows(config.properties ?? {}, config.required);
 }
 
-/** A row for each member, and below it one for each of its own members. */
+/** Returns a table row for each member, each followed by the rows of its own members. */
 function rows(properties, required = [], prefix = '') {
   return Object.entries(properties).flatMap(([name, member]) => {
     const path = `${prefix}${name}`;
@@ -54,7 +60,7 @@ function table(lines) {
   return ['| member | value | meaning |', '| --- | --- | --- |', ...cells].join('\n');
 }
 
-/** What may stand there, in a word or two. */
+/** Describes the allowed values of a member in a word or two. */
 function valueOf({ const: fixed, enum: words, anyOf, type, items, minimum, maximum, default: usual }) {
   const usually = usual === undefined || usual === null ? '' : `; ${JSON.stringify(usual)} unless set`;
   if (fixed !== undefined) return `\`${JSON.stringify(fixed)}\``;

@@ -1,4 +1,4 @@
-/** Writes docs/reference anew: what the service and the command say of themselves. */
+/** Regenerates docs/reference from the descriptions by the service and the command. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

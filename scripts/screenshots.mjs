@@ -1,6 +1,6 @@
 /**
- * `npm run screenshots`: starts the product with some data and takes a picture of each view of the console, light and
- * dark, into docs/console/. Arguments are names of pictures; without any it takes all of them.
+ * Takes the screenshots (`npm run screenshots`): starts the product with some data, and takes a picture of each view of
+ * the console, in the light and the dark theme, into docs/console/. Arguments name the pictures to take; default: all.
  */
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';

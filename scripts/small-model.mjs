@@ -1,7 +1,8 @@
 /**
- * `npm run small-model`: installs and builds what is missing, and a small language model with a server for it, in a
- * temporary folder. Then three agents hold a brainstorm with that model, and two talk (test/small-model). Needs Python 3.
- * Ends with "N passed, N failed", and with 0 only if none did.
+ * Runs `npm run small-model`: installs and builds what is missing, and installs a small language model with a server
+ * for it in a temporary folder. Then three agents hold a brainstorm with that model, and two a conversation
+ * (test/small-model). Needs Python 3.
+ * Prints "N passed, N failed", and exits with 0 only if none failed.
  */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';

@@ -46,7 +46,10 @@ child.on('exit', (code) => {
   process.exit(failed > 0 ? 1 : 0);
 });
 
-/** Returns the options of jest for the given ones; those choose among all tests if there are any. */
+/**
+ * Returns the options of jest for the given arguments. If there are any, they choose among all tests, including those
+ * of test/long.mjs.
+ */
 function jestOptions(given) {
   const long = LONG.map((path) => `/${path.replaceAll('.', '\\.')}`);
   if (given.length === 0) return long.flatMap((path) => ['--testPathIgnorePatterns', path]);
@@ -55,13 +58,15 @@ function jestOptions(given) {
   return given.filter((it) => it !== '--all');
 }
 
-/** jest takes whatever follows `--selectProjects` for a project's name, also the path of a test. */
+/**
+ * Moves `--selectProjects` to the end: jest takes everything after it, even the path of a test, for names of projects.
+ */
 function projectsLast(args) {
   const at = args.indexOf('--selectProjects');
   return at === -1 ? args : [...args.slice(0, at), ...args.slice(at + 2), ...args.slice(at, at + 2)];
 }
 
-/** Only a choice of other projects needs no browser. */
+/** True if the tests to run may need a browser: those of the project `browser`, or of no chosen project. */
 function mayDriveBrowser(args) {
   return !args.includes('--selectProjects') || args.includes('browser');
 }
@@ -74,7 +79,9 @@ function readReport() {
   }
 }
 
-/** A suite that could not even be loaded counts as one failed test. */
+/**
+ * Returns the numbers of passed, failed and skipped tests. A file that could not be loaded counts as one failed test.
+ */
 function countsOf(summary) {
   return {
     passed: summary?.numPassedTests ?? 0,
@@ -83,7 +90,7 @@ function countsOf(summary) {
   };
 }
 
-/** The full names of the tests that did not run; a test that may be skipped says why in its name. */
+/** Returns the full names of the skipped tests. The name of a test that may be skipped contains the reason. */
 function skippedTests(summary) {
   const tests = (summary?.testResults ?? []).flatMap((suite) => suite.assertionResults);
   return tests.filter((test) => test.status === 'pending' || test.status === 'todo').map((test) => test.fullName);

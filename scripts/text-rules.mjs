@@ -1,21 +1,24 @@
 /**
- * Rules for code that reads texts of others: no pattern whose time grows faster than the text, and no cut through a
- * character. A rule looks at one line, so it knows patterns as they are written, not where a text comes from.
+ * Rules for code that reads untrusted texts: no regular expression whose time grows faster than the text, and no cut
+ * within a character. A rule examines one line, so it knows an expression, but not the origin of a text.
  */
-/** One character of a pattern, or what stands for one; escapes such as `\uFFFD` have several letters. */
+/** Pattern of one character or character class in an expression; escapes such as `\uFFFD` have several letters. */
 const ATOM = String.raw`(?:\\u\{[^}]*\}|\\u[\dA-Fa-f]{4}|\\x[\dA-Fa-f]{2}|\\[pP]\{[^}]*\}|\\.|\[(?:\\.|[^\]\\])*\]|[^\\[\](){}^$|?*+.]|\.)`;
-/** A literal between slashes, where a value may stand. */
+/** Pattern of an expression between slashes, at a place where a value may be. */
 const LITERAL = /(?<=[(,=:&|!?\s[{]|^)\/(?![/*])((?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\[])+)\/([dgimsuvy]*)/g;
-/** Groups may be open before the first character. */
+/** Pattern of expressions that begin with a repetition, possibly after opening parentheses. */
 const REPEATED_FIRST = new RegExp(`^(?:\\((?:\\?:|\\?<\\w+>)?)*${ATOM}(?:[+*]|\\{\\d+,\\})\\??(?!\\)*(?:[|?]|$))`);
 const REPEATED_LAST = new RegExp(`^(${ATOM})(${ATOM})[+*]\\$$`);
 const COUNTED = /\{(\d+)(?:,\d*)?\}/g;
-/** A pattern tries so many characters again at each place, at most. */
+/** Maximum count of a repetition in an unanchored expression, which tries so many characters again at each position. */
 const MOST_COUNTED = 49;
-/** Beginnings of lists are taken by constants that say how many there are; those of texts by how long they are. */
+/**
+ * Pattern of a cut of a text, recognized by its number or by the name of its constant. Constants for cuts of lists have
+ * other names.
+ */
 const CUT = /\.slice\(0, (?:(\d{2,})|(?:LONGEST\w*|SHOWN|MAX_(?:NAME|SEGMENT|TEXT|LENGTH)\w*)(?: - 1)?)\)/;
 const SHORTEST_TEXT = 32;
-/** Digests and times are ASCII. */
+/** Pattern of code whose texts are ASCII, such as digests and times. */
 const ASCII = /digest\(|hash\(|toISOString|hex|random/;
 
 const SQUARE =
@@ -23,7 +26,7 @@ const SQUARE =
 const STEEP = 'a counted repetition over a text: count in a walk, as refuseUnfitText does';
 const HALF = 'a text that may be cut through a character: use textStart or briefText';
 
-/** Returns what is wrong with a line of code, in sentences. */
+/** Returns the faults of a line of code, one sentence each. */
 export function textFaults(line) {
   if (/^\s*(\/\/|\*|\/\*)/.test(line)) return [];
   const patterns = [...line.matchAll(LITERAL)].map(([, source, flags]) => ({ source, flags }));
@@ -34,7 +37,10 @@ export function textFaults(line) {
   ];
 }
 
-/** True if an unanchored pattern may read the rest of a text again from each of its characters. */
+/**
+ * True if an unanchored expression may read the rest of a text again from each of its characters, which takes quadratic
+ * time.
+ */
 function isSquare({ source, flags }) {
   if (flags.includes('y')) return false;
   if (REPEATED_FIRST.test(source)) return true;

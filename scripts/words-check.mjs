@@ -1,7 +1,7 @@
 /**
- * Finds forbidden words (forbidden-words.mjs) in code, comments, messages and docs: in the files that are named, else in
- * all of the project. Outside tests say what they like, and so do the texts of tests. Prints one line per breach and exits 1
- * when there is one.
+ * Finds forbidden words (forbidden-words.mjs) in code, comments, messages and docs: in the named files, or in the whole
+ * project. String literals of specs and the folder test/ are not checked. Prints one line per breach, and exits with 1
+ * if there is one.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { basename, extname, join, relative, resolve, sep } from 'node:path';
@@ -84,17 +84,17 @@ function withoutExceptions(text, path) {
   }, text);
 }
 
-/** Code without what is said in comments and texts: names alone. */
+/** Returns code without its comments and string literals, so that mostly names are left. */
 function withoutSentences(text) {
   return [BLOCK_COMMENT, LINE_COMMENT, TEMPLATE, QUOTED].reduce(blanked, text);
 }
 
-/** Lines stay where they are. */
+/** Replaces the matches of a pattern by spaces. No line moves. */
 function blanked(text, pattern) {
   return text.replaceAll(pattern, (found) => found.replaceAll(/[^\n]/g, ' '));
 }
 
-/** The words of a text, also those of which names are made: lower case, with a space around each. */
+/** Returns the words of a text, and the words of which its names consist: in lower case, with a space around each. */
 function wordsOf(text) {
   const words = text.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g) ?? [];
   return ` ${words.join(' ').toLowerCase()} `;

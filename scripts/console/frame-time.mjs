@@ -1,6 +1,7 @@
 /**
- * `node scripts/console/frame-time.mjs`: how long frames take in the view of a run of 500 nodes and 10,000 events, while
- * its events come in, while its console is scrolled, and while its graph is moved. Prints medians and 95th percentiles.
+ * Measures how long frames take in the view of a run with 500 nodes and 10,000 events (`node
+ * scripts/console/frame-time.mjs`): while events arrive, while the console panel is scrolled, and while the graph is
+ * moved. Prints medians and 95th percentiles.
  */
 import { ensureChromium } from '../chromium.mjs';
 import { ensureBuilt, ensureInstalled } from '../prepare.mjs';

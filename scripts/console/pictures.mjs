@@ -1,6 +1,6 @@
 /**
- * The pictures of the documentation: where each is taken, and what must be in sight first. `path` gets what `fill`
- * gives; `before` may do something on the page.
+ * Pictures of the documentation: the address of each, and the content that must be visible first. `path` gets the
+ * result of `fill`; `before` may act on the page.
  */
 export const PICTURES = [
   { name: 'workflows', path: () => '/workflows', ready: 'table' },

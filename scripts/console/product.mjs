@@ -1,4 +1,4 @@
-/** A running product with something to see in it: Parley on a database of its own, three stand-alone agents, and data. */
+/** Running product with data to show: Parley on a separate database, and three stand-alone agents. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ export class Product {
   #folder = mkdtempSync(join(tmpdir(), 'parley-screenshots-'));
   #processes = [];
 
-  /** Starts everything. @returns the base URL of Parley and those of the agents */
+  /** Starts all processes. @returns the base URLs of Parley and of the agents */
   async start() {
     const parley = this.#run('parley', 'src/main', [], { DATA_DIR: join(this.#folder, 'parley') });
     const [parleyUrl, researcher, critic, thinker] = await Promise.all([
@@ -48,7 +48,7 @@ export class Product {
   }
 }
 
-/** Fills the product. @returns what the addresses of pictures are made of */
+/** Creates the data. @returns the names and ids in the addresses of the pictures */
 export async function fill({ parleyUrl, agentUrls }) {
   const briefing = JSON.parse(readFileSync(join(EXAMPLE, 'workflow.json'), 'utf8'));
   const agentOf = { research: agentUrls.researcher, critique: agentUrls.critic };
@@ -63,7 +63,7 @@ export async function fill({ parleyUrl, agentUrls }) {
   return { parleyUrl, agentUrls, workflow: briefing.name, runId, waitingRunId, ...language, ...talk, ...ideas };
 }
 
-/** A run that repeats, and one that asks a person. */
+/** Creates a run with a loop, and a run that asks a person. */
 async function examples(parleyUrl) {
   const [critic, approval] = ['critic', 'approval'].map((name) =>
     JSON.parse(readFileSync(join(ROOT, 'examples', name, 'workflow.json'), 'utf8')),
@@ -82,7 +82,7 @@ async function reach(parleyUrl, name, inputs, type) {
   throw new Error(`The run of ${name} ended without ${type}`);
 }
 
-/** Somebody has to say something before it goes on. */
+/** Workflow that asks a person before it continues. */
 const REVIEW = {
   name: 'review',
   description: 'Asks an editor before a text is published.',

@@ -1,4 +1,4 @@
-/** A conversation and a brainstorm for the pictures. */
+/** Conversation and brainstorm for the pictures. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { saveWorkflow } from '../demo/parley-api.mjs';
 

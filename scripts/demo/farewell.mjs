@@ -1,10 +1,10 @@
-/** What the demo says last: where things are, and what to try next. */
+/** Last output of the demo: where everything is, and what to try next. */
 import { bold, cyan, dim } from './paint.mjs';
 
 const HEADERS = `-H 'A2A-Version: 1.0' -H 'Content-Type: application/json'`;
 const BODY = `-d '{"message":{"messageId":"try-1","role":"ROLE_USER","parts":[{"text":"Bicycles in cities"}]}}'`;
 
-/** @param when in which circumstances the commands work */
+/** @param when condition under which the printed commands work */
 export function farewell({ parleyUrl, agentUrl, workflow, runId, logs, when }) {
   const agent = `${parleyUrl}/a2a/workflows/${workflow}`;
   return `

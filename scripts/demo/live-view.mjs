@@ -1,10 +1,12 @@
-/** A run as people like to watch it: one line per event, and on a terminal the tree of nodes below them. */
+/**
+ * View of a run in a terminal: one line per event, and on an interactive terminal the tree of nodes below the lines.
+ */
 import { blue, bold, cyan, dim, green, magenta, red, yellow } from './paint.mjs';
 
 const REDRAW_MS = 100;
 const SUBJECT_WIDTH = 11;
 const TYPE_WIDTH = 15;
-/** Elapsed time, subject and type, with the spaces between them. */
+/** Width of the elapsed time, the subject and the type, with the spaces between them. */
 const BEFORE_TELLING = 7 + 2 + SUBJECT_WIDTH + 1 + TYPE_WIDTH + 1;
 const PLAIN_WIDTH = 110;
 
@@ -66,12 +68,14 @@ export class LiveView {
     this.#redraw(`${this.#lineOf(event)}\n`);
   }
 
-  /** A line of its own between those of the events. */
+  /** Prints a line between those of the events. */
   say(text) {
     this.#redraw(`${dim(elapsed(this.#started))}  ${text}\n`);
   }
 
-  /** Leaves the tree as it is now; on a plain output it is drawn here for the first time. */
+  /**
+   * Leaves the current tree on the screen. Without an interactive terminal, the tree is drawn here for the first time.
+   */
   end() {
     if (this.#ended) return;
     this.#ended = true;
@@ -95,7 +99,7 @@ export class LiveView {
     return line.trimEnd();
   }
 
-  /** Columns that are left for what an event has to tell. */
+  /** Returns the number of columns that are left for the description of an event. */
   #room() {
     return Math.max(20, (this.#out.columns ?? PLAIN_WIDTH) - BEFORE_TELLING);
   }
@@ -137,7 +141,7 @@ export class LiveView {
   }
 }
 
-/** What an event has to tell besides its type, in a few words on one line. */
+/** Describes an event, besides its type, in a few words on one line. */
 function tellingOf(event) {
   const { type, url, model, tool, message, status, error, output, result } = event;
   if (type === 'a2a.sending') return `→ ${url ?? ''}`;

@@ -1,4 +1,4 @@
-/** Colours, where the output is a terminal that wants them. */
+/** True if the output is a terminal that supports colors and the user has not disabled them. */
 
 const coloured = process.stdout.isTTY && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
 

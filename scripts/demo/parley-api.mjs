@@ -1,20 +1,20 @@
-/** The calls of Parley's public API that the demo makes. */
+/** Calls of Parley's public API by the demo. */
 
-/** Creates the workflow, or replaces the one of that name. */
+/** Creates a workflow, or replaces the one of the same name. */
 export async function saveWorkflow(baseUrl, workflow) {
   const created = await send(`${baseUrl}/api/workflows`, 'POST', workflow);
   if (created.status !== 409) return accept(created, 'The workflow was refused');
   return accept(await send(`${baseUrl}/api/workflows/${workflow.name}`, 'PUT', workflow), 'The workflow was refused');
 }
 
-/** Runs a workflow and gives its events as they come, until `done`. */
+/** Starts a run of a workflow, and yields its events as they arrive, until `done`. */
 export async function* runWorkflow(baseUrl, name, inputs) {
   const response = await send(`${baseUrl}/api/workflows/${name}/run`, 'POST', { inputs });
   await accept(response, 'The run was refused');
   yield* untilDone(response);
 }
 
-/** The events of a run after one that was seen, as they come, until `done`. */
+/** Yields the events of a run after a given one as they arrive, until `done`. */
 export async function* continueRun(baseUrl, { runId, sequence }) {
   const headers = { 'last-event-id': String(sequence) };
   const response = await fetch(`${baseUrl}/api/runs/${runId}/events`, { headers });
@@ -22,7 +22,7 @@ export async function* continueRun(baseUrl, { runId, sequence }) {
   yield* untilDone(response);
 }
 
-/** The run as it stands. */
+/** Returns a run in its current state. */
 export async function getRun(baseUrl, runId) {
   const response = await fetch(`${baseUrl}/api/runs/${runId}`);
   await accept(response, 'The run cannot be read');

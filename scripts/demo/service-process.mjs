@@ -1,4 +1,4 @@
-/** Child processes of the demo: started, awaited until they serve, and ended. */
+/** Child processes of the demo: their start, the wait until they are ready, and their end. */
 import { spawn } from 'node:child_process';
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,12 +10,12 @@ const READY_WITHIN_MS = 120_000;
 const STOP_WITHIN_MS = 25_000;
 const TAIL = 4_000;
 
-/** One process that serves HTTP. Its output is appended to a log file. */
+/** Process that serves HTTP. Its output is appended to a log file. */
 export class ServiceProcess {
   #wasKilled = false;
 
   /**
-   * @param name how people know it
+   * @param name name of the process in messages
    * @param entry compiled entry point below dist/, without `.js`
    */
   constructor(name, entry, { args = [], env = {}, logFile }) {
@@ -43,7 +43,10 @@ export class ServiceProcess {
     });
   }
 
-  /** Its base URL, without a slash at the end, once it serves. Rejects with its final output where it does not. */
+  /**
+   * Returns the base URL, without a trailing slash, once the process is ready. Rejects with the last output of the
+   * process if it does not become ready.
+   */
   async ready() {
     const { promise: patience, cancel } = timeout(READY_WITHIN_MS);
     const url = await Promise.race([
@@ -69,14 +72,14 @@ export class ServiceProcess {
     return this.#fail(`ended unexpectedly (${how})`);
   }
 
-  /** Kills it without a warning, as `kill -9` does, and waits until it is gone. */
+  /** Kills the process by SIGKILL, and waits until it has ended. */
   async kill() {
     this.#wasKilled = true;
     this.child.kill('SIGKILL');
     await this.ended;
   }
 
-  /** Asks it to end, and waits until it has. */
+  /** Sends SIGTERM to the process, and waits until it has ended. */
   async stop() {
     this.child.kill('SIGTERM');
     const { promise: patience, cancel } = timeout(STOP_WITHIN_MS);

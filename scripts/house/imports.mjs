@@ -40,8 +40,8 @@ export function longestChain(graph) {
 }
 
 /**
- * Returns the sources that exactly one other source imports. Who imports a name of an index imports the source that
- * declares it.
+ * Returns the sources that exactly one other source imports. An import from an index counts as an import of the source
+ * that declares the name.
  */
 export function singleImporterFiles(sources) {
   const imports = new Map(sources.map((source) => [source.path, importsOf(source)]));
@@ -57,7 +57,7 @@ export function singleImporterFiles(sources) {
   return [...importers].filter(([, of]) => of.size === 1).map(([path]) => path);
 }
 
-/** Returns what a source imports or passes on: paths, with the names before `as`. */
+/** Returns what a source imports or re-exports: paths, with the names before `as`. */
 function importsOf({ path, text }) {
   return [...text.replace(COMMENT, '').matchAll(IMPORT)].map(([, list = '', name]) => ({
     path: pathOf(name, path),

@@ -1,4 +1,4 @@
-/** A process under Node's inspector, asked by as much of the Chrome DevTools protocol as is needed. */
+/** Process under Node's inspector, queried over the necessary part of the Chrome DevTools protocol. */
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 

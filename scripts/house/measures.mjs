@@ -1,4 +1,4 @@
-/** The measures of the house, with their targets. Smaller is better for each. */
+/** Quality measures of the repository, with their targets. Smaller is better for each. */
 import { readFileSync } from 'node:fs';
 import { docstringsOf } from './docstrings.mjs';
 import { changelog, longestRelease, longSubjects } from './history.mjs';
@@ -25,7 +25,7 @@ export const MEASURES = {
   longSubjects: { title: 'commit subjects above 72 characters', target: 0 },
 };
 
-/** Exceptions to `widespreadNames`: names with the reason for each. */
+/** Returns the exceptions to `widespreadNames`: names with the reason for each. */
 export function exceptions() {
   return JSON.parse(readFileSync(new URL('exceptions.json', import.meta.url), 'utf8'));
 }
@@ -52,7 +52,9 @@ export function measureDocstrings(sources) {
   return { clauseDocstrings: { value: percentOf(clauses, docstrings), places } };
 }
 
-/** Returns the classes that extend Error itself; those that cross a library extend ParleyFault. */
+/**
+ * Returns the classes that extend Error directly. Errors that are caught in another library must extend ParleyFault.
+ */
 export function measureErrors(sources) {
   const places = sources.flatMap(({ path, text }) =>
     [...text.matchAll(/^.*\bclass (?!ParleyFault\b)(\w+) extends Error\b/gm)].map(({ 1: name, index }) => ({
@@ -64,7 +66,7 @@ export function measureErrors(sources) {
   return { strayErrors: { value: places.length, places } };
 }
 
-/** Returns everything but what needs a running service, by id. A value is `undefined` where it cannot be measured. */
+/** Returns all measures that need no running service, by id. A value is `undefined` if it cannot be measured. */
 export function measureAll(sources, since) {
   const single = singleImporterFiles(sources);
   const subjects = longSubjects(since);
@@ -85,7 +87,7 @@ export function measureAll(sources, since) {
   };
 }
 
-/** Percentage with one decimal. */
+/** Returns a percentage with one decimal. */
 function percentOf(part, whole) {
   return Math.round((1_000 * part.length) / Math.max(1, whole.length)) / 10;
 }

@@ -3,7 +3,7 @@ import ts from 'typescript';
 import { packageOf } from './sources.mjs';
 
 const TWO_WORDS = /[a-z0-9][A-Z]|_/;
-/** A name in more files is hard to find by a search. */
+/** Maximum number of files that declare the same name: a search for a more frequent name finds too much. */
 const MOST_FILES = 5;
 
 /**

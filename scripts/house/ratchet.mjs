@@ -1,4 +1,4 @@
-/** Recorded values, which only get better, and the places that are new since they were recorded. */
+/** Recorded values, which may only improve, and the places of breaches that are new since they were recorded. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { changedSince, lastCommitOf, textAt } from './history.mjs';
 import { MEASURES } from './measures.mjs';
@@ -7,12 +7,12 @@ import { isShipped, isWritten } from './sources.mjs';
 const FILE = new URL('recorded.json', import.meta.url);
 const MOST_PLACES = 40;
 
-/** Recorded values by id, and the commit since which subjects of commits are checked. */
+/** Returns the recorded values by id, and the commit since which commit subjects are checked. */
 export function recorded() {
   return JSON.parse(readFileSync(FILE, 'utf8'));
 }
 
-/** Writes down the values that got better, and worse ones that are accepted; returns their ids. */
+/** Records the values that have improved, and worse ones that are accepted. @returns their ids */
 export function record(measured, accepted = []) {
   const before = recorded();
   const changed = valuesToRecord(measured, before.values, accepted);
@@ -22,7 +22,7 @@ export function record(measured, accepted = []) {
 }
 
 /**
- * Returns the values to write down, by id: those that got better, and those that are accepted.
+ * Returns the values to record, by id: those that have improved, and those that are accepted.
  * @param accepted ids of measures whose growth has a reason, such as a feature
  */
 export function valuesToRecord(measured, before, accepted) {

@@ -1,4 +1,4 @@
-/** Prints the measures of the house; see house.mjs. */
+/** Prints the quality measures (see house.mjs). */
 import { MEASURES, measureAll } from './measures.mjs';
 import { record, recorded } from './ratchet.mjs';
 import { measureRuntime } from './runtime.mjs';

@@ -1,6 +1,6 @@
 /**
- * Files that a request executes in the built service, with its embedded database: functions that V8 counts during a warm
- * request, without those of an idle second, mapped to their sources.
+ * Files that a request executes in the built service with its embedded database. V8 counts the functions that run
+ * during a repeated request, those of an idle second are subtracted, and the rest is mapped to sources.
  */
 import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -22,7 +22,7 @@ const IDLE_SECONDS = 3;
 const INSPECTED = /ws:\/\/127\.0\.0\.1:\S+/;
 const DONE = 'TASK_STATE_COMPLETED';
 const ECHO = { name: 'echo', nodes: [{ id: 'echo', type: 'input' }], edges: [] };
-/** The workflow of the README: an input, an agent without a model, and an output. */
+/** Workflow of the README: an input, an agent without a model, and an output. */
 const GREETING = {
   name: 'greeting',
   nodes: [
@@ -116,7 +116,10 @@ class ExecutedFiles {
       .map((it) => ({ ...it, key: `${it.file} ${it.startOffset}` }));
   }
 
-  /** Returns the path of the source of a function, from the root; `undefined` outside sources of ours. */
+  /**
+   * Returns the path of the source of a function, relative to the root; `undefined` for code outside of this
+   * repository.
+   */
   #sourceOf({ file, startOffset }) {
     const { map, starts } = this.#mapOf(file);
     const line = starts.findLastIndex((start) => start <= startOffset);

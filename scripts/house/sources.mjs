@@ -20,7 +20,7 @@ export function isShipped(path) {
   return SHIPPED.test(path);
 }
 
-/** True if people wrote a source: a generated one says so at its head. */
+/** True if people wrote a source: a generated source declares that in its first lines. */
 export function isWritten({ text }) {
   return !text.slice(0, HEAD).includes('@generated');
 }
