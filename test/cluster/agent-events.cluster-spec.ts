@@ -6,13 +6,14 @@ import { type AgentTrialResult, killAgents } from './agents/agent-trial.js';
 import { STEPS, ToolWorld } from './agents/tool-world.js';
 
 /**
- * Of the agent's Task: a call that may be repeated has no result yet, and one that may not; of the run's: early and late.
+ * Places at which the replica is killed: events of the agent's Task (a repeatable and a non-repeatable call without a
+ * result), and an early and a late event of the run.
  * `npm run chaos -- --each-event --agents` kills at every event of both.
  */
 const PLACES = ['agent:11:before', 'agent:25:before', 'run:12:after', 'run:35:after'];
-/** Places in a Task whose model calls two agents by tools: each call before its Task is seen, and after it. */
+/** Places in a Task whose model calls two agents by tools: before and after each called Task is known. */
 const CALL_PLACES = ['caller:5:after', 'caller:6:after', 'caller:10:after', 'caller:11:after'];
-/** Of a Task whose model has begun a conversation by a tool, and of the conversation. */
+/** Places in a Task whose model has started a conversation by a tool, and in that conversation. */
 const TALK_PLACES = ['poet:6:after', 'conversation:6:before'];
 
 describe('runs of agents with tools, whose replica is killed at events of an agent, of a conversation and of the run', () => {

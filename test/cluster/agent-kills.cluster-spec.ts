@@ -11,7 +11,10 @@ import { until } from '../support/until.js';
 import { Api, echo, input, linear, unique } from '../support/workflow.js';
 
 const STEPS = 5;
-/** Where a run is when its replica dies: the model is asked, or one of its two tools is called, in a step. */
+/**
+ * Points at which the replica of a run is killed: while the model answers, or while one of its two tools is called, in
+ * each step.
+ */
 const PLACES = [
   ...range(1, STEPS + 1).map((step) => ({ at: 'model', step })),
   ...range(1, STEPS).flatMap((step) => [
@@ -25,14 +28,14 @@ interface Said {
   content: string;
 }
 
-/** Something that happens once for each run; whoever comes there is held, and comes again after the kill. */
+/** Holds the first arrival of each run at a point. The repetition after the kill passes. */
 class Holds {
   private readonly reached = new Map(
     PLACES.filter(({ at }) => at !== 'late').map(({ id }) => [id, Promise.withResolvers<void>()]),
   );
   private readonly held = new Set<string>();
 
-  /** Never resolves where this is the place of the run, and it is the first time. */
+  /** Never resolves for the first arrival at the point at which this run is held; resolves at once for all others. */
   async pass(run: string, at: string, step: number): Promise<void> {
     if (run !== `${at}-${step}` || this.held.has(run)) return;
     this.held.add(run);
@@ -58,7 +61,10 @@ let web: McpHttpServer;
 let cluster: ReplicaCluster;
 const holds = new Holds();
 
-/** A step is a call of a tool of each server; after the last the model says what all of them gave. */
+/**
+ * Returns the model's answer: in each step a call of a tool of each server, after the last step a text with all
+ * results.
+ */
 async function answer(body: JsonObject): Promise<FakeAnswer> {
   const said = body.messages as unknown as Said[];
   const run = said.find(({ role }) => role === 'user')?.content ?? '';
@@ -102,7 +108,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** How often a tool was called with each text. */
+/** Returns how often a tool was called with each text. */
 function counts(texts: readonly string[]): Record<string, number> {
   return Object.fromEntries(
     Object.entries(Object.groupBy(texts, (it) => it)).map(([text, all]) => [text, all!.length]),

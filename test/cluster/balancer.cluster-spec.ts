@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { Balancer } from '../support/balancer.js';
 import { before } from '../support/until.js';
 
-/** A server that answers with its name and what it was sent, and accepts upgrades. */
+/** Server that answers with its name and the received body, and accepts upgrades. */
 class Named {
   ready = true;
   private constructor(

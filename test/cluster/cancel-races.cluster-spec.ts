@@ -10,14 +10,16 @@ const stage = useCluster({ replicas: 3 });
 
 const RACES = 100;
 const SIDE_BY_SIDE = 10;
-/** A replica looks for the cancels of others twice a second. */
+/**
+ * Milliseconds of work that exceed half a second, since a replica polls for cancels by other replicas twice a second.
+ */
 const LONGEST_WORK = 700;
 
 interface Race {
   taskId: string;
-  /** The state that the sender's stream ended with. */
+  /** Last state in the sender's stream. */
   sender: string | undefined;
-  /** The state, or the code of the error, that the canceler was answered with. */
+  /** State, or error code, in the answer to the canceler. */
   canceler: string | number | undefined;
 }
 

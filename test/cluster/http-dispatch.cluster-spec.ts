@@ -16,7 +16,7 @@ afterAll(() => llm.stop());
 
 const WIDTH = 9;
 
-/** Nodes side by side whose model answers none of them before it is let. */
+/** Creates a workflow of parallel nodes whose model answers none of them until `letAnswer` is called. */
 function wide(): { workflow: Workflow; letAnswer: () => void } {
   const { promise: begins, resolve: letAnswer } = Promise.withResolvers<void>();
   llm.answer = () => ({ begins, text: 'did it' });
@@ -24,7 +24,7 @@ function wide(): { workflow: Workflow; letAnswer: () => void } {
   return { workflow: diamond(unique('wide'), input('in'), workers, output('out')), letAnswer };
 }
 
-/** The replicas that claim the children of a run, each with how many. */
+/** Returns how many child Tasks of a run each replica claims. */
 async function claims(runId: string): Promise<number[]> {
   const rows = await stage.database.query<{ n: number }>(
     `SELECT count(*)::int AS n FROM task WHERE context_id = (SELECT context_id FROM task WHERE task_id = $1)
@@ -34,7 +34,7 @@ async function claims(runId: string): Promise<number[]> {
   return rows.map(({ n }) => n);
 }
 
-/** The agents that have more than one Task of a run. */
+/** Returns the agents that have more than one Task of a run. */
 function doubled(contextId: string): Promise<object[]> {
   return stage.database.query(
     'SELECT agent, count(*)::int AS tasks FROM task WHERE context_id = $1 GROUP BY agent HAVING count(*) > 1',

@@ -12,11 +12,14 @@ import { echo, external, input, output, script, unique, type Workflow } from '..
 
 const stage = useCluster({ replicas: 3 });
 
-/** The first of them while an agent is answering, the others whenever. */
+/** Number of kills: the first while an agent is answering, the others at any time. */
 const KILLS = 6;
 const NODE_MS = 150;
 
-/** Ten nodes: agents that answer whole, agents that stream, and own nodes, all slow, in two branches that meet. */
+/**
+ * Creates a workflow of ten slow nodes in two branches that meet: remote agents that answer without a stream, remote
+ * agents that stream, and local nodes.
+ */
 function tenNodes(whole: string, streaming: string): Workflow {
   const slow = (id: string) => script(id, { status: 'working' }, { sleep: NODE_MS }, { complete: id });
   const called = (id: string, url: string) => external(id, url, { prompt: `${id} of {{in}}` });
@@ -80,7 +83,10 @@ describe(`the replica that executes a run of ten nodes is killed, ${KILLS} times
     await Promise.all(runIds.map((runId) => stage.api.ended(runId)));
   });
 
-  /** Kills whoever executes the run, when it is time, and measures until another one does; it may have ended by then. */
+  /**
+   * Kills the replica that executes the run when `time` has resolved, and measures the time until another replica
+   * executes it, or the run has ended.
+   */
   async function killOwner(runId: string, time: () => Promise<unknown>): Promise<void> {
     const owner: Parley = await stage.cluster.owned(runId);
     const claim = async () => (await stage.database.query<Claim>(CLAIM, [runId]))[0]?.replica_id;
@@ -153,7 +159,7 @@ interface Claim {
 
 const CLAIM = 'SELECT replica_id FROM task WHERE task_id = $1';
 
-/** When each node of a run was recorded as completed; throws where one was twice. */
+/** Returns the time at which each node of a run was recorded as completed. Throws if a node was recorded twice. */
 function finishedNodes(log: StoredLog): Map<string, Date> {
   return new Map(
     nodeHistories(log).map(({ node, completedAt }) => {

@@ -10,10 +10,10 @@ import { hasEnded, logProblems, storedLogs } from '../support/stored-log.js';
 import { before, until } from '../support/until.js';
 import { Api, linear, script, unique } from '../support/workflow.js';
 
-/** Answers after which a request is sent again under its key: nothing was done, or nobody knows. */
+/** Statuses after which a request is sent again with the same key: nothing was done, or the outcome is unknown. */
 const AGAIN = [429, 502, 503, 504];
 
-/** Takes what preStop and probes take, for each replica: the manifest's own settings are what is tried. */
+/** Tests with the settings of the manifests. Each replica takes as long as its preStop hook and probes. */
 describeWithKustomize('a rolling restart on Kubernetes, with the settings of the manifests', () => {
   const caller = testCaller('ann');
   let database: TestDatabase;
@@ -46,7 +46,7 @@ describeWithKustomize('a rolling restart on Kubernetes, with the settings of the
     await database?.drop();
   });
 
-  /** Sends until it is taken, always under the same key. */
+  /** Sends a request until it is accepted, each time with the same key. */
   async function send(path: string, body: unknown, key: string): Promise<Response> {
     for (;;) {
       const reply = await fetch(`${rolled.service.url}${path}`, {

@@ -4,7 +4,10 @@ import { behaviour, scenarios } from './events/scenarios.js';
 
 const stage = useCluster({ replicas: 3 });
 
-/** Of each kind of run; `npm run chaos -- --each-event` kills at every event, and has waits that park a run. */
+/**
+ * Number of kills for each kind of run. `npm run chaos -- --each-event` kills at every event, and has waits that park a
+ * run.
+ */
 const KILLS = 2;
 
 describe('runs with every construct, whose replica is killed at their events', () => {

@@ -56,7 +56,10 @@ describeWithNats('replicas that signal each other over NATS', () => {
     }
   }
 
-  /** A run at one replica, read live at another one; `meanwhile` happens when its agent has been called. */
+  /**
+   * Starts a run at one replica and reads it live at another one. `meanwhile` is called when the run's agent has been
+   * called.
+   */
   async function readElsewhere(meanwhile: (runId: string) => unknown = () => undefined): Promise<void> {
     fake.always(holds('seen from afar'));
     const sends = fake.sends.length;

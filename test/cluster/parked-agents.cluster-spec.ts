@@ -36,7 +36,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Adds a replica whose webhooks are behind the balancer. */
+/** Adds a replica whose webhooks are reached through the balancer. */
 function addReplica(): Promise<Parley> {
   return cluster.add({ env: { PUBLIC_URL: cluster.balancer.url } });
 }
@@ -66,14 +66,14 @@ async function begin(replica: Parley, policy: JsonObject = { park: 1 }): Promise
   return { agent, id: task.id, events };
 }
 
-/** Resolves once a Task is parked. No poll wakes it afterwards. */
+/** Resolves once a Task is parked. Polls are then disabled for it. */
 async function parked(id: string): Promise<void> {
   const sql = `UPDATE registered_agent_task SET poll_at = now() + interval '1 day'
     WHERE task_id = $1 AND poll_at IS NOT NULL RETURNING task_id`;
   await until(async () => (await database.query(sql, [id])).length === 1, { what: 'the task to be parked' });
 }
 
-/** Calls a webhook without any news of the agent. */
+/** Calls a webhook although the agent's Task has not changed. */
 async function notify({ url, token }: AgentWebhook): Promise<void> {
   const headers = { 'x-a2a-notification-token': token };
   expect((await fetch(url, { method: 'POST', headers, body: '{}' })).status).toBe(204);

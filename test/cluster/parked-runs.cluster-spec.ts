@@ -10,16 +10,16 @@ import { type Api, external, step, unique, type Workflow, type WorkflowNode } fr
 
 const stage = useCluster({ replicas: 2 });
 
-/** A little more than what a run waits for in its replica. */
+/** Duration that slightly exceeds the time for which a run waits in its replica before it is parked. */
 const LONG = '32s';
 const RUNS = 20;
 
-/** What the test waits for is what the runs do: half a minute. */
+/** Time limit of waits: the runs themselves wait for half a minute. */
 const WITHIN = { within: 180_000 };
 
 type Node = WorkflowNode & JsonObject;
 
-/** First something that takes its time, then an agent that is called once. */
+/** Creates a workflow that begins with a slow node, followed by an agent that is called once. */
 function then(first: Node, agent: FakeAgent): Workflow {
   const nodes = [first, external('after', agent.url, { prompt: `after {{${first.id}}}` })];
   return { name: unique('parked'), nodes, edges: [{ from: first.id, to: 'after' }] };
@@ -37,7 +37,7 @@ async function startAll(workflow: Workflow, api: Api): Promise<string[]> {
   return Promise.all(Array.from({ length: RUNS }, () => api.start(workflow.name)));
 }
 
-/** Waits until no replica has any of them, and all have a time. */
+/** Waits until no replica claims any of the runs, and all have a wake-up time. */
 async function parked(runIds: readonly string[]): Promise<void> {
   const asleep = async (): Promise<boolean> => {
     const rows = await stage.database.query(
@@ -49,7 +49,7 @@ async function parked(runIds: readonly string[]): Promise<void> {
   await until(asleep, { what: 'all runs to be parked' });
 }
 
-/** How many of them have ended: asked of the database at once, since it takes long. */
+/** Returns the number of ended runs, by one query, since single requests would take long. */
 async function endedOf(runIds: readonly string[]): Promise<number> {
   const ended = await stage.database.query(
     `SELECT FROM task WHERE task_id = ANY($1) AND state IN
@@ -59,7 +59,7 @@ async function endedOf(runIds: readonly string[]): Promise<number> {
   return ended.length;
 }
 
-/** Each has completed, did nothing twice, and nothing is left behind. */
+/** Asserts that each run has completed, has done nothing twice, and has left nothing behind. */
 async function expectDoneOnce(runIds: readonly string[], agent: FakeAgent, done: string): Promise<void> {
   const api = stage.at(0);
   await until(async () => (await endedOf(runIds)) === runIds.length, { ...WITHIN, what: 'all runs to end' });

@@ -25,12 +25,15 @@ async function results(calls: readonly DoorCall[], mode: ResultMode = 'exact'): 
   return Promise.all(calls.map((call) => call.result(trial.database.query, mode)));
 }
 
-/** Result of a Task that completed; the agent got each Message once. */
+/** Returns the expected result of a Task that completed, and whose agent got each Message once. */
 function completed({ options: { about } }: DoorCall): DoorResult {
   return { about, state: 'TASK_STATE_COMPLETED', heard: [`${about} go`, `${about} answer`], problems: [] };
 }
 
-/** Result of a Task that failed because the agent got only some Messages and may not get them again. */
+/**
+ * Returns the expected result of a Task that failed, because the agent got only some Messages and may not get them
+ * again.
+ */
 function failed(call: DoorCall, messages: number): DoorResult {
   const whole = completed(call);
   return { ...whole, state: 'TASK_STATE_FAILED', heard: whole.heard.slice(0, messages) };
@@ -40,12 +43,15 @@ function hasTask({ options: { said } }: DoorCall): boolean {
   return said > 0;
 }
 
-/** Result under the policy `fail`: an agent that has said nothing about a Message does not get it again. */
+/**
+ * Returns the expected result under the policy `fail`: an agent that has sent nothing after a Message does not get it
+ * again.
+ */
 function completedIfKnown(call: DoorCall): DoorResult {
   return hasTask(call) ? completed(call) : failed(call, 1);
 }
 
-/** True if the agent works on a Task while it waits for permission to say more. */
+/** True if the agent is in the middle of a turn when it waits for permission to send more. */
 function isAtWork({ options: { said } }: DoorCall): boolean {
   return said > 0 && said !== FIRST_TURN && said < SCRIPT.length;
 }
@@ -101,7 +107,10 @@ describe('an agent that is killed after each event', () => {
   });
 });
 
-/** Result of a Task whose agent forgot it and got the last Message again, which began a new Task there. */
+/**
+ * Returns the expected result of a Task whose agent forgot it and got the last Message again, which began a new Task
+ * there.
+ */
 function resent(call: DoorCall): DoorResult {
   const { said, about } = call.options;
   const whole = completed(call);

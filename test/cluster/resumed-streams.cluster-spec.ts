@@ -10,7 +10,7 @@ import { Api, linear, script, unique } from '../support/workflow.js';
 const stage = useCluster({ replicas: 3 });
 
 const CUTS = 20;
-/** More than are read between the cuts, however the choices fall. */
+/** Number of chunks that exceeds those read between the cuts, for any random choices. */
 const CHUNKS = 160;
 
 interface Seen {
@@ -18,7 +18,7 @@ interface Seen {
   cuts: number;
 }
 
-/** Reads to the end at replicas taken by chance, dropping the connection after 1 to 8 frames each time. */
+/** Reads a stream to its end at random replicas, and drops the connection after 1 to 8 frames each time. */
 async function readInPieces(
   random: SeededRandom,
   open: (at: Api, lastEventId: string) => Promise<SseReader>,

@@ -9,10 +9,10 @@ import { linear, script, unique } from '../support/workflow.js';
 
 const stage = useCluster({ replicas: 3, env: { SHUTDOWN_GRACE: '4' } });
 
-/** What the service told a client, in whichever way. */
+/** State of a Task as the service reported it to a client, over any interface. */
 interface Told {
   taskId: string;
-  /** The state that it was told last; a run's is that of its Task. */
+  /** Last reported state. For a run, it is the state of its Task. */
   state: string;
 }
 
@@ -22,8 +22,8 @@ describe('every replica is stopped and replaced, one after the other, under load
   let going = true;
 
   /**
-   * Sends again what was not accepted: 503, which also the balancer says where nobody took the connection; and under the
-   * same key what was sent to a replica that had just closed: 502.
+   * Sends a request again until it is accepted: after 503, which the balancer also sends if no replica accepted the
+   * connection; and with the same key after 502, for a replica that had just closed.
    */
   async function accepted(url: string, body: unknown): Promise<Response> {
     const headers = { 'idempotency-key': unique('key') };
@@ -55,7 +55,7 @@ describe('every replica is stopped and replaced, one after the other, under load
     told.push({ taskId: runId, state: `TASK_STATE_${status?.toUpperCase()}` });
   }
 
-  /** Reads a run's events to the end, wherever its stream was ended in between. */
+  /** Reads a run's events to the end, and resumes whenever the stream ends in between. */
   async function follow(runId: string): Promise<string | undefined> {
     const seen: number[] = [];
     for (;;) {

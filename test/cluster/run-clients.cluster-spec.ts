@@ -4,7 +4,7 @@ import { describeRunClient, Refused, type RunClient } from '../contracts/run-cli
 import { useCluster } from '../support/cluster-stage.js';
 import { Api, type ApiReply, type RunEvent } from '../support/workflow.js';
 
-/** The client of the package. */
+/** Creates the client of the published package. */
 function ofThePackage(url: string): RunClient {
   const client = createClient({ url });
   return {
@@ -28,7 +28,7 @@ async function told<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** The client of the other tests, which knows nothing of the package. */
+/** Creates the client of the other tests, which does not use the package. */
 function ofTheTests(url: string): RunClient {
   const api = new Api(url);
   return {

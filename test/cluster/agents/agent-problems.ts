@@ -3,31 +3,31 @@ import { runEventNote } from '#libs/protocol';
 import type { StoredLog } from '../../support/stored-log.js';
 import { callName, LOOK, STEPS } from './tool-world.js';
 
-/** What the log of an agent says of one call. */
+/** Call of a tool, as the log of an agent's Task records it. */
 interface LoggedCall {
   tool: string;
   text: string;
-  /** When it was about to be made, in milliseconds of the epoch. */
+  /** Times at which the call was about to be made, in milliseconds since 1970. */
   madeAt: number[];
-  /** How often somebody was asked whether to make it again. */
+  /** Number of questions to a person if the call shall be repeated. */
   asked: number;
   results: number;
 }
 
-/** What came of the calls of tools in the runs of a trial. */
+/** Numbers of the tool calls in the runs of a trial. */
 export interface CallCounts {
   calls: number;
-  /** Made, or perhaps made, more than once. */
+  /** Number of calls that were made, or may have been made, more than once. */
   repeated: number;
   asked: number;
 }
 
 /**
- * What is wrong with the calls of an agent: each arrives once; one that may be repeated may arrive once more, and another
- * one only after a question, and either only where a replica was killed between the call and its result.
- * @param called how often each call arrived
- * @param kills when replicas were killed
- * @param expected how many calls there are to be
+ * Returns the problems of an agent's calls. Each call must arrive once. A repeatable call may arrive once more, any
+ * other call once more after a question, in both cases only if a replica was killed between the call and its result.
+ * @param called number of arrivals of each call
+ * @param kills times at which replicas were killed
+ * @param expected number of calls that must be in the log
  */
 export function agentProblems(
   log: StoredLog,

@@ -16,7 +16,7 @@ export interface AgentTrialStage {
   cluster: ReplicaCluster;
   api: Api;
   world: ToolWorld;
-  /** The agent elsewhere that agents call by a tool; it streams. */
+  /** Remote agent that agents call by a tool. It streams. */
   other: FakeAgent;
 }
 
@@ -25,9 +25,8 @@ export interface AgentTrialResult extends TrialResult {
 }
 
 /**
- * Kills the replica that executes an agent with tools, or the run that it works for, at each event of either; that of an
- * agent that calls others by tools; and that of an agent that speaks to another one by a tool, of their conversation, or of
- * a turn of it.
+ * Kills the replica at each event of an agent with tools, and of the run that called it; of an agent that calls other
+ * agents by tools; and of an agent that starts a conversation by a tool, of the conversation, and of one of its turns.
  */
 export async function killAgents(
   { cluster, api, world, other }: AgentTrialStage,

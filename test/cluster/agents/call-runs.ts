@@ -7,7 +7,7 @@ import type { StoredLog } from '../../support/stored-log.js';
 import { echo, input, linear, output, type Run, script, type Workflow } from '../../support/workflow.js';
 import { type Scenario, startOnce } from '../events/scenarios.js';
 
-/** The node whose model calls two agents by tools: a node of the same workflow, and one elsewhere. */
+/** Id of the node whose model calls two agents by tools: a node of the same workflow, and a remote agent. */
 export const CALLER = 'caller';
 const HELPER = 'helper';
 const SYSTEM = 'You are the caller.';
@@ -31,12 +31,12 @@ function outcome({ status, error, inputs, state }: Run): unknown {
   return { status, error, texts: [CALLER, 'out'].map((id) => String(state[id]).replaceAll(about, 'it')) };
 }
 
-/** A run whose replica is killed at the events of the caller. */
+/** Scenario of a run whose replica is killed at the events of the node CALLER. */
 export const CALL_RUNS: readonly Scenario[] = [
   { name: CALLER, define, watched: (it) => `workflows/${it}/nodes/${CALLER}`, begin: startOnce, outcome },
 ];
 
-/** Answers for the agent elsewhere: its Task is seen before its answer. */
+/** Returns the remote agent's answer. Its Task is visible before the text. */
 export function otherAnswer({ text = '' }: FakeCall): FakeBehaviour {
   const parts = [{ text: `heard ${text}` }];
   return {
@@ -54,7 +54,10 @@ interface Said {
   content: string;
 }
 
-/** Answers for the model of the caller: one agent after the other, then the results; `undefined` for another node. */
+/**
+ * Returns the answer of the caller's model: a call of one agent after the other, then the results; `undefined` for
+ * another node.
+ */
 export function callerAnswer(body: JsonObject): FakeAnswer | undefined {
   const said = body['messages'] as unknown as Said[];
   if (!said.some(({ role, content }) => role === 'system' && content.startsWith(SYSTEM))) return undefined;
@@ -72,9 +75,9 @@ function textOf(result: string): string {
 }
 
 /**
- * Returns what is wrong with the calls of a trial: each has one result, and the agent elsewhere gets a Message again only
- * after a question. Tasks of an agent of this service are looked at by `talkProblems`.
- * @param sends the Messages that the agent elsewhere got
+ * Returns the problems of the calls in a trial: each must have one result, and the remote agent may get a Message again
+ * only after a question. `talkProblems` checks the Tasks of agents of this service.
+ * @param sends requests with Messages that the remote agent received
  */
 export function callProblems(logs: readonly StoredLog[], sends: readonly FakeCall[]): string[] {
   const callers = logs.filter(({ agent }) => agent.endsWith(`/nodes/${CALLER}`));

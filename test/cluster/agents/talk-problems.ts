@@ -3,13 +3,16 @@ import { streamEvent } from '#libs/protocol';
 import type { StoredLog } from '../../support/stored-log.js';
 import type { TestDatabase } from '../../support/postgres.js';
 
-/** Calls of tools, and turns, that more than one Task was made for. */
+/** SQL that finds tool calls, and turns, for which more than one Task was created. */
 const MADE_TWICE = `
   SELECT parent_task_id || ' has made ' || count(*) || ' Tasks for ' || parent_reference AS what FROM task
   WHERE parent_reference LIKE 'tool#%' OR parent_reference LIKE 'turn#%'
   GROUP BY parent_task_id, parent_reference HAVING count(*) > 1`;
 
-/** What is wrong with the conversations of a trial: each turn is asked for once and told once, and so is the end. */
+/**
+ * Returns the problems of the conversations in a trial: each turn must be requested once and recorded once, and so must
+ * the end.
+ */
 export async function talkProblems(query: TestDatabase['query'], logs: readonly StoredLog[]): Promise<string[]> {
   const twice = await query<{ what: string }>(MADE_TWICE);
   const conversations = logs.filter(({ agent }) => agent === 'conversations');

@@ -4,11 +4,11 @@ import { echo, input, linear, output, type Run, type Workflow } from '../../supp
 import type { Scenario } from '../events/scenarios.js';
 import { startOnce } from '../events/scenarios.js';
 
-/** The node whose model begins a conversation by a tool, and the one that it speaks to. */
+/** Id of the node whose model starts a conversation by a tool. CRITIC is the node that it talks to. */
 const POET = 'poet';
 export const CRITIC = 'critic';
 
-/** Turns that follow the first answer. */
+/** Number of turns after the first answer. */
 const MOST_TURNS = 3;
 
 function define(workflow: string): Workflow {
@@ -22,7 +22,7 @@ function define(workflow: string): Workflow {
   );
 }
 
-/** What came of the run, without what it is called. */
+/** Returns the outcome of a run, without the name of its workflow. */
 function outcome({ status, error, inputs, state }: Run): unknown {
   const about = String(inputs['in']);
   return { status, error, texts: [POET, CRITIC, 'out'].map((id) => String(state[id]).replaceAll(about, 'it')) };
@@ -30,7 +30,10 @@ function outcome({ status, error, inputs, state }: Run): unknown {
 
 const talks = { define, begin: startOnce, outcome };
 
-/** The same run: killed at the events of the model that calls the tool, of the conversation, and of a turn. */
+/**
+ * Scenarios with the same run, which kill at the events of the node that calls the tool, of the conversation, and of
+ * one turn.
+ */
 export const TALK_RUNS: readonly Scenario[] = [
   { ...talks, name: 'poet', watched: (it) => `workflows/${it}/nodes/${POET} of workflows/${it}` },
   { ...talks, name: 'conversation', watched: (it) => `conversations of workflows/${it}/nodes/${POET}` },
@@ -43,8 +46,8 @@ interface Said {
 }
 
 /**
- * Answers for the model of a node in such a run; `undefined`: it is another node. The critic calls a tool in each turn,
- * and the poet's last word is all that was said.
+ * Returns the answer of a node's model in such a run; `undefined` for another node. The critic calls a tool in each
+ * turn, and the poet's last text repeats all texts of the conversation.
  */
 export function talkAnswer(body: JsonObject): FakeAnswer | undefined {
   const said = body['messages'] as unknown as Said[];
@@ -66,7 +69,7 @@ function beginning(said: readonly Said[]): FakeAnswer {
   return { toolCalls: [{ id: 'talk', name: `agent__${CRITIC}`, args: { message: `0 of ${about}` } }] };
 }
 
-/** Returns the text after the one that the model is asked about: it names the turn and what the run is called. */
+/** Returns the text that follows the one in the model's request. It contains the turn and the name of the run. */
 function next(said: readonly Said[], speaker: string): string {
   const last = said.findLast(({ role }) => role === 'user')?.content ?? '';
   return `${Number(/\d+/.exec(last)?.[0]) + 1} of ${aboutIn(said)} by the ${speaker}`;

@@ -7,12 +7,12 @@ import { McpHttpServer } from '../../support/mcp-http-server.js';
 import { callerAnswer } from './call-runs.js';
 import { talkAnswer } from './talk-runs.js';
 
-/** Steps of an agent before it answers, each with a call of either tool. */
+/** Number of steps before the agent answers. Each step calls both tools. */
 export const STEPS = 5;
 
-/** A tool that may be called again, at a server over HTTP. */
+/** Repeatable tool, at a server over HTTP. */
 export const LOOK = 'web/look';
-/** One that may not, at a program. */
+/** Tool that may not be repeated, at a program. */
 const COUNT = 'files/count';
 
 interface Said {
@@ -20,7 +20,7 @@ interface Said {
   content: string;
 }
 
-/** A model and two MCP servers for agents of replicas that die; calls are counted where they arrive. */
+/** Model and two MCP servers for agents whose replicas are killed. The servers count the calls that arrive. */
 export class ToolWorld {
   private readonly folder = mkdtempSync(join(tmpdir(), 'tool-world-'));
   private readonly calls = join(this.folder, 'calls');
@@ -38,7 +38,7 @@ export class ToolWorld {
     return new ToolWorld(await FakeLlm.start(), await McpHttpServer.start());
   }
 
-  /** What replicas need to know of it. */
+  /** Environment by which replicas find the model and the servers. */
   get env(): Record<string, string> {
     const file = join(this.folder, 'servers.json');
     const program = {
@@ -50,7 +50,7 @@ export class ToolWorld {
     return { MCP_SERVERS_FILE: file, LLM_BASE_URL: this.llm.url, LLM_MODEL: 'm' };
   }
 
-  /** How often each tool was called with each text. */
+  /** Returns how often each tool was called with each text. */
   called(): Map<string, number> {
     const looks = this.web.calls.map(({ args }) => callName(LOOK, String(args['text'])));
     const lines = existsSync(this.calls) ? readFileSync(this.calls, 'utf8').trim().split('\n') : [];
@@ -66,12 +66,15 @@ export class ToolWorld {
   }
 }
 
-/** A call, as it is counted. */
+/** Returns the name under which a call is counted. */
 export function callName(tool: string, text: string): string {
   return `${tool} of ${text}`;
 }
 
-/** A step is a call of each tool; after the last the model says, in two pieces, what all of them gave. */
+/**
+ * Returns the model's answer: in each step a call of each tool, after the last step a text in two pieces with all
+ * results.
+ */
 function answer(body: JsonObject): FakeAnswer {
   const said = body['messages'] as unknown as Said[];
   const run = said.find(({ role }) => role === 'user')?.content ?? '';

@@ -7,7 +7,7 @@ interface Page {
   items?: { runId: string; node: string; instance: string }[];
 }
 
-/** A person who says yes to whatever an agent asks, whatever becomes of the replicas. */
+/** Person who approves everything that an agent asks, while replicas are killed. */
 export class YesSayer {
   private readonly stopped = new AbortController();
   private readonly working: Promise<void>;

@@ -42,19 +42,22 @@ import { behaviour, scenarios } from '../events/scenarios.js';
 import { TriedDatabase } from './tried-database.js';
 import { Judge } from './verdict.js';
 
-/** What has not ended so long after the last fault is stuck. */
+/** Milliseconds after the last fault, after which a Task that has not ended counts as stuck. */
 const RECOVERY_MS = 60_000;
-/** A little more than what a run waits for in its replica. */
+/** Duration that slightly exceeds the time for which a run waits in its replica before it is parked. */
 const PARKED = '31s';
-/** A job wakes in time, and a sweep after ten seconds. */
+/**
+ * Seconds after which a parked Task that is due counts as overdue. A job wakes it in time, or else a sweep after ten
+ * seconds.
+ */
 const OVERDUE_SECONDS = 15;
-/** Where the length is given in leaders: no trial lasts longer. */
+/** Maximum length of a trial whose length is given as a number of leaders. */
 const LONGEST_PLAN_MS = 24 * 60 * 60_000;
-/** A held snapshot matters where dead rows are removed at all. */
+/** Settings of the server that vacuum often: a held snapshot matters only if dead rows would be removed otherwise. */
 const VACUUMED = ['autovacuum=on', 'autovacuum_naptime=5s'];
-/** How often it is counted what clients were told of. */
+/** Milliseconds between two counts of what clients know. */
 const COUNT_MS = 1_000;
-/** The exit code where this machine cannot do what was asked for. */
+/** Exit code if this machine cannot do what was requested. */
 const NOT_HERE = 3;
 
 const ends: (() => Promise<unknown>)[] = [];
@@ -90,13 +93,13 @@ async function endAll(): Promise<void> {
     await end().catch((error: Error) => say(error.message));
 }
 
-/** @returns whether every promise was kept */
+/** Runs the trial that the options describe. @returns true if every promise was kept */
 function tried(options: ChaosOptions): Promise<boolean> {
   if (!options.eachEvent) return tryByChance(options);
   return options.agents ? tryAgents(options) : tryEachEvent(options);
 }
 
-/** @returns whether every promise was kept */
+/** Kills at the events of agents with tools. @returns true if every promise was kept */
 async function tryAgents({ replicas, http, places }: ChaosOptions): Promise<boolean> {
   process.env.PARLEY_TEST_MAIN = copyBuiltService();
   const database = await TriedDatabase.start(false, say);
@@ -114,14 +117,14 @@ async function tryAgents({ replicas, http, places }: ChaosOptions): Promise<bool
   return result.problems.length === 0;
 }
 
-/** @returns whether every promise was kept */
+/** Injects random faults. @returns true if every promise was kept */
 async function tryByChance(options: ChaosOptions): Promise<boolean> {
   const trial = await tryOut(options);
   process.stdout.write(`\n${report(trial)}\n`);
   return Object.values(trial.verdict).every((breaches: string[]) => breaches.length === 0);
 }
 
-/** @returns whether every promise was kept */
+/** Kills at each event of runs. @returns true if every promise was kept */
 async function tryEachEvent({ replicas, http, places }: ChaosOptions): Promise<boolean> {
   process.env.PARLEY_TEST_MAIN = copyBuiltService();
   const database = await TriedDatabase.start(false, say);
@@ -209,8 +212,8 @@ async function tryOut(options: ChaosOptions): Promise<Trial> {
 }
 
 /**
- * Returns those of the kinds that can be caused here: what was not asked for by name is left out.
- * @throws NoClusterHere where one was asked for that cannot be caused
+ * Returns the kinds of faults that this machine can cause. Kinds that were not requested by name are omitted silently.
+ * @throws NoClusterHere if a requested kind cannot be caused
  */
 function possible(kinds: FaultKind[], { faults }: ChaosOptions): FaultKind[] {
   const reasons = new Map<FaultKind, string>([
@@ -224,7 +227,7 @@ function possible(kinds: FaultKind[], { faults }: ChaosOptions): FaultKind[] {
   return kinds.filter((kind) => !reasons.has(kind));
 }
 
-/** Resolves when the time of the faults is over, and everything that was broken is whole again. */
+/** Injects faults; resolves when their time is over and everything broken has recovered. */
 async function breakAll(
   { minutes, seed, kills, tasks }: ChaosOptions,
   kinds: readonly FaultKind[],
@@ -255,13 +258,16 @@ async function breakAll(
   return { faults: driver.done, failovers: failover?.done ?? [] };
 }
 
-/** Over gRPC only where no replica is killed: each is called at its own port. */
+/**
+ * Creates callers with the official SDK. They use gRPC only if no fault ends a replica, since they call each replica at
+ * its own port.
+ */
 function sdkCallers({ faults }: ChaosOptions, cluster: ReplicaCluster, agent: string, log: ClientLog): SdkCallers {
   const grpc = faults.length === 1 ? cluster.replicas.map(({ url }) => url) : [];
   return new SdkCallers(cluster.balancer.url, grpc, agent, log);
 }
 
-/** Waits until every Task has ended and nobody claims one, or had its time. */
+/** Waits until every Task has ended and none is claimed, or until RECOVERY_MS have passed. */
 async function settled({ query }: TriedDatabase): Promise<void> {
   const done = async (): Promise<boolean> => {
     const [row] = await query<{ open: number }>(

@@ -1,25 +1,25 @@
-/** What one client was told of one Task. */
+/** What a client knows of one Task from the service's answers. */
 export interface Told {
   kind: 'run' | 'stream' | 'conversation' | 'cancel' | 'message' | 'thought';
   taskId: string;
-  /** The id of the Message that made the Task, where the client chose it. */
+  /** Id of the Message that created the Task, if the client chose it. */
   messageId?: string;
-  /** Events in the order in which a stream showed them, with their JSON where it is the log's own. */
+  /** Events in the order of the stream, with their JSON if it is that of the log. */
   seen: { sequence: number; json?: string }[];
-  /** The ids of follow-up Messages that were answered. */
+  /** Ids of the follow-up Messages that were acknowledged. */
   heard: string[];
-  /** The terminal state that the client was told. */
+  /** Terminal state that the client received. */
   state?: string;
 }
 
-/** What the service told its clients, each thing only once its answer had come whole. */
+/** Record of everything that the service has reported to its clients, each item added only when its answer was complete. */
 export class ClientLog {
   readonly tasks: Told[] = [];
-  /** Answers that no client should ever get, whatever breaks. */
+  /** Answers that no fault can justify. */
   readonly absurd: string[] = [];
-  /** Internal errors (see impropriety). */
+  /** Answers with internal errors (see impropriety). */
   readonly improper: string[] = [];
-  /** Requests that got no answer, or one that says nothing: they were made again. */
+  /** Number of requests without a usable answer, which were sent again. */
   repeated = 0;
 
   begin(told: Pick<Told, 'kind' | 'taskId' | 'messageId'>): Told {

@@ -7,9 +7,9 @@ import { pathToFileURL } from 'node:url';
 const ROOT = resolve(import.meta.dirname, '../../..');
 
 /**
- * Builds another commit of this repository, with the packages that are installed here, in a folder that goes when this
- * process ends. Returns the main file of its service.
- * @throws Error where git does not know the revision, or it cannot be built
+ * Builds another commit of this repository with the packages installed here, in a folder that is removed when this
+ * process ends. Returns the main file of the service.
+ * @throws Error if git does not know the revision, or the build fails
  */
 export function builtVersion(revision: string, say: (line: string) => void): string {
   const commit = run('git', ['rev-parse', '--verify', '--quiet', `${revision}^{commit}`]).trim();
@@ -24,7 +24,7 @@ export function builtVersion(revision: string, say: (line: string) => void): str
   return join(folder, 'dist/src/main.js');
 }
 
-/** Returns the commit of the sources that are tried, and whether they differ from it. */
+/** Returns the commit of the tested sources, with a mark if they differ from it. */
 export function commitHere(): string {
   try {
     const changed = run('git', ['status', '--porcelain', '--untracked-files=no']) !== '';

@@ -4,25 +4,34 @@ import type { PatroniNode } from '../../support/patroni/patroni-node.js';
 import { SeededRandom } from '../../support/seeded-random.js';
 import { until } from '../../support/until.js';
 
-/** What becomes of a leader: `kill -9` of it and its Patroni, SIGSTOP of both beyond the TTL, or an orderly handover. */
+/**
+ * Way in which a leader is lost: SIGKILL of PostgreSQL and Patroni, SIGSTOP of both for longer than the TTL, or an
+ * orderly handover.
+ */
 export type Loss = 'killed' | 'frozen' | 'handed over';
 
 export interface Failover {
   loss: Loss;
-  /** When the leader was lost. */
+  /** Time at which the leader was lost. */
   lostAt: Date;
-  /** When the balancer led to the next one. */
+  /** Time at which the balancer led to the next leader. */
   leaderAt: Date;
 }
 
-/** Half are kills, and three quarters are no orders. */
+/** Ways of loss in the order in which they are used: half are kills, and a quarter are orderly. */
 const LOSSES: readonly Loss[] = ['killed', 'frozen', 'killed', 'handed over'];
-/** Seconds of work between two losses, and until a node that was killed or frozen is back after its successor leads. */
+/**
+ * Seconds (minimum and maximum) of normal work between two losses, and from the start of a new leader until the killed
+ * or frozen node returns.
+ */
 const WORK_SECONDS = [2, 8] as const;
 const RETURN_SECONDS = [0, 4] as const;
 const REPLACED = { within: 600_000, what: 'the next leader' };
 
-/** Takes the leader of a PostgreSQL cluster away, again and again, always when its standby has what was committed. */
+/**
+ * Removes the leader of a PostgreSQL cluster again and again, each time when its standby has everything that was
+ * committed.
+ */
 export class FailoverDriver {
   readonly done: Failover[] = [];
   private readonly random: SeededRandom;

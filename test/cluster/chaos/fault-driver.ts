@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { PlannedFault } from './fault-plan.js';
 import type { FaultStage } from './faults/fault-kind.js';
 
-/** Does to the replicas and their database what the plan says. */
+/** Applies the planned faults to the replicas and their database. */
 export class FaultDriver {
-  /** Number of faults of each kind, by name; without those that found nothing to break. */
+  /** Number of faults by kind, without those that found nothing to break. */
   readonly done = new Map<string, number>();
   private readonly open = new Set<Promise<void>>();
 
@@ -14,8 +14,8 @@ export class FaultDriver {
   ) {}
 
   /**
-   * Resolves when the plan or its time is over and everything that was broken is whole again. On a machine that does not
-   * keep up with the plan its last faults are left out.
+   * Applies a plan; resolves when the plan or its time is over and everything broken has recovered. If the machine
+   * cannot keep up with the plan, its last faults are omitted.
    */
   async follow(plan: readonly PlannedFault[], lengthMs: number, signal: AbortSignal): Promise<void> {
     const begun = performance.now();

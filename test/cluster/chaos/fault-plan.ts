@@ -2,7 +2,7 @@ import { SeededRandom } from '../../support/seeded-random.js';
 import { FAULT_KINDS } from './faults/all-faults.js';
 import type { Deed, FaultKind } from './faults/fault-kind.js';
 
-/** A fault, when it happens, and to whom: `target` from 0 to 1 chooses among the replicas that are there then. */
+/** Planned fault with its time. `target` (0 to 1) chooses among the replicas that exist at that time. */
 export interface PlannedFault extends Deed {
   kind: FaultKind;
   atMs: number;
@@ -12,7 +12,7 @@ export interface PlannedFault extends Deed {
 const FIRST_MS = 3_000;
 const PAUSE_MS = [1_500, 4_500] as const;
 
-/** Plans what goes wrong, and when. The same seed, length and kinds give the same plan. */
+/** Plans the faults of a trial. The same seed, length and kinds give the same plan. */
 export function faultPlan(seed: number, lengthMs: number, kinds: readonly FaultKind[]): PlannedFault[] {
   const random = new SeededRandom(seed);
   const plan: PlannedFault[] = [];
@@ -24,7 +24,7 @@ export function faultPlan(seed: number, lengthMs: number, kinds: readonly FaultK
   return plan;
 }
 
-/** @throws Error that names a kind which there is not */
+/** Returns the kinds of faults with these names. @throws Error that names an unknown kind */
 export function faultKinds(names: readonly string[]): FaultKind[] {
   if (names.length === 0) return [...FAULT_KINDS];
   return names.map((name) => {

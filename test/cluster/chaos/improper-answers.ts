@@ -1,19 +1,19 @@
 import { type ServiceError, status } from '@grpc/grpc-js';
 
-/** What came back of one request over HTTP. */
+/** Received answer of an HTTP request. */
 export interface HttpAnswer {
   status: number;
   headers: Headers;
   text: string;
 }
 
-/** The balancer's own answers are plain text. */
+/** Pattern of JSON media types. The balancer's own answers are plain text. */
 const JSON_TYPE = /[/+]json/;
 const INTERNAL = /"code":-32603\b/;
 
 /**
- * Why no caller should get such an answer, whatever breaks: an internal error tells nobody whether to try again. What
- * passes is 503 with Retry-After, in every binding of HTTP. `undefined` where the answer is proper.
+ * Returns the reason why no caller may get such an answer under any fault: an internal error does not say if a retry
+ * helps. The proper temporary error is 503 with Retry-After, in every HTTP binding. `undefined` for a proper answer.
  */
 export function impropriety({ status: code, headers, text }: HttpAnswer): string | undefined {
   if (!JSON_TYPE.test(headers.get('content-type') ?? '')) return undefined;
@@ -23,7 +23,10 @@ export function impropriety({ status: code, headers, text }: HttpAnswer): string
   return INTERNAL.test(text) ? said : undefined;
 }
 
-/** The same of what gRPC ended a call with: what passes is UNAVAILABLE, or the caller's own DEADLINE_EXCEEDED. */
+/**
+ * Returns the reason why no caller may get such an error over gRPC: proper are only UNAVAILABLE, and the caller's own
+ * DEADLINE_EXCEEDED.
+ */
 export function grpcImpropriety(error: unknown): string | undefined {
   const { code, details } = error as Partial<ServiceError>;
   if (code !== status.INTERNAL && code !== status.UNKNOWN) return undefined;

@@ -13,10 +13,12 @@ const TALKERS = 2;
 const CANCELERS = 2;
 const THINKERS = 3;
 const TURNS = 3;
-/** A reader drops its connection after so many events at most. */
+/** Maximum number of events after which a reader drops its connection. */
 const LONGEST_READ = 15;
 
-/** Clients that start runs, read streams, hold conversations, ask a model and cancel, each as fast as it is answered. */
+/**
+ * Clients that start runs, read streams, hold conversations, call a model and cancel, each as fast as it gets answers.
+ */
 export class Load {
   private readonly client: PersistentClient;
   private readonly over = new AbortController();
@@ -42,7 +44,7 @@ export class Load {
     ]);
   }
 
-  /** Nothing new is begun; resolves when everything that was has its end, or has had its time. */
+  /** Stops beginning new work; resolves when all begun work has ended, or after the given time. */
   async stop(withinMs: number): Promise<void> {
     this.going = false;
     const timer = setTimeout(() => this.over.abort(), withinMs);

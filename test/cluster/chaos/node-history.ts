@@ -1,15 +1,15 @@
 import type { JsonObject } from '#libs/protocol';
 import type { StoredLog } from '../../support/stored-log.js';
 
-/** What a run's log says of one node. */
+/** History of one node, as the log of a run records it. */
 export interface NodeHistory {
   run: string;
   node: string;
-  /** Of the Message that its agent was called with. */
+  /** Id of the Message to the node's agent. */
   messageId: string | undefined;
-  /** When it was recorded that this Message would be sent, by the database's clock. */
+  /** Time at which the log recorded that this Message would be sent, by the database's clock. */
   sendingAt: Date | undefined;
-  /** When each `node.completed` was recorded. */
+  /** Times at which the log recorded `node.completed`. */
   completedAt: Date[];
 }
 
@@ -21,7 +21,7 @@ interface Note {
   payload?: JsonObject;
 }
 
-/** The nodes of a run; none for a Task that is no run. */
+/** Returns the histories of a run's nodes; an empty list for a Task that is no run. */
 export function nodeHistories({ taskId, events }: StoredLog): NodeHistory[] {
   const nodes = new Map<string, NodeHistory>();
   for (const { json, at } of events) {

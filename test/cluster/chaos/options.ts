@@ -5,26 +5,26 @@ import { faultKinds } from './fault-plan.js';
 
 export interface ChaosOptions {
   minutes: number;
-  /** After so many Tasks that clients were told of the faults are over. */
+  /** Number of Tasks known to clients after which the faults end. */
   tasks: number;
-  /** Clients that only send Messages to an agent which answers at once. */
+  /** Number of clients that only send Messages to an agent which answers at once. */
   messengers: number;
-  /** Of the fault plan. */
+  /** Seed of the fault plan. */
   seed: number;
   replicas: number;
-  /** Names of the kinds of faults; empty: all. */
+  /** Names of the kinds of faults; empty: all kinds. */
   faults: string[];
-  /** With the fault `mixed`: the commit whose version runs beside this one. */
+  /** Commit whose version runs beside this one, with the fault `mixed`. */
   beside: string;
-  /** Own nodes are called over HTTP, through the balancer. */
+  /** True to call local nodes over HTTP, through the balancer. */
   http: boolean;
-  /** With the fault `failover`: after so many leaders the trial is over. */
+  /** Number of lost leaders after which the trial ends, with the fault `failover`. */
   kills: number;
-  /** Instead of faults by chance: a replica is killed at each event of runs with every construct. */
+  /** True to kill a replica at each event of runs with every construct, instead of random faults. */
   eachEvent: boolean;
-  /** With that: of runs with an agent that has tools. */
+  /** True to use runs with an agent that has tools, with `eachEvent`. */
   agents: boolean;
-  /** Only at these of its places; empty: all. */
+  /** Places to kill at, with `eachEvent`; empty: all. */
   places: string[];
 }
 
@@ -52,10 +52,10 @@ npm run chaos -- --each-event [--agents] [--replicas 4] [--places child,whole:12
             that talk by a tool (poet, conversation, critic); on two replicas unless it says otherwise
 --http      NODE_DISPATCH=http: a run's own nodes are called through the balancer`;
 
-/** The fault that needs another PostgreSQL than the others. */
+/** Name of the fault that needs a PostgreSQL cluster instead of a single server. */
 export const FAILOVER = 'failover';
 
-/** @throws Error that says which argument is wrong */
+/** Parses the arguments. @throws Error that names a wrong argument */
 export function readOptions(args: string[]): ChaosOptions {
   const { values } = parseArgs({
     args,
@@ -96,13 +96,15 @@ export function readOptions(args: string[]): ChaosOptions {
   };
 }
 
-/** Returns the kinds of faults of a trial by chance, but the loss of leaders: none where only leaders are lost. */
+/**
+ * Returns the kinds of faults of a random trial, except the loss of leaders; an empty list if only leaders are lost.
+ */
 export function kindsOf({ faults }: Pick<ChaosOptions, 'faults'>): FaultKind[] {
   const others = faults.filter((name) => name !== FAILOVER);
   return faults.length > 0 && others.length === 0 ? [] : faultKinds(others);
 }
 
-/** The command that repeats the trial. */
+/** Returns the command that repeats the trial. */
 export function commandOf({ minutes, seed, replicas, faults, http, kills, ...each }: ChaosOptions): string {
   const dispatch = http ? ['--http'] : [];
   if (each.eachEvent) return ['npm run chaos -- --each-event', ...chosenOf(each, replicas), ...dispatch].join(' ');

@@ -3,12 +3,12 @@ import type { StoredLog } from '../../support/stored-log.js';
 import { nodeHistories } from './node-history.js';
 import type { Takeovers } from './takeovers.js';
 
-/** Number of calls by what was asked: the id of a Message, or the text of a question. */
+/** Number of calls by their key: the id of a Message, or the text of a question. */
 export type CallCounts = ReadonlyMap<string, number>;
 
 /**
- * Returns one sentence for each Message that an agent outside got more often than 1 + the takeovers of the run after it
- * had recorded that it would send it.
+ * Returns one sentence for each Message that a remote agent received more often than allowed: once, and once more for
+ * each takeover of the run after it had recorded that it would send the Message.
  */
 export function overcalledAgents(stored: readonly StoredLog[], sends: CallCounts, takeovers: Takeovers): string[] {
   return stored.flatMap(nodeHistories).flatMap(({ run, node, messageId, sendingAt }) => {
@@ -19,7 +19,9 @@ export function overcalledAgents(stored: readonly StoredLog[], sends: CallCounts
   });
 }
 
-/** How often a model may be asked each question: 1 + the takeovers of the Task that asks it. */
+/**
+ * Limits of the questions to a model: each may be asked once, and once more for each takeover of the Task that asks it.
+ */
 export class QuestionLimits {
   private readonly most = new Map<string, number>();
 
@@ -28,14 +30,17 @@ export class QuestionLimits {
     private readonly takeovers: Takeovers,
   ) {}
 
-  /** Takes a Task into account, which may ask one. */
+  /** Raises the limits for the questions of a Task. */
   raise(log: StoredLog): void {
     const text = questionOf(log);
     if (!this.asked.has(text)) return;
     this.most.set(text, (this.most.get(text) ?? 0) + 1 + (this.takeovers.get(log.taskId)?.length ?? 0));
   }
 
-  /** Returns one sentence for each question that was asked more often, once every Task is taken into account. */
+  /**
+   * Returns one sentence for each question that was asked more often than allowed. Call it after `raise` was called for
+   * every Task.
+   */
   exceeded(): string[] {
     return [...this.asked].flatMap(([text, calls]) => {
       const most = this.most.get(text) ?? 0;
@@ -44,7 +49,7 @@ export class QuestionLimits {
   }
 }
 
-/** Returns the text of the Message that made a Task. */
+/** Returns the text of the Message that created a Task. */
 function questionOf({ events }: StoredLog): string {
   const first = JSON.parse(events[0]?.json ?? '{}') as Partial<Extract<StreamResponse, { task: unknown }>>;
   return first.task?.history?.[0]?.parts.find(({ text }) => text !== undefined)?.text ?? '';

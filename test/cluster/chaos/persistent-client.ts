@@ -10,12 +10,12 @@ const ANSWER_WITHIN_MS = 20_000;
 const SILENCE_MS = 20_000;
 const PAUSE_MS = 100;
 
-/** No answer will come any more: the trial is over. */
+/** Reports that the trial is over, so no answer will arrive any more. */
 export class TrialOver extends Error {
   override readonly name = 'TrialOver';
 }
 
-/** A client that does not give up: what was not answered it asks again, under the same key. */
+/** Client that never gives up: it repeats requests without an answer, under the same idempotency key. */
 export class PersistentClient {
   constructor(
     readonly url: string,
@@ -23,18 +23,18 @@ export class PersistentClient {
     private readonly over: AbortSignal,
   ) {}
 
-  /** Makes a run. */
+  /** Starts a run and returns its id. */
   async startRun(workflow: string, inputs: JsonObject): Promise<string> {
     const { runId } = await this.json<{ runId: string }>(`/api/workflows/${workflow}/runs`, { inputs }, randomUUID());
     return runId;
   }
 
-  /** SendMessage that makes a Task; `messageId` is its key as well. */
+  /** Creates a Task by SendMessage; `messageId` is the idempotency key as well. */
   async begin(path: string, messageId: string, text: string): Promise<Task> {
     return this.ask(path, messageId, text, { returnImmediately: true });
   }
 
-  /** The same, with the Task as it ended. */
+  /** Creates a Task as `begin` does, and returns it once it has ended. */
   async ask(path: string, messageId: string, text: string, configuration: JsonObject = {}): Promise<Task> {
     const params = { message: userText(messageId, text), configuration };
     const { result } = await this.rpc<SendMessageResponse>(path, 'SendMessage', params, messageId);
@@ -42,7 +42,10 @@ export class PersistentClient {
     return result.task;
   }
 
-  /** Sends a follow-up Message until the Task's history has it, and gives the Task in its next waiting or last state. */
+  /**
+   * Sends a follow-up Message until the Task's history contains it. @returns the Task in its next waiting or terminal
+   * state
+   */
   async answer(path: string, taskId: string, messageId: string, text: string): Promise<Task> {
     const message = { ...userText(messageId, text), taskId };
     for (;;) {
@@ -62,7 +65,7 @@ export class PersistentClient {
     return result;
   }
 
-  /** What a JSON-RPC method answers; internal errors are no answer. */
+  /** Returns the answer of a JSON-RPC method. Repeats the call after an internal error. */
   async rpc<T>(path: string, method: string, params: object, key?: string): Promise<RpcReply<T>['body']> {
     for (;;) {
       const body = await this.json<RpcReply<T>['body']>(`/a2a/${path}`, rpcBody(method, params), key);
@@ -71,7 +74,7 @@ export class PersistentClient {
     }
   }
 
-  /** Reads events after a sequence, at most `limit` of them, until the stream ends or breaks. */
+  /** Yields events after a sequence number, at most `limit` of them, until the stream ends or breaks. */
   async *events<T>(path: string, body: object | undefined, after: number, limit: number): AsyncGenerator<Frame<T>> {
     const reader = await SseReader.open<T>(`${this.url}${path}`, {
       method: body === undefined ? 'GET' : 'POST',
@@ -101,7 +104,7 @@ export class PersistentClient {
     if (this.over.aborted) throw new TrialOver();
   }
 
-  /** The body of a 2xx; asks again after anything that may pass. */
+  /** Returns the body of a successful answer; retries after temporary failures. */
   private async json<T>(path: string, body: object, key?: string): Promise<T> {
     for (;;) {
       const reply = await this.once(path, body, key).catch(() => undefined);

@@ -7,7 +7,10 @@ interface LoggedError {
   err?: { type?: string; message?: string; code?: string; stack?: string };
 }
 
-/** What the replicas of a trial logged as errors, by what it says. An outage is none: every line is worth a look. */
+/**
+ * Errors in the logs of a trial's replicas, grouped by their text. Outages are not logged as errors, so every entry
+ * deserves a look.
+ */
 export class ReplicaErrors {
   private readonly replicas: Pick<Parley, 'logs'>[] = [];
 
@@ -15,7 +18,7 @@ export class ReplicaErrors {
     this.replicas.push(replica);
   }
 
-  /** One entry for each kind of error: how often, and the first of them whole. */
+  /** Returns one text for each kind of error: the number, and the first entry in full. */
   kinds(): string[] {
     const kinds = new Map<string, { count: number; first: string }>();
     for (const line of this.replicas.flatMap(({ logs }) => logs().split('\n'))) {

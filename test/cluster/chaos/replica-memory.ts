@@ -3,7 +3,7 @@ import type { Parley } from '../../support/parley.js';
 
 const SAMPLE_MS = 500;
 
-/** The memory of one replica's life, in bytes. */
+/** Memory of one replica from its start to its end, in bytes. */
 export interface MemoryOfLife {
   pid: number;
   seconds: number;
@@ -12,7 +12,10 @@ export interface MemoryOfLife {
   end: number;
 }
 
-/** Resident memory of every replica from its start to its end. Zeros where the system has no /proc. */
+/**
+ * Samples the resident memory of every replica from its start to its end. The values are zero if the system has no
+ * /proc.
+ */
 export class ReplicaMemory {
   private readonly lives = new Map<number, { from: number; until?: number; samples: number[] }>();
   private readonly timer = setInterval(() => this.sample(), SAMPLE_MS);
@@ -26,7 +29,7 @@ export class ReplicaMemory {
     if (life) life.until = performance.now();
   }
 
-  /** Ends the sampling. */
+  /** Ends the sampling. @returns the values of all replicas */
   stop(): MemoryOfLife[] {
     clearInterval(this.timer);
     return [...this.lives].map(([pid, { from, until = performance.now(), samples }]) => ({

@@ -11,23 +11,23 @@ const SHOWN = 10;
 
 export interface Trial {
   log: ClientLog;
-  /** Number of faults of each kind. */
+  /** Number of faults by kind. */
   faults: ReadonlyMap<string, number>;
   failovers: readonly Failover[];
   /** Number of Tasks in the database. */
   tasks: number;
-  /** The longest that a Task took with a leader there, in milliseconds. */
+  /** Maximum time that a Task took while there was a leader, in milliseconds. */
   settledMs: number;
   lives: readonly MemoryOfLife[];
-  /** What the replicas logged as errors. */
+  /** Errors that the replicas logged. */
   errors: readonly string[];
   verdict: Verdict;
   takeovers: Takeovers;
-  /** Calls of the model, by the question. */
+  /** Number of calls of the model, by the question. */
   asked: CallCounts;
 }
 
-/** What the trial came to, for a reader at a terminal. */
+/** Returns the report of a random trial, as text for a terminal. */
 export function report({ log, faults, failovers, lives, errors, verdict, ...calls }: Trial): string {
   const count = (kind: string) => String(log.tasks.filter((told) => told.kind === kind).length);
   return [
@@ -57,7 +57,7 @@ function callsOf({ takeovers, asked }: Pick<Trial, 'takeovers' | 'asked'>): stri
   return `Claims were taken over ${taken} times; a model was asked ${asked.size} questions in ${calls} calls.`;
 }
 
-/** What kills at every event came to. */
+/** Returns the report of a trial that kills at every event. */
 export function eventReport({ scenarios, kills, calls, problems }: TrialResult, called = 'agents'): string {
   const rows = scenarios.map(({ name, events, runs, hits }) => [name, ...[events, runs, hits].map(String)]);
   return [
@@ -67,13 +67,13 @@ export function eventReport({ scenarios, kills, calls, problems }: TrialResult, 
   ].join('\n\n');
 }
 
-/** The same of agents with tools. */
+/** Returns the report of a trial that kills at every event of agents with tools. */
 export function agentReport({ counts: { calls, repeated, asked }, ...result }: AgentTrialResult): string {
   const told = `Of ${calls} calls ${repeated} were cut off and made again; ${asked} questions were asked about that.`;
   return `${eventReport(result, 'tools')}\n\n${told}`;
 }
 
-/** Seconds without a leader by how it was lost, and the longest that a Task then took. */
+/** Returns a table with the seconds without a leader by the way of loss, and the maximum time that a Task took. */
 function failoverTable(failovers: readonly Failover[], settledMs: number): string {
   const settled = settledMs / 1000;
   const rows = (['killed', 'frozen', 'handed over'] satisfies Loss[]).map((loss) => {

@@ -12,14 +12,15 @@ const PAUSE_MS = 150;
 
 /**
  * Callers that send plain Messages with the official SDK's client and wait for the answer: over JSON-RPC through the
- * balancer, and over gRPC to each replica. What gets no answer is not sent again: the next Message is a new one.
+ * balancer, and over gRPC to each replica. A Message without an answer is not sent again; the next Message is a new
+ * one.
  */
 export class SdkCallers {
   private going = true;
   private readonly leaving = new AbortController();
   private readonly done: Promise<unknown>;
 
-  /** @param grpc the replicas that are called over gRPC; they must live as long as this */
+  /** @param grpc replicas to call over gRPC; they must live as long as this object */
   constructor(
     balancer: string,
     grpc: readonly string[],
@@ -30,7 +31,7 @@ export class SdkCallers {
     this.done = Promise.all(callers.map(([url, transport]) => this.call(url, transport)));
   }
 
-  /** Resolves when every Message has its answer, or has had its time. */
+  /** Resolves when every Message has its answer, or after the given time. */
   async stop(withinMs: number): Promise<void> {
     this.going = false;
     const timer = setTimeout(() => this.leaving.abort(), withinMs);
@@ -73,7 +74,7 @@ export class SdkCallers {
     return factory.createFromUrl(base, '.well-known/agent-card.json');
   }
 
-  /** Looks at every answer before the SDK makes an error of it. */
+  /** Checks every response before the SDK converts it to an error. */
   private async fetch(...call: Parameters<typeof fetch>): Promise<Response> {
     const response = await fetch(...call);
     const answer: HttpAnswer = {

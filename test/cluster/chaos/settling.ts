@@ -2,8 +2,8 @@ import type { StoredLog } from '../../support/stored-log.js';
 import type { Failover } from './failover-driver.js';
 
 /**
- * How long a Task took until its last event with a leader that had lasted: since it was made, or since the last leader
- * before its end, whichever came later. 0 where it ended while there was none.
+ * Returns the time from a Task's creation, or from the last new leader before its last event if that is later, to this
+ * event. 0 if the Task ended while there was no leader.
  */
 export function settlingMs({ events }: Pick<StoredLog, 'events'>, failovers: readonly Failover[]): number {
   const [made, ended] = [Date.parse(events[0]?.at ?? ''), Date.parse(events.at(-1)?.at ?? '')];

@@ -6,21 +6,21 @@ import { type Api, echo, external, input, linear, output, ruled, script } from '
 
 const NODE_MS = 120;
 
-/** What the load works with: workflows, agent paths below `/a2a`, and agents outside that log every Message they get. */
+/** Workflows and agents that the load uses: names, paths below `/a2a`, and remote agents that log every Message. */
 export interface Stage {
-  /** The name of a workflow of ten nodes. */
+  /** Name of a workflow with ten nodes. */
   run: string;
-  /** The name of one whose runs nobody holds for a while. */
+  /** Name of a workflow whose runs are parked for a while. */
   parked: string;
-  /** An agent that answers in many events. */
+  /** Path of an agent that answers with many events. */
   talkative: string;
-  /** An agent that asks twice before it completes. */
+  /** Path of an agent that asks twice before it completes. */
   patient: string;
-  /** An agent that takes half a second. */
+  /** Path of an agent that takes half a second. */
   slow: string;
-  /** An agent that answers at once. */
+  /** Path of an agent that answers at once. */
   quick: string;
-  /** An agent that asks a model which takes its time. */
+  /** Path of an agent whose model takes some time. */
   thoughtful: string;
   agents: FakeAgent[];
 }
@@ -61,7 +61,10 @@ export async function setStage(api: Api): Promise<Stage> {
   };
 }
 
-/** Agents that answer whole, agents that stream, and own nodes, in two branches that meet. */
+/**
+ * Creates ten nodes in two branches that meet: remote agents that answer without a stream, remote agents that stream,
+ * and local nodes.
+ */
 function tenNodes(whole: string, streaming: string) {
   const own = (id: string) => script(id, { status: 'working' }, { sleep: NODE_MS }, { complete: id });
   const called = (id: string, url: string) => external(id, url, { prompt: `${id} of {{in}}`, timeout: 120 });
@@ -82,7 +85,7 @@ function tenNodes(whole: string, streaming: string) {
   };
 }
 
-/** Asks somebody who never answers, and goes on with an agent that is called once. */
+/** Creates nodes that ask a person who never answers, and then call an agent once. */
 function unanswered(url: string) {
   const onWait = { deadline: '2s', default: 'nobody' };
   const gate = { id: 'gate', type: 'human', config: { prompt: '{{in}}?' }, onWait };

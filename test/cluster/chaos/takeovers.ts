@@ -1,19 +1,19 @@
 import type { TestDatabase } from '../../support/postgres.js';
 
-/** When the claim of a Task went to another execution. */
+/** Transfer of a Task's claim to another execution. */
 interface Takeover {
-  /** By the database's clock. */
+  /** Time of the transfer, by the database's clock. */
   at: Date;
-  /** The process that had the Task, where a session of it still held its lock then. */
+  /** Process id of the previous owner, if its session still held its lock at that time. */
   fromPid: number | null;
 }
 
-/** The takeovers of each Task in the order of their times, by its id. */
+/** Takeovers of each Task in the order of their times, by the Task's id. */
 export type Takeovers = ReadonlyMap<string, readonly Takeover[]>;
 
 /**
- * Has the database write down from now on when a claim is taken over, taken again after it was given back, or renewed for
- * another execution by the same replica: each of them may repeat what was under way. May be called again.
+ * Makes the database record from now on when a claim is taken over, taken again after its release, or renewed for
+ * another execution by the same replica: each of these may repeat work in progress. May be called repeatedly.
  */
 export async function watchTakeovers(query: TestDatabase['query']): Promise<void> {
   await query(
@@ -37,7 +37,7 @@ export async function watchTakeovers(query: TestDatabase['query']): Promise<void
     EXECUTE FUNCTION chaos_note_takeover()`);
 }
 
-/** Reads what was written down. */
+/** Returns the recorded takeovers. */
 export async function takeovers(query: TestDatabase['query']): Promise<Takeovers> {
   const rows = await query<Takeover & { id: string }>(
     'SELECT task_id AS id, at, from_pid AS "fromPid" FROM chaos_takeover ORDER BY at',
@@ -45,16 +45,18 @@ export async function takeovers(query: TestDatabase['query']): Promise<Takeovers
   return Map.groupBy(rows, ({ id }) => id);
 }
 
-/** A time in which others may take the Tasks of a process that lives. */
+/** Period in which other replicas may take over the Tasks of a living process. */
 export interface BrokenTime {
   from: Date;
-  /** Absent: to the end. */
+  /** End of the period; absent: it does not end. */
   until?: Date;
 }
 
 /**
- * Returns one sentence for each Task that was taken from a replica which lived and which no fault had stopped or cut off.
- * @param broken by the process: from when on it was killed, told to end, stopped or cut off, and how long without sessions
+ * Returns one sentence for each Task that was taken over from a living replica which no fault had suspended or
+ * disconnected.
+ * @param broken periods by process id: from when the process was killed, terminated, suspended or disconnected, and how
+ * long it had no sessions
  */
 export function thefts(taken: Takeovers, broken: ReadonlyMap<number, readonly BrokenTime[]>): string[] {
   return [...taken].flatMap(([taskId, times]) =>

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { JsonObject } from '#libs/protocol';
 import { FakeLlm } from '../../support/fake-llm.js';
 
-/** Milliseconds that an answer takes: long enough for a claim to be lost meanwhile. */
+/** Minimum milliseconds of an answer: long enough for a claim to be lost meanwhile. */
 const LEAST_MS = 200;
 const MOST_MS = 6_000;
 
@@ -11,9 +11,9 @@ interface Said {
   content: string;
 }
 
-/** A model that takes its time, and counts how often it was asked each question. */
+/** Model that takes some time, and counts how often it was asked each question. */
 export class ThinkingModel {
-  /** Number of calls by the text that was asked. */
+  /** Number of calls by the text of the question. */
   readonly asked = new Map<string, number>();
 
   private constructor(private readonly llm: FakeLlm) {
@@ -24,7 +24,7 @@ export class ThinkingModel {
     return new ThinkingModel(await FakeLlm.start());
   }
 
-  /** What replicas need to know of it. */
+  /** Environment by which replicas find the model. */
   get env(): Record<string, string> {
     return { LLM_BASE_URL: this.llm.url, LLM_MODEL: 'm' };
   }

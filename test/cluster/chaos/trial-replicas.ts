@@ -8,12 +8,12 @@ import type { ReplicaErrors } from './replica-errors.js';
 import type { ReplicaMemory } from './replica-memory.js';
 import type { BrokenTime } from './takeovers.js';
 
-/** Milliseconds by which the clock of a replica is off. */
+/** Milliseconds by which the clock of a replica may be shifted. */
 export const SHIFTS_MS = [-30_000, -300, 300, 30_000];
-/** What does not start for so long never will: a safety net. */
+/** Milliseconds after which a replica that has not started counts as failed. */
 const UNSTARTABLE_MS = 120_000;
 
-/** Milliseconds after which a replica that has lost its sessions has new ones, on the busiest machine. */
+/** Milliseconds within which a replica has replaced its lost sessions, even on a very busy machine. */
 const RECONNECTED_MS = 5_000;
 
 export interface TrialReplicasOptions {
@@ -21,26 +21,32 @@ export interface TrialReplicasOptions {
   replicas: number;
   env: Record<string, string>;
   random: SeededRandom;
-  /** True if the clocks of replicas are off, from their start on. */
+  /** True if the clocks of replicas are shifted from the start. */
   clocks: boolean;
-  /** True if there is a link to cut before the database of each replica, and before the replica itself. */
+  /**
+   * True if there are links that can be cut: between each replica and its database, and between the replica and its
+   * callers.
+   */
   links: boolean;
-  /** The main file of another version: all replicas run it at first. */
+  /** Main file of another version, which all replicas run at first. */
   earlier: string | undefined;
   memory: ReplicaMemory;
   errors: ReplicaErrors;
   say(line: string): void;
 }
 
-/** The links of one replica that may be cut. */
+/** Links of one replica that can be cut. */
 interface ReplicaLinks {
   database: OneWayLink;
   callers: OneWayLink;
 }
 
-/** The replicas of a trial: which of them may be broken now, and what each of them has of its own. */
+/** Replicas of a trial: their clocks and links, and which of them may be broken now. */
 export class TrialReplicas {
-  /** By the process: from when on it was killed, told to end, stopped or cut off, and the times after it lost its sessions. */
+  /**
+   * Periods by process id in which its Tasks may be taken over: from when it was killed, terminated, suspended or
+   * disconnected, and after it lost its sessions.
+   */
   readonly broken = new Map<number, BrokenTime[]>();
   private readonly disturbed = new Set<Parley>();
   private readonly clocks = new Map<number, ShiftedClock>();
@@ -69,7 +75,7 @@ export class TrialReplicas {
     return this.running;
   }
 
-  /** Returns one that is not disturbed: somebody is left who can work. */
+  /** Returns a replica that no fault disturbs, so that at least one can work. */
   awake(target: number): Parley {
     const awake = this.cluster.replicas.filter((replica) => !this.disturbed.has(replica));
     const chosen = awake[Math.floor(target * awake.length)];
@@ -78,8 +84,8 @@ export class TrialReplicas {
   }
 
   /**
-   * Disturbs one for a while; later faults choose others meanwhile.
-   * @returns false where fewer than two would be left
+   * Disturbs a replica for a while. Later faults choose other replicas meanwhile.
+   * @returns false if fewer than two undisturbed replicas would be left
    */
   async disturb(target: number, work: (victim: Parley) => Promise<void>): Promise<boolean> {
     if (this.disturbed.size + 2 > this.cluster.replicas.length) return false;
@@ -94,7 +100,7 @@ export class TrialReplicas {
     return true;
   }
 
-  /** Starts one more, again and again as a supervisor does: while its database is away it cannot. */
+  /** Starts one more replica. Retries as a supervisor does, since the start fails while the database is unreachable. */
   async start(): Promise<Parley> {
     const begun = performance.now();
     for (;;) {
@@ -122,12 +128,12 @@ export class TrialReplicas {
     this.forget(victim);
   }
 
-  /** Returns the clock of a replica; undefined where all have the machine's. */
+  /** Returns the clock of a replica; undefined if replicas use the machine's clock. */
   clockOf({ pid }: Parley): ShiftedClock | undefined {
     return this.clocks.get(pid);
   }
 
-  /** Returns the links of a replica; undefined where it has none. */
+  /** Returns the links of a replica; undefined if it has none. */
   linksOf({ pid }: Parley): ReplicaLinks | undefined {
     return this.links.get(pid);
   }
@@ -136,7 +142,7 @@ export class TrialReplicas {
     return this.ofEarlier.has(pid);
   }
 
-  /** Has the next replicas that start run this version, or the earlier one. */
+  /** Sets the version of the replicas that start from now on: this one or the earlier one. */
   chooseVersion(earlier: boolean): void {
     this.isEarlierNext = earlier && this.options.earlier !== undefined;
   }
@@ -147,7 +153,10 @@ export class TrialReplicas {
     for (const clock of this.clocks.values()) clock.remove();
   }
 
-  /** Notes that PostgreSQL ends the sessions of one: others take its Tasks where it has no new one after 0.3 s. */
+  /**
+   * Records that PostgreSQL ends the sessions of a replica: others may take over its Tasks if it has no new session
+   * after 0.3 s.
+   */
   noteSessionsLost({ pid }: Parley): void {
     const from = new Date();
     this.noteTime(pid, { from, until: new Date(from.getTime() + RECONNECTED_MS) });
@@ -185,7 +194,7 @@ export class TrialReplicas {
     }
   }
 
-  /** Returns a replica as its callers see it: behind a link. */
+  /** Returns a replica with the URL of the link through which its callers reach it. */
   private async linked(replica: Parley, database: OneWayLink): Promise<Parley> {
     const callers = await this.relay!.linkTo(replica.url);
     this.links.set(replica.pid, { database, callers });

@@ -8,7 +8,7 @@ import type { ClusterDatabase } from '../../support/replica-cluster.js';
 
 const ANSWER_MS = 60_000;
 
-/** The PostgreSQL of a trial: one that crashes and comes back, or two that take each other's place. */
+/** PostgreSQL of a trial: a single server that crashes and returns, or two that replace each other as the leader. */
 export class TriedDatabase implements ClusterDatabase {
   private readonly pool: pg.Pool;
 
@@ -21,8 +21,8 @@ export class TriedDatabase implements ClusterDatabase {
   }
 
   /**
-   * @param options of a single server (see OwnPostgres)
-   * @throws NoClusterHere where a fail-over is wanted and cannot be had
+   * @param options options of a single server (see OwnPostgres)
+   * @throws NoClusterHere if a cluster is requested and not possible
    */
   static async start(
     failover: boolean,
@@ -39,7 +39,10 @@ export class TriedDatabase implements ClusterDatabase {
     return new TriedDatabase(patroni.url, undefined, patroni);
   }
 
-  /** Runs one statement that only reads, or may run twice, and gives its rows; waits where nobody answers. */
+  /**
+   * Executes a statement that only reads, or may run twice, and returns its rows. Retries while the database is
+   * unreachable.
+   */
   readonly query = async <T extends object = Record<string, unknown>>(
     sql: string,
     values: unknown[] = [],

@@ -10,36 +10,36 @@ import { settlingMs } from './settling.js';
 import { type BrokenTime, type Takeovers, thefts } from './takeovers.js';
 
 const LATE_MS = 60_000;
-/** Of an event of a Task that is stuck. */
+/** Maximum characters that are shown of an event of a stuck Task. */
 const SHOWN_CHARACTERS = 400;
 
-/** Each with one sentence for every breach of a promise; all empty where every promise was kept. */
+/** Breaches of promises by kind, one sentence each. All lists are empty if every promise was kept. */
 export interface Verdict {
-  /** What a client was told, and the database does not know. */
+  /** Facts that a client knows and that the database does not contain. */
   lost: string[];
-  /** Work that was done, events that were told, or Messages that were taken twice. */
+  /** Work that was done twice, events that were reported twice, and Messages that were accepted twice. */
   doubled: string[];
-  /** What nobody finished in time. */
+  /** Tasks that did not end in time. */
   stuck: string[];
-  /** Logs and streams that are not 1..n. */
+  /** Logs and streams whose sequences are not 1..n. */
   reordered: string[];
-  /** What failed although nothing in it fails. */
+  /** Tasks that failed although nothing in them fails. */
   failed: string[];
-  /** Internal errors, which no caller shall get. */
+  /** Internal errors, which no caller may get. */
   internal: string[];
-  /** Tasks that a replica claims and nobody executes. */
+  /** Tasks that a replica claims but does not execute. */
   idle: string[];
-  /** Parked Tasks whose time has come long ago. */
+  /** Parked Tasks that were due long ago. */
   asleep: string[];
-  /** Tasks that took longer than a minute of time with a leader; none where PostgreSQL has no leaders. */
+  /** Tasks that took longer than a minute while there was a leader; empty if PostgreSQL has no leaders. */
   late: string[];
-  /** Calls of an agent or a model beyond one, and one more for each takeover of the Task that makes them. */
+  /** Calls of an agent or a model beyond the first one and one more for each takeover of the calling Task. */
   overcalled: string[];
-  /** Tasks that were taken from a replica which lived, and which no fault had stopped or cut off. */
+  /** Tasks that were taken over from a living replica which no fault had suspended or disconnected. */
   stolen: string[];
 }
 
-/** What there is to compare with the database. */
+/** Observations of a trial that are compared with the database. */
 export interface Evidence {
   log: ClientLog;
   agents: readonly FakeAgent[];
@@ -47,23 +47,23 @@ export interface Evidence {
   asleep: readonly string[];
   failovers: readonly Failover[];
   takeovers: Takeovers;
-  /** When others may take the Tasks of each process. */
+  /** Periods in which other replicas may take over the Tasks of each process. */
   broken: ReadonlyMap<number, readonly BrokenTime[]>;
-  /** Calls of the model, by the question. */
+  /** Number of calls of the model, by the question. */
   asked: CallCounts;
 }
 
-/** Compares what clients and agents saw with what the database has, which is read in pages: it may be more than fits. */
+/** Compares the observations of clients and agents with the database, page by page, since it may exceed the memory. */
 export class Judge {
   /** Number of Tasks in the database. */
   tasks = 0;
-  /** The longest that a Task took with a leader there (see settlingMs), in milliseconds. */
+  /** Maximum time that a Task took while there was a leader (see settlingMs), in milliseconds. */
   settledMs = 0;
   private readonly verdict: Verdict;
   private readonly told: Map<string, Told[]>;
   private readonly sends: Map<string | undefined, FakeCall[]>;
   private readonly sendCounts: CallCounts;
-  /** What made a Task: Messages, at agents. */
+  /** Tasks by what created them: a Message at an agent. */
   private readonly made = new Map<string, number>();
   private readonly questions: QuestionLimits;
 
@@ -90,7 +90,7 @@ export class Judge {
     };
   }
 
-  /** Looks at some Tasks, each once. */
+  /** Checks some Tasks. Each Task is passed once. */
   compare(stored: readonly StoredLog[]): void {
     const { failovers, takeovers } = this.evidence;
     const { verdict } = this;
@@ -109,7 +109,7 @@ export class Judge {
     verdict.overcalled.push(...overcalledAgents(stored, this.sendCounts, takeovers));
   }
 
-  /** Returns what came of it, once every Task of the database was compared. */
+  /** Returns the verdict. Call it after every Task of the database was compared. */
   conclude(): Verdict {
     const { verdict } = this;
     for (const told of [...this.told.values()].flat()) {
@@ -187,7 +187,7 @@ function userMessages({ events }: StoredLog): string[] {
   });
 }
 
-/** Says as much of a Task without an end as its row and log know: the trial's database is gone afterwards. */
+/** Describes a Task that has not ended by its row and log, since the trial's database is removed afterwards. */
 function stuckAt({ taskId, agent, state, claimed, events }: StoredLog): string {
   const held = claimed ? 'claimed by a replica' : 'claimed by no replica';
   const ends = events

@@ -18,35 +18,35 @@ import { ClientLog } from '../chaos/client-log.js';
 import { PersistentClient } from '../chaos/persistent-client.js';
 
 const PAUSE_MS = 50;
-/** More events than a script has. */
+/** Number that exceeds the events of any script. */
 const ALL = 1_000;
 
 export interface DoorCallOptions {
   agent: MortalAgent;
   /** Path of the registered agent. */
   path: string;
-  /** First word of the Message, by which the agent knows the Task. */
+  /** First word of the Message, by which the agent identifies the Task. */
   about: string;
-  /** Number of events that the agent says until `release()`. */
+  /** Number of events that the agent sends before `release()`. */
   said: number;
-  /** Answer to the question of Parley about a lost Task. */
+  /** Answer to Parley's question about a lost Task. */
   decision?: 'resend' | 'fail';
 }
 
-/** How strictly the logs of the caller and the agent are compared. */
+/** Strictness of the comparison of the caller's events with the agent's notes. */
 export type ResultMode = 'exact' | 'merged' | 'repeated';
 
-/** Events of a Task as its caller saw them, and as the agent noted them. */
+/** Events of a Task as its caller received them, and as the agent noted them. */
 export interface DoorResult {
   about: string;
   state: string | undefined;
-  /** Texts of the Messages that the agent got. */
+  /** Texts of the Messages that the agent received. */
   heard: (string | undefined)[];
   problems: string[];
 }
 
 /**
- * A caller of a registered agent that streams through a balancer, resumes by its cursor as often as the stream breaks, and
+ * Caller of a registered agent. It streams through a balancer, resumes from its cursor whenever the stream breaks, and
  * answers each question.
  */
 export class DoorCall {
@@ -64,7 +64,7 @@ export class DoorCall {
     readonly options: DoorCallOptions,
   ) {}
 
-  /** Sends the Message to a replica, and streams through the balancer from then on. */
+  /** Sends the Message to a replica, then streams through the balancer. */
   async begin(replica: string): Promise<void> {
     const { agent, about, said, path } = this.options;
     agent.allow({ [about]: said });
@@ -74,7 +74,7 @@ export class DoorCall {
     this.over.catch(() => undefined);
   }
 
-  /** Resolves when the agent has said what it may, and the caller has seen it. */
+  /** Resolves when the agent has sent its allowed events, and the caller has received them. */
   async reached(query: TestDatabase['query']): Promise<void> {
     const { about, said } = this.options;
     let rows: { id: string | null }[] = [];
@@ -92,7 +92,7 @@ export class DoorCall {
     );
   }
 
-  /** Lets the agent say one more event. Resolves when the caller has seen it. */
+  /** Allows the agent one more event. Resolves when the caller has received it. */
   async sayNext(): Promise<void> {
     const { agent, about, said } = this.options;
     agent.allow({ [about]: said + 1 });
@@ -102,7 +102,7 @@ export class DoorCall {
     });
   }
 
-  /** Lets the agent say everything, and the caller answer. */
+  /** Allows the agent all events, and lets the caller answer questions. */
   release(): void {
     const { agent, about } = this.options;
     this.pausedAt = undefined;
@@ -111,8 +111,9 @@ export class DoorCall {
   }
 
   /**
-   * Resolves with the end.
-   * @param mode `merged`: the agent may have said events while Parley was not connected; `repeated`: it may have said all again
+   * Resolves with the result when the Task has ended.
+   * @param mode `merged`: the agent may have sent events while Parley was not connected; `repeated`: the agent may have
+   * sent everything again
    */
   async result(query: TestDatabase['query'], mode: ResultMode = 'exact'): Promise<DoorResult> {
     const isMerged = mode !== 'exact';
@@ -133,7 +134,7 @@ export class DoorCall {
     return { about, state: log.state, heard, problems };
   }
 
-  /** Lets the caller answer, and the agent say no more than `count` events. */
+  /** Lets the caller answer questions, and limits the agent to `count` events. */
   pauseAt(count: number): void {
     const { agent, about } = this.options;
     this.pausedAt = count;
@@ -151,7 +152,7 @@ export class DoorCall {
     return this.options.agent.notes(this.options.about);
   }
 
-  /** Returns what the agent said, as the caller saw it. */
+  /** Returns the events that came from the agent, as the caller received them. */
   outlines(isMerged = false): string[] {
     return this.frames.flatMap(({ event }) => outlineOfHeard(event, isMerged));
   }

@@ -10,10 +10,10 @@ import { range } from '../../support/sse.js';
 import { unique } from '../../support/workflow.js';
 import { DoorCall, type DoorCallOptions } from './door-call.js';
 
-/** Every number of events that the agent may have said when something is killed. */
+/** Possible numbers of events that the agent has sent when something is killed. */
 const POINTS = range(0, SCRIPT.length);
 
-/** Two replicas behind a balancer on a database that can be cut off, and an agent of each kind. */
+/** Two replicas behind a balancer, on a database that can be cut off, and one agent of each kind. */
 export class DoorTrial {
   private readonly calls: DoorCall[] = [];
 
@@ -21,9 +21,9 @@ export class DoorTrial {
     readonly database: TestDatabase,
     readonly link: DatabaseLink,
     readonly cluster: ReplicaCluster,
-    /** Agent whose Tasks survive. */
+    /** Agent that keeps its Tasks over a restart. */
     readonly surviving: MortalAgent,
-    /** Agent that keeps its Tasks in memory. */
+    /** Agent that keeps its Tasks in memory only. */
     readonly forgetful: MortalAgent,
   ) {}
 
@@ -53,7 +53,7 @@ export class DoorTrial {
     return `agents/${(await openDoor(this.cluster.balancer.url, agent.url, { policy })).name}`;
   }
 
-  /** Begins a Task for each number of events, all at one replica, and waits until the agent has said them. */
+  /** Begins a Task for each number of events, all at one replica, and waits until the agent has sent the events. */
   async beginAll(
     replica: Parley,
     options: Omit<DoorCallOptions, 'about' | 'said'>,

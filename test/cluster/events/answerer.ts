@@ -7,7 +7,7 @@ interface Page {
   items?: { runId: string; node: string; instance: string }[];
 }
 
-/** A person who answers what stands in the inbox, whatever becomes of the replicas. */
+/** Person who answers the questions in the inbox, while replicas are killed. */
 export class Answerer {
   private readonly stopped = new AbortController();
   private readonly working: Promise<void>;

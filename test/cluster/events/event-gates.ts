@@ -3,14 +3,14 @@ import type { TestDatabase } from '../../support/postgres.js';
 import { until } from '../../support/until.js';
 
 /**
- * When a replica is killed: `after` an event has been committed, as fast as can be; or `before` the next one is, with all
- * done that a process does in between.
+ * Moment of a kill: as soon as possible `after` the commit of an event, or right `before` the commit of the next one,
+ * when the process has done everything in between.
  */
 export type Moment = 'after' | 'before';
 
 export const MOMENTS: readonly Moment[] = ['after', 'before'];
 
-/** Of advisory locks: no other one of the service has it. */
+/** Key of the advisory locks of the gates. The service uses no lock with this key. */
 const LOCKS = 4_711;
 
 const TRIGGER = `
@@ -30,17 +30,20 @@ const TRIGGER = `
   END $$;
   CREATE TRIGGER event_gate BEFORE INSERT ON task_log FOR EACH ROW EXECUTE FUNCTION event_gate();`;
 
-/** Who has come to a gate: the process id of a replica. */
+/** Replica that has arrived at a gate, by its process id. */
 export interface Comer {
   pid: number;
   /**
-   * Lets whoever comes next pass, and whoever else waits at the gate; this one is taken for dead: it is sent away, and its
-   * events are not written.
+   * Lets the next writer pass, and all others that wait. The replica that arrived is taken for dead: its session is
+   * ended, and its events are not written.
    */
   open(): Promise<void>;
 }
 
-/** Holds up, in the database, the writer of a certain event of a certain agent's Task, or tells of it. */
+/**
+ * Stops, in the database, the writer of a certain event of a certain agent's Task, or reports the event after its
+ * commit.
+ */
 export class EventGates {
   private readonly told = new Map<number, number>();
   private keys = 0;
@@ -65,8 +68,9 @@ export class EventGates {
   }
 
   /**
-   * @param agent path of an agent with one Task that is yet to come, or goes on; `A of B`: as in `Scenario.watched`
-   * @returns who waits until somebody has come, or `isOver`
+   * Sets up a gate.
+   * @param agent path of an agent with one future or active Task; `A of B` as in `Scenario.watched`
+   * @returns the function that waits until a replica has arrived, or `isOver` is true
    */
   async put(
     agent: string,
@@ -114,7 +118,7 @@ export class EventGates {
   }
 }
 
-/** A session's name holds its process id: `parley:PID:replica`. */
+/** Returns the process id in the name of a session, as in `parley:PID:replica`. */
 function pidOf(name: string): number {
   return Number(name.split(':')[1]);
 }

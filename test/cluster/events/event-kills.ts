@@ -8,30 +8,30 @@ import { type Comer, EventGates, type Moment } from './event-gates.js';
 import { endOf, insistently } from './insistently.js';
 import type { Scenario } from './scenarios.js';
 
-/** Other replicas were killed as well, and start again: a safety net. */
+/** Time limit for the start of a replica, while other replicas are killed as well. */
 const START_MS = 180_000;
 
-/** A run that was not disturbed. */
+/** Run that was not disturbed. */
 export interface Whole {
   scenario: Scenario;
-  /** Of the Task that is counted. */
+  /** Number of events of the watched Task. */
   events: number;
   run: Run;
   about: string;
 }
 
-/** One that was. */
+/** Run whose replica was to be killed. */
 export interface Disturbed {
   scenario: Scenario;
   sequence: number;
   moment: Moment;
   about: string;
   run: Run;
-  /** Whether its replica was killed for it; another kill may have come first. */
+  /** True if the replica was killed at the place of this run; false if another kill was first. */
   isHit: boolean;
 }
 
-/** Begins runs, and kills the replica that has written a certain event of one, or is about to write the next. */
+/** Begins runs, and kills the replica that has written a certain event of a run, or is about to write the next one. */
 export class EventKills {
   kills = 0;
   private begun = 0;
@@ -82,7 +82,7 @@ export class EventKills {
     return { workflow, about, prepared: (await scenario.prepare?.(api, workflow, about)) ?? '' };
   }
 
-  /** @returns whether it lived until then */
+  /** Kills the replica. @returns true if it was still alive */
   private async kill({ pid, open }: Comer): Promise<boolean> {
     const { cluster } = this.stage;
     await until(() => cluster.replicas.length >= 2, { within: START_MS, what: 'another replica' });

@@ -1,11 +1,11 @@
 import type { JsonObject } from '#libs/protocol';
 import { external, type Workflow } from '../../support/workflow.js';
 
-/** Keys of the language beside those of every node. */
+/** Node of a workflow, with any members of the language. */
 type Node = { id: string; type: string; config?: JsonObject; [key: string]: unknown };
 type Edge = { from: string; to: string; [key: string]: unknown };
 
-/** A node that calls an agent outside with its name and what the run is called. */
+/** Creates a node that calls a remote agent with a text that contains the node's id and the name of the run. */
 function called(url: string, id: string, keys: object = {}, said = id): Node {
   return { ...external(id, url, { prompt: `${said} of {{in}}` }), ...keys };
 }
@@ -20,17 +20,17 @@ function workflow(name: string, nodes: Node[], edges: Edge[], keys: object = {})
 
 const row = (...ids: string[]): Edge[] => ids.slice(1).map((to, index) => ({ from: ids[index] ?? '', to }));
 
-/** What the person who answers says to each node that asks. */
+/** Answers of the person to each node that asks, by the node's id. */
 export const ANSWERS: Readonly<Record<string, JsonObject>> = {
   gate: { data: { decision: 'yes' } },
   child: { text: 'well' },
 };
 
 /**
- * A branch, a list with an entry that is tried again, a loop in a loop, a failure that is caught, a timeout with a
- * fallback, a join that cancels the rest, a run of another workflow that asks, a form, a question that nobody answers, a
- * wait, what runs at the end, and a deadline that is kept.
- * @param waits how long the wait lasts; beyond half a minute the run is parked for it
+ * Creates a workflow with a branch, a list whose entry is retried, a loop in a loop, a failure that is caught, a
+ * timeout with a fallback, a join that cancels the rest, a run of another workflow that asks, a form, a question
+ * without an answer, a wait, exit nodes, and a deadline that is met.
+ * @param waits duration of the wait; for more than half a minute the run is parked
  */
 export function everyConstruct(name: string, url: string, waits: string): Workflow {
   const agent = (id: string, keys: object = {}, said = id): Node => called(url, id, keys, said);
@@ -93,7 +93,7 @@ export function everyConstruct(name: string, url: string, waits: string): Workfl
   return workflow(name, nodes, edges, { onExit: [{ node: 'exit' }], deadline: '30m' });
 }
 
-/** Calls an agent, and asks. */
+/** Creates a workflow that calls an agent and asks a person. */
 function asking(name: string, url: string): JsonObject {
   const nodes: Node[] = [
     { id: 'in', type: 'input' },
@@ -104,7 +104,7 @@ function asking(name: string, url: string): JsonObject {
   return workflow(name, nodes, row('in', 'within', 'well', 'answer')) as unknown as JsonObject;
 }
 
-/** One that fails the first time, after a loop and a list that a rerun takes over. */
+/** Creates a workflow that fails the first time, after a loop and a list whose results a rerun reuses. */
 export function failingOnce(name: string, url: string): Workflow {
   const nodes: Node[] = [
     { id: 'in', type: 'input' },
@@ -121,7 +121,10 @@ export function failingOnce(name: string, url: string): Workflow {
   return workflow(name, nodes, edges, { onExit: [{ node: 'exit' }] });
 }
 
-/** Is not done in time: an agent is at work, and a list, and somebody is asked, on a slow machine as well. */
+/**
+ * Creates a workflow that misses its deadline even on a fast machine, while an agent and a list are executing and a
+ * person is asked.
+ */
 export function tooLate(name: string, url: string): Workflow {
   const nodes: Node[] = [
     { id: 'in', type: 'input' },

@@ -2,11 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { SAFETY_NET_MS } from '../../support/until.js';
 import type { Api, Run } from '../../support/workflow.js';
 
-/** A run is taken over in seconds, several times one after the other, and one that is parked sleeps for half a minute. */
+/**
+ * Milliseconds in which a run must end: it may be taken over several times, and a parked run sleeps for half a minute.
+ */
 const RUN_MS = 240_000;
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'canceled']);
 
-/** Tries again until it succeeds: replicas are killed just now. Throws what came last when the time is over. */
+/**
+ * Repeats an attempt until it succeeds, since replicas are killed meanwhile. Throws the last error when the time is
+ * over.
+ */
 export async function insistently<T>(attempt: () => Promise<T>, within = SAFETY_NET_MS): Promise<T> {
   const begun = performance.now();
   for (;;) {
@@ -19,7 +24,7 @@ export async function insistently<T>(attempt: () => Promise<T>, within = SAFETY_
   }
 }
 
-/** The run when it has ended. */
+/** Waits until a run has ended, and returns it. */
 export function endOf(api: Api, runId: string): Promise<Run> {
   return insistently(async () => {
     const run = await api.run(runId);

@@ -13,12 +13,14 @@ import { isCalled, nameOf, type Place, placesOf } from './places.js';
 import { runProblems } from './run-problems.js';
 import type { Scenario } from './scenarios.js';
 
-/** What is nobody's at so many looks in a row, two seconds apart, is forsaken. */
+/**
+ * Number of consecutive checks, two seconds apart, in which a Task without an owner and a wake-up counts as forsaken.
+ */
 const LOOKS = 3;
 const LOOK_MS = 2_000;
-/** What is tried again when an agent could not be told of a cancel, and what has ended, need a moment. */
+/** Milliseconds for the remaining work to settle, such as repeated cancels at an agent that was unreachable. */
 const SETTLING_MS = 180_000;
-/** A kill for another run may have come first: it is tried again. */
+/** Number of attempts to hit a place, since the kill for another run may be first. */
 const ATTEMPTS = 4;
 
 export interface TrialStage {
@@ -29,27 +31,30 @@ export interface TrialStage {
 
 export interface TrialOptions {
   scenarios: readonly Scenario[];
-  /** At how many events of each scenario, spread evenly; all where absent. */
+  /** Number of events of each scenario at which to kill, evenly spread; absent: all events. */
   most?: number;
-  /** Only at these; see `placesOf`. */
+  /** Places at which to kill; absent: all (see `placesOf`). */
   places?: readonly string[];
-  /** How many runs are under way at once. */
+  /** Number of concurrent runs. */
   side: number;
   say(line: string): void;
-  /** Called with all logs where something is broken. */
+  /** Called with all logs if a promise was broken. */
   keep?(logs: readonly StoredLog[]): Promise<void>;
 }
 
 export interface TrialResult {
-  /** By scenario: how many events there are, how many runs there were, and in how many of them it was killed. */
+  /** Scenarios with their numbers of events, of runs, and of runs whose replica was killed. */
   scenarios: { name: string; events: number; runs: number; hits: number }[];
   kills: number;
   calls: number;
-  /** One sentence for each promise that was broken. */
+  /** Broken promises, one sentence each. */
   problems: string[];
 }
 
-/** Kills the replica that executes a run at each event of it, or at some, and looks at what became of the runs. */
+/**
+ * Kills the replica that executes a run at each event of the run, or at some events, and checks the outcome of the
+ * runs.
+ */
 export async function killAtEvents(stage: TrialStage, options: TrialOptions): Promise<TrialResult> {
   const gates = await EventGates.on(stage.cluster.database);
   const answerer = new Answerer(stage.api);
@@ -77,7 +82,7 @@ export async function killAtEvents(stage: TrialStage, options: TrialOptions): Pr
   }
 }
 
-/** @returns the runs that have ended, and what is wrong with what became of them */
+/** Executes all runs of a trial. @returns the ended runs, and the problems that were found */
 async function tryAll(
   { agent }: TrialStage,
   kills: EventKills,
@@ -124,7 +129,7 @@ function outcomeProblems(it: Disturbed, whole: Whole, { texts }: FakeAgent): str
   ];
 }
 
-/** What may need a moment to settle. */
+/** Returns the problems that remain after a time to settle. */
 async function lastProblems(stage: TrialStage, all: readonly (Whole | Disturbed)[]): Promise<string[]> {
   const looked = async (): Promise<string[]> => {
     const found = [...(await leftBehind(stage.cluster))];
@@ -143,7 +148,7 @@ function at(it: Partial<Disturbed> & Pick<Whole, 'about' | 'scenario'>, what: st
   return `${it.about} (${it.scenario.name}, ${place}): ${what}`;
 }
 
-/** Looks, while runs are under way, for what is nobody's. */
+/** Checks, while runs are active, for Tasks without an owner that nothing will wake. */
 async function look({ cluster }: TrialStage, signal: AbortSignal): Promise<string[]> {
   const found = new Set<string>();
   let seen = new Map<string, number>();

@@ -4,7 +4,10 @@ import { type StoredLog, storedLogs } from '../../support/stored-log.js';
 
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
-/** Tasks that nobody has and nobody will wake: promised and missing. A wish to cancel has no job. One statement, so that nothing is between two looks. */
+/**
+ * SQL that finds Tasks without an owner that nothing will wake. It is a single statement, so that nothing changes
+ * during the check. A Task with a pending cancel needs no job.
+ */
 const FORSAKEN = `
   SELECT task_id AS id, wake_at IS NOT NULL AS parked FROM task
   WHERE replica_id IS NULL AND state NOT IN ${ENDED}
@@ -12,7 +15,7 @@ const FORSAKEN = `
       OR wake_at IS NOT NULL AND cancel_requested_at IS NULL
         AND NOT EXISTS (SELECT FROM graphile_worker.jobs WHERE key = 'tasks.wake/' || task_id AND attempts < max_attempts))`;
 
-/** What is asked though its Task has ended, and what would wake a Task that has. */
+/** SQL that finds what ended Tasks should not have left: open questions, and jobs that would wake them. */
 const LEFT = `
   SELECT 'a question of task ' || task_id || ', which has ended' AS what FROM task_question JOIN task USING (task_id)
   WHERE state IN ${ENDED}
@@ -24,13 +27,13 @@ const LEFT = `
 
 type Cluster = Pick<ReplicaCluster, 'database' | 'replicas'>;
 
-/** Tasks that sleep and have nobody to wake them, while runs are under way. */
+/** Returns the sleeping Tasks that nothing will wake, while runs are active. */
 export async function forsaken({ database }: Pick<Cluster, 'database'>): Promise<string[]> {
   const rows = await database.query<{ id: string; parked: boolean }>(FORSAKEN);
   return rows.map(({ id, parked }) => (parked ? `task ${id} is parked without a job` : `task ${id} is nobody's`));
 }
 
-/** What the database has that it should not have, or lacks, when every run has ended. */
+/** Returns what the database should not contain, or lacks, when every run has ended. */
 export async function leftBehind({ database: { query }, replicas }: Cluster): Promise<string[]> {
   const left = await query<{ what: string }>(LEFT);
   const claims = await claimsWithoutExecutor(query, replicas);
@@ -41,7 +44,7 @@ export async function leftBehind({ database: { query }, replicas }: Cluster): Pr
   ];
 }
 
-/** The logs of a run and of all Tasks that were made for it. */
+/** Returns the logs of a run and of all Tasks that were created for it. */
 export async function logsOf({ database: { query } }: Pick<Cluster, 'database'>, runId: string): Promise<StoredLog[]> {
   const rows = await query<{ id: string }>(
     `WITH RECURSIVE tree (id) AS (

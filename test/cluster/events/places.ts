@@ -1,7 +1,7 @@
 import { type Moment, MOMENTS } from './event-gates.js';
 import type { Whole } from './event-kills.js';
 
-/** Where a run's replica is killed. */
+/** Place in a run at which its replica is killed. */
 export interface Place {
   whole: Whole;
   sequence: number;
@@ -9,8 +9,8 @@ export interface Place {
 }
 
 /**
- * All places of a run, or `most` of them, spread evenly: both moments of each event by turns.
- * @param chosen names of scenarios, of events in them and of moments, such as `whole`, `child:3` and `late:5:before`
+ * Returns all places of a run, or `most` of them, evenly spread: both moments of each event by turns.
+ * @param chosen names of scenarios, events and moments, such as `whole`, `child:3` and `late:5:before`
  */
 export function placesOf(whole: Whole, most: number, chosen?: readonly string[]): Place[] {
   const all = Array.from({ length: whole.events }, (_, index) => index + 1).flatMap((sequence) =>
@@ -26,12 +26,12 @@ export function placesOf(whole: Whole, most: number, chosen?: readonly string[])
   return Array.from({ length: most }, (_, index) => there[Math.floor(((index + 0.5) * there.length) / most)] as Place);
 }
 
-/** Whether it is this place, or one of those that are meant. */
+/** True if a name means this place, or a group to which it belongs. */
 export function isCalled(place: Place, name: string): boolean {
   return `${nameOf(place)}:`.startsWith(`${name}:`);
 }
 
-/** What `placesOf` chooses a place by. */
+/** Returns the name by which `placesOf` chooses a place. */
 export function nameOf({ whole, sequence, moment }: Place): string {
   return `${whole.scenario.name}:${sequence}:${moment}`;
 }

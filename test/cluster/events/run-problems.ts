@@ -2,11 +2,11 @@ import type { JsonObject } from '#libs/protocol';
 import type { FakeAgent } from '../../support/fake-agent.js';
 import { hasEnded, logProblems, type StoredLog } from '../../support/stored-log.js';
 
-/** What a run's log says of one call of an agent outside. */
+/** Call of a remote agent, as a run's log records it. */
 interface Call {
   messageId: string;
   taskId?: string;
-  /** When its answer was committed, in milliseconds of the epoch. */
+  /** Time at which the agent's answer was committed, in milliseconds since 1970. */
   knownAt?: number;
   isCanceled?: boolean;
 }
@@ -21,7 +21,9 @@ interface Note {
 const ENDS = new Set(['node.completed', 'node.error', 'node.canceled', 'loop.ended', 'run.ending', 'each.started']);
 const OVER = new Set(['node.completed', 'node.error', 'node.retrying', 'node.canceled', 'a2a.received']);
 
-/** What is wrong with the logs of a run and of the runs in it, and with what was asked of the agent for them. */
+/**
+ * Returns the problems in the logs of a run and of its inner runs, and in the calls that the agent received for them.
+ */
 export function runProblems(logs: readonly StoredLog[], agent: FakeAgent): string[] {
   return logs.flatMap((log) => [
     ...logProblems(log),
@@ -38,7 +40,10 @@ function endedTwice(log: StoredLog): string[] {
   return ends.flatMap((it, index) => (ends.indexOf(it) === index ? [] : [`task ${log.taskId} has ${it} twice`]));
 }
 
-/** Nobody is called again who has answered; who was given up is told so. */
+/**
+ * Returns the problems of a call: an agent that has answered may not be called again, and an abandoned Task must be
+ * canceled.
+ */
 function callProblems({ messageId, taskId, knownAt = Infinity, isCanceled }: Call, agent: FakeAgent): string[] {
   const sends = agent.sends.filter(({ message }) => message?.messageId === messageId);
   if (sends.length === 0) return [];

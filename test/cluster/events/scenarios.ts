@@ -5,23 +5,23 @@ import type { Api, Run, Workflow } from '../../support/workflow.js';
 import { everyConstruct, failingOnce, tooLate } from './every-construct.js';
 import { endOf, insistently } from './insistently.js';
 
-/** A kind of run whose replica is killed after each of its events, or of those of one of its Tasks. */
+/** Kind of run whose replica is killed after each of its events, or after each event of one of its Tasks. */
 export interface Scenario {
   name: string;
   define(workflow: string, agentUrl: string): Workflow;
-  /** The path of the agent whose log is counted; `A of B`: of a Task that agent A made for a Task of agent B. */
+  /** Returns the path of the agent whose log is watched; `A of B`: the Task that agent A has for a Task of agent B. */
   watched(workflow: string): string;
-  /** What there is to be before, undisturbed; its result is given to `begin`. */
+  /** Prepares what the run needs, undisturbed. Its result is passed to `begin`. */
   prepare?(api: Api, workflow: string, about: string): Promise<string>;
-  /** @returns the id of the run */
+  /** Begins the run. @returns its id */
   begin(api: Api, workflow: string, about: string, prepared: string): Promise<string>;
-  /** What has to be the same in every run, but for what the run is called. */
+  /** Returns the part of the outcome that must be equal in all runs, without the name of the run. */
   outcome(run: Run): unknown;
 }
 
 const itself = (workflow: string): string => `workflows/${workflow}`;
 
-/** The run starts once, however often it has to be asked for. */
+/** Starts a run once, however often the request has to be repeated. */
 export function startOnce(api: Api, workflow: string, about: string): Promise<string> {
   return insistently(() => api.start(workflow, { in: about }, { 'idempotency-key': about }));
 }
@@ -41,12 +41,15 @@ function everything({ status, error, nodes, state }: Run): unknown {
   return { status, error, out: state['out'], nodes: Object.fromEntries(shown) as JsonObject };
 }
 
-/** On a busy machine the race may be over before its other runner begins, which is skipped then and not canceled. */
+/**
+ * Returns the status of the loser of a race. On a busy machine the race may be over before the loser begins; it is then
+ * skipped and not canceled.
+ */
 function lostRace(status: string): string {
   return status === 'skipped' ? 'canceled' : status;
 }
 
-/** @param waits see everyConstruct */
+/** @param waits duration of the wait (see everyConstruct) */
 export function scenarios(waits: string): Scenario[] {
   const define = (workflow: string, url: string): Workflow => everyConstruct(workflow, url, waits);
   return [
@@ -71,7 +74,7 @@ export function scenarios(waits: string): Scenario[] {
   ];
 }
 
-/** An agent of all runs, which does not know what it has done before but by its calls. */
+/** Returns the behavior of the agent for all runs. It knows what it has done before only from its calls. */
 export function behaviour(agent: FakeAgent): (call: FakeCall) => FakeBehaviour {
   const MS = 40;
   return ({ text = '', message }) => {

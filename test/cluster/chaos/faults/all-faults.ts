@@ -9,7 +9,7 @@ import { FREEZE, KILL, TERMINATE } from './process-faults.js';
 import { SERVER_CRASH } from './server-crash.js';
 import { VERSION_CHANGE } from './version-change.js';
 
-/** Every kind of fault that a trial by chance may cause, but the loss of a leader (see FailoverDriver). */
+/** Kinds of faults that a random trial may cause, except the loss of a leader (see FailoverDriver). */
 export const FAULT_KINDS: readonly FaultKind[] = [
   KILL,
   CUT,
@@ -26,5 +26,5 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   VERSION_CHANGE,
 ];
 
-/** Kinds that work on the one server of a trial, not on a cluster of two. */
+/** Kinds of faults that require the trial's database to be a single server. */
 export const SERVER_FAULTS: readonly FaultKind[] = [SERVER_CRASH, COMMIT_STALL, DISK_FULL, SLOW_DISK];

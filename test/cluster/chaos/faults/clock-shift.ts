@@ -1,7 +1,7 @@
 import { SHIFTS_MS } from '../trial-replicas.js';
 import type { FaultKind } from './fault-kind.js';
 
-/** The clock of a replica steps, and stays off until it is shifted again. */
+/** Shifts the clock of a replica, until it is shifted again. */
 export const CLOCK_SHIFT: FaultKind = {
   name: 'clock',
   share: 8,

@@ -3,7 +3,7 @@ import { letCommit, stallCommits } from '../../../support/commit-stall.js';
 import { type FaultKind, lasting } from './fault-kind.js';
 import { untilTold } from './server-faults.js';
 
-/** Every commit waits for a standby that does not exist, while sessions live and reads are answered. */
+/** Makes every commit wait for a standby that does not exist. Sessions stay open, and reads are answered. */
 export const COMMIT_STALL: FaultKind = {
   name: 'stall',
   share: 6,

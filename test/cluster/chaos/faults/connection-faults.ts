@@ -1,6 +1,6 @@
 import type { FaultKind } from './fault-kind.js';
 
-/** The balancer drops each open connection with some probability. */
+/** Makes the balancer drop each open connection with some probability. */
 export const CUT: FaultKind = {
   name: 'cut',
   share: 16,
@@ -16,7 +16,7 @@ export const CUT: FaultKind = {
   },
 };
 
-/** PostgreSQL ends every session of a replica. */
+/** Makes PostgreSQL end every session of a replica. */
 export const SESSIONS: FaultKind = {
   name: 'sessions',
   share: 8,

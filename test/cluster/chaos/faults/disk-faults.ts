@@ -3,14 +3,14 @@ import type { OwnPostgres } from '../../../support/own-postgres.js';
 import { type FaultKind, lasting } from './fault-kind.js';
 import { aloneOnServer, toldInSession, untilTold } from './server-faults.js';
 
-/** Settings of a server whose disk may be slowed: PostgreSQL pauses only before a flush that it makes. */
+/** Settings of a server whose disk can be slowed: PostgreSQL pauses only before a flush, so flushes must be on. */
 export const SLOWABLE = ['fsync=on'];
-/** Microseconds that each flush of the write-ahead log takes longer: the most that PostgreSQL takes. */
+/** Additional microseconds of each flush of the write-ahead log: the maximum that PostgreSQL allows. */
 const FLUSH_PAUSE = 100_000;
 
 /**
- * The disk of PostgreSQL has no room left. What needs more of it fails (53100); where the write-ahead log does, PostgreSQL
- * ends itself, again and again, until there is room.
+ * Fills the disk of PostgreSQL. Statements that need more space fail (53100). If the write-ahead log needs more,
+ * PostgreSQL ends, again and again, until there is space.
  */
 export const DISK_FULL: FaultKind = {
   name: 'disk-full',
@@ -34,8 +34,8 @@ export const DISK_FULL: FaultKind = {
 };
 
 /**
- * The disk of PostgreSQL is slow: each flush of the write-ahead log takes a tenth of a second longer, and now and then the
- * disk answers nothing, so that the whole server stands still.
+ * Slows the disk of PostgreSQL: each flush of the write-ahead log takes a tenth of a second longer, and from time to
+ * time the disk stops responding, so that the whole server stands still.
  */
 export const SLOW_DISK: FaultKind = {
   name: 'slow-disk',

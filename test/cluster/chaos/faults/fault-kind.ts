@@ -2,37 +2,37 @@ import type { OwnPostgres } from '../../../support/own-postgres.js';
 import type { SeededRandom } from '../../../support/seeded-random.js';
 import type { TrialReplicas } from '../trial-replicas.js';
 
-/** What faults work on. */
+/** Objects that faults act on. */
 export interface FaultStage {
   replicas: TrialReplicas;
-  /** The one PostgreSQL of the trial; undefined where it is a cluster with leaders. */
+  /** Single PostgreSQL server of the trial; undefined if the database is a cluster with leaders. */
   postgres: OwnPostgres | undefined;
 }
 
-/** One kind of fault. */
+/** Kind of fault. */
 export interface FaultKind {
-  /** Its name in `--faults`. */
+  /** Name of the kind in `--faults`. */
   readonly name: string;
-  /** How often it comes, relative to the shares of the others. */
+  /** Frequency, relative to the shares of the other kinds. */
   readonly share: number;
-  /** True if later faults may come while it lasts. */
+  /** True if later faults may happen while this one lasts. */
   readonly beside?: boolean;
-  /** Draws one fault of this kind. The same choices give the same fault. */
+  /** Chooses the details of one fault of this kind. The same random numbers give the same fault. */
   draw(random: SeededRandom): Deed;
 }
 
-/** One fault, ready to be caused. */
+/** Fault that is ready to be caused. */
 export interface Deed {
-  /** One line for the reader of the trial. */
+  /** Description of the fault in one line, for the output of the trial. */
   title: string;
   /**
-   * Breaks something, and resolves when it is whole again: with false if there was nothing that it could break.
-   * @param target from 0 to 1, chooses among the replicas that there are then
+   * Causes the fault, and resolves when everything has recovered. @returns false if there was nothing to break
+   * @param target number from 0 to 1 that chooses among the replicas that exist at that time
    */
   cause(stage: FaultStage, target: number): Promise<boolean>;
 }
 
-/** Says how long a fault lasts. */
+/** Returns a text with the name of a fault and its duration. */
 export function lasting(name: string, seconds: number): string {
   return `${name} for ${seconds.toFixed(1)} s`;
 }

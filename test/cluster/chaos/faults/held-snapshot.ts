@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { type FaultKind, lasting } from './fault-kind.js';
 
-/** A transaction keeps its snapshot, as a backup does: no dead row can be removed meanwhile. */
+/** Keeps the snapshot of a transaction open, as a backup does, so that no dead row can be removed. */
 export const HELD_SNAPSHOT: FaultKind = {
   name: 'snapshot',
   share: 4,

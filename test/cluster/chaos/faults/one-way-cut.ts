@@ -7,8 +7,8 @@ const PLACES = Object.keys(NAMES) as (keyof typeof NAMES)[];
 const DIRECTIONS: Direction[] = ['there', 'back'];
 
 /**
- * The network loses everything in one direction between a replica and the database, or between its callers (clients and
- * other replicas, by the balancer) and it. Half of the connections are forgotten afterwards, half go on.
+ * Loses everything in one direction, either between a replica and the database, or between the replica and its callers
+ * (clients and, through the balancer, other replicas). Afterwards half of the connections are reset, and half continue.
  */
 export const ONE_WAY_CUT: FaultKind = {
   name: 'one-way',

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type FaultKind, lasting } from './fault-kind.js';
 
-/** `kill -9` of a replica; a new one starts at once. */
+/** Kills a replica by SIGKILL; a new one starts at once. */
 export const KILL: FaultKind = {
   name: 'kill',
   share: 24,
@@ -15,7 +15,7 @@ export const KILL: FaultKind = {
   }),
 };
 
-/** SIGTERM of a replica, after a new one has started. */
+/** Terminates a replica by SIGTERM, after a new one has started. */
 export const TERMINATE: FaultKind = {
   name: 'terminate',
   share: 7,
@@ -30,7 +30,10 @@ export const TERMINATE: FaultKind = {
   }),
 };
 
-/** SIGSTOP of a replica, and SIGCONT later. Half of the frozen wake before their claims may be taken, half after. */
+/**
+ * Suspends a replica (SIGSTOP) and resumes it later (SIGCONT). Half of them resume before their claims may be taken
+ * over, half after.
+ */
 export const FREEZE: FaultKind = {
   name: 'freeze',
   share: 11,

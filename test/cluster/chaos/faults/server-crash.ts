@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type FaultKind, lasting } from './fault-kind.js';
 import { aloneOnServer } from './server-faults.js';
 
-/** PostgreSQL crashes, and is started again up to three seconds later. */
+/** Crashes PostgreSQL, and starts it again up to three seconds later. */
 export const SERVER_CRASH: FaultKind = {
   name: 'database',
   share: 6,

@@ -3,15 +3,16 @@ import pg from 'pg';
 import type { OwnPostgres } from '../../../support/own-postgres.js';
 import type { FaultStage } from './fault-kind.js';
 
-/** How long a server that has just crashed may take until it can be told something. */
+/** Milliseconds within which a server that has just crashed must accept a command. */
 const REACHED_WITHIN_MS = 120_000;
 const AGAIN_MS = 200;
 
 const busy = new WeakSet<OwnPostgres>();
 
 /**
- * Breaks the server of the trial while nothing else of this kind does: a server that stands still cannot be told to crash.
- * @returns false where there is no such server, or another fault has it
+ * Breaks the trial's database server while no other fault of this kind does, since a suspended server cannot be
+ * crashed.
+ * @returns false if there is no such server, or another fault has it
  */
 export async function aloneOnServer(
   { postgres }: Pick<FaultStage, 'postgres'>,
@@ -27,7 +28,7 @@ export async function aloneOnServer(
   return true;
 }
 
-/** Tells a server something, again and again: it may be down just then, or its disk full. */
+/** Retries a command to the server, which may be down, or have a full disk. */
 export async function untilTold(tell: () => Promise<void>): Promise<void> {
   const begun = performance.now();
   for (;;) {
@@ -40,7 +41,7 @@ export async function untilTold(tell: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Runs statements in a session of their own. */
+/** Executes statements in a separate session. */
 export async function toldInSession({ url }: OwnPostgres, ...statements: string[]): Promise<void> {
   const session = new pg.Client({ connectionString: url });
   session.on('error', () => undefined);

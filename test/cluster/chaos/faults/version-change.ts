@@ -1,6 +1,6 @@
 import type { FaultKind } from './fault-kind.js';
 
-/** A replica is replaced by one of the other version, as in a deployment that rolls forth and back. */
+/** Replaces a replica by one of the other version, as a deployment that rolls forward and back does. */
 export const VERSION_CHANGE: FaultKind = {
   name: 'mixed',
   share: 6,
