@@ -9,28 +9,28 @@ import type { BenchOptions } from './options.ts';
 import type { BenchServer } from './servers/bench-server.ts';
 import type { BenchPostgres } from './servers/postgres.ts';
 
-/** So long a subject that has stood still works before it is measured. */
+/** Seconds for which a subject that was suspended works before it is measured. */
 const AWAKE_SECONDS = 1;
 
-/** One server in a comparison. */
+/** Server in a comparison. */
 export interface Subject {
   name: string;
   server: BenchServer;
-  /** Where it keeps its data; absent where it keeps none. */
+  /** PostgreSQL with the server's data; absent if it stores none. */
   postgres?: BenchPostgres;
-  /** What the load generator sends … */
+  /** Request that the load generator sends. */
   template?: RequestTemplate;
-  /** … or how the work is done otherwise. */
+  /** Function that does the work in place of the load generator. */
   drive?: (connections: number, seconds: number) => Promise<LoadResult>;
-  /** How much one request does, where that is not counted in requests. */
+  /** Number of units of work in one request, if work is not counted in requests. */
   units?: number;
 }
 
-/** The same work asked of several servers. */
+/** Work that several servers are measured with. */
 export interface Comparison {
   id: string;
   title: string;
-  /** What is counted: 'request', 'node', … */
+  /** Unit that is counted: 'request', 'node', … */
   unit: string;
   connections: number[];
   subjects: Subject[];
@@ -45,33 +45,36 @@ export interface Row {
   measurement: Measurement;
 }
 
-/** Figures that are no comparison of requests. */
+/** Table of results that do not compare requests. */
 export interface FactTable {
   title: string;
   header: string[];
   rows: (string | number)[][];
 }
 
-/** Figures that goals are about and no row holds. */
+/** Results that goals refer to and that no row contains. */
 export interface Facts {
   kilobytesBeyondFloor: number;
   chunkCostRatio: number;
-  /** Node's CPU of a Message, × without: the median of pairs of processes, … */
+  /** CPU time of Node for a Message with an API key, in relation to that without: the median of pairs of processes. */
   costOfKey: number;
-  /** … and of turns of one process. */
+  /** CPU time of Node for a Message with spans, in relation to that without: the median of turns of one process. */
   costOfSpans: number;
-  /** CPU of a Message, × with one that has as much to do as each of them: what more replicas cost, not smaller batches. */
+  /**
+   * CPU time of a Message with four replicas, in relation to one replica with the load of each of them: the cost of
+   * more replicas, without that of smaller batches.
+   */
   costOfFourReplicas: number;
-  /** The last figures while a snapshot is held, × those of before: the worst by the number of replicas. */
+  /** Last measurements with a held snapshot, in relation to those before: the worst of all numbers of replicas. */
   heldSnapshot: { throughput: number; p99: number };
-  /** Milliseconds. */
+  /** Interruption of a run in milliseconds. */
   takeover: Pick<LoadResult, 'p50' | 'max'>;
   takeoverFloor: Facts['takeover'];
-  /** Until the first, and until all of 4,000 Tasks of a dead replica are at work in another one. */
+  /** Milliseconds until the first, and until all of 4,000 Tasks of a dead replica execute in another replica. */
   massTakeover: { first: number; all: number };
 }
 
-/** What a case needs from the run that it is part of. */
+/** Functions and options that a case gets from the run of the benchmark. */
 export interface Bench {
   options: BenchOptions;
   postgres: BenchPostgres;
@@ -79,16 +82,16 @@ export interface Bench {
   /** Starts something that ends with the case. */
   using<T extends { stop(): Promise<void> }>(starting: Promise<T>): Promise<T>;
   table(figures: FactTable): void;
-  /** A figure that a goal is about. */
+  /** Records a result that a goal refers to. */
   fact<Name extends keyof Facts>(name: Name, value: Facts[Name]): void;
-  /** Tells something that no figure tells: above all, what could not be measured and why. */
+  /** Adds a note about something that no number shows, mainly what could not be measured and why. */
   note(text: string): void;
   progress(text: string): void;
 }
 
 /**
- * Warms every subject up once, then measures them in turn for several rounds, so that whatever else happens on the
- * machine meets all of them. A subject that answers wrongly is noted and left out.
+ * Warms every subject up once, then measures the subjects in turn for several rounds, so that other load of the machine
+ * affects all of them. A subject with a wrong answer is noted and left out.
  */
 export async function compare(bench: Bench, asked: Comparison): Promise<Row[]> {
   const { warmUpSeconds, check } = bench.options;
@@ -130,7 +133,7 @@ export async function compare(bench: Bench, asked: Comparison): Promise<Row[]> {
   return rows;
 }
 
-/** A check needs Parley, and the floor that tells how fast the machine is. */
+/** True for a subject that a check needs: Parley, and the floor, which shows how fast the machine is. */
 function isGuarded({ name }: Subject): boolean {
   return name.startsWith('Parley') || name === NODE_FLOOR;
 }

@@ -26,37 +26,37 @@ const CASES = [
 ] as const;
 export type CaseName = (typeof CASES)[number];
 
-/** How a run of the benchmark is made: what, how long, how large. */
+/** Options of a run of the benchmark: cases, durations and sizes. */
 export interface BenchOptions {
   cases: CaseName[];
   quick: boolean;
-  /** Compare with the recorded figures, or record them. */
+  /** True to compare with the recorded results. `record` is true to record them. */
   check: boolean;
   record: boolean;
-  /** Servers on a core of their own. */
+  /** True to run servers on a separate processor. */
   apart: boolean;
   connections: number[];
-  /** Of a graph. */
+  /** Numbers of concurrent runs of a graph. */
   runsAtOnce: number[];
   rounds: number;
-  /** Of one measurement, and of the warm-up. */
+  /** Seconds of one measurement. `warmUp` is that of the warm-up. */
   seconds: number;
   warmUpSeconds: number;
-  /** Tasks in the database under GetTask and ListTasks. */
+  /** Number of Tasks in the database for GetTask and ListTasks. */
   storedTasks: number;
   openStreams: number;
-  /** Also of Tasks of an agent. */
+  /** Number of parked runs, and of waiting Tasks of an agent. */
   parkedRuns: number;
   chunks: { few: number; many: number };
-  /** Of each kind. */
+  /** Number of kills of each kind. */
   kills: number;
-  /** Of the soak. */
+  /** Minutes of the soak test. */
   minutes: number;
-  /** For which a snapshot is held. */
+  /** Minutes for which a snapshot is held. */
   heldMinutes: number;
-  /** Numbers of replicas that a held snapshot is measured with. */
+  /** Numbers of replicas with which a held snapshot is measured. */
   heldReplicas: number[];
-  /** Names of the attacks to make, each alone; none: each alone, then all together. */
+  /** Names of the attacks to make, each alone; empty: each alone, then all together. */
   attacks: (AttackName | 'together')[];
 }
 
@@ -72,16 +72,16 @@ export const USAGE = `npm run bench [-- options]
   --apart           servers on the first core; the load and PostgreSQL on the others
   --connections n,… --rounds n --seconds s --stored n   in place of the usual ones; stored Tasks are what reads choose from`;
 
-/** The cases whose CPU per request is recorded and checked. */
+/** Cases whose CPU time per request is recorded and checked. */
 const GUARDED: CaseName[] = ['send', 'stream', 'read', 'dag', 'outbound'];
 
-/** What a quick run leaves out. */
+/** Cases that a quick run leaves out. */
 const SLOW: CaseName[] = ['extras', 'kill', 'takeover', 'flood', 'dag-scale', 'parked', 'door-waiting', 'replicas'];
 
-/** What runs only where it is named. */
+/** Cases that run only if they are named. */
 const NAMED: CaseName[] = ['soak', 'snapshot', 'attacks', 'instructions'];
 
-/** @throws Error whose message tells what is wrong with the arguments */
+/** Parses the arguments. @throws Error that names a wrong argument */
 export function readOptions(args: string[]): BenchOptions {
   const { values, positionals } = parseArgs({
     args,

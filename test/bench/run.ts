@@ -88,7 +88,7 @@ async function runCases(options: BenchOptions): Promise<Report> {
   return report;
 }
 
-/** Stops what was started last first. */
+/** Stops what was started, in reverse order. */
 async function stopFrom(index: number): Promise<void> {
   for (const stop of stops.splice(index).toReversed()) {
     await stop().catch((error: Error) => say(`Could not stop: ${error.message}`));

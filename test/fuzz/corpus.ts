@@ -4,13 +4,16 @@ import type { SeededRandom } from '../support/seeded-random.js';
 import { WebhookReceiver } from '../support/webhook-receiver.js';
 import { Api, echo, input, linear, output, ruled, script, unique, type Workflow } from '../support/workflow.js';
 
-/** What exists on the service, by the names that seeds have for it. */
+/** Names and ids of objects on the service, by the placeholders that stand for them in seeds. */
 type Names = Readonly<Record<string, string>>;
 
-/** How many of each kind there are at once. */
+/** Number of objects of each kind that exist at the same time. */
 const SETS = 6;
 
-/** Things that cases may meet: Tasks that wait, have ended or work, conversations, brainstorms, keys, deliveries. */
+/**
+ * Objects on the service that cases may use: waiting, ended and working Tasks, conversations, brainstorms, keys,
+ * deliveries.
+ */
 export class Corpus {
   private sets: Names[] = [];
 
@@ -39,7 +42,7 @@ export class Corpus {
     return corpus;
   }
 
-  /** New things in the place of those that cases have used up. */
+  /** Creates new objects in place of those that cases have used up. */
   async renew(): Promise<void> {
     // The bodies of webhooks need not be kept.
     this.hook.received.length = 0;
@@ -51,7 +54,7 @@ export class Corpus {
     this.sets = sets.map((names) => ({ ...fixed, ...names }));
   }
 
-  /** Puts the names in. */
+  /** Replaces the placeholders in a value by random names of objects. */
   filled<T extends JsonValue | undefined>(value: T, random: SeededRandom): T {
     const names = random.pick(this.sets);
     const fill = (text: string): string =>
@@ -96,7 +99,7 @@ export class Corpus {
   }
 }
 
-/** Agents whose Tasks end at once, wait, fail, or take a moment. */
+/** Creates a workflow whose agents complete at once, wait, fail, or take a moment. */
 function agents(name: string): Workflow {
   return {
     name,

@@ -1,20 +1,20 @@
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 
 /**
- * `NODE_OPTIONS=--import=<this file>`: watches the event loop of the service from inside; `parleyEventLoop` is read over
- * the inspector. Nothing counts before `begin()` and while it is suspended.
+ * Module for `NODE_OPTIONS=--import=<this file>`: measures the event loop of the service from inside. The inspector
+ * reads the global `parleyEventLoop`. Nothing is measured before `begin()` or while measuring is suspended.
  */
 const RESOLUTION_MS = 5;
-/** Shorter pauses are in the histogram alone. */
+/** Minimum milliseconds of a pause that is listed; shorter pauses are only in the histogram. */
 const NOTED_MS = 50;
 const LONGEST = 3;
 const BUSIEST = 5;
 const GC_NOTED_MS = 5;
 const KINDS = { 1: 'scavenge', 2: 'minor mark-sweep', 4: 'mark-sweep', 8: 'incremental marking', 16: 'weak callbacks' };
 
-/** One for each stretch of time that was watched: histograms of delays cannot be added up. */
+/** Histograms, one for each period of measurement, since histograms of delays cannot be added up. */
 const stretches = [];
-/** The longest so far, and those in which most was worked. */
+/** Longest pauses so far, and those with the most CPU time. */
 let pauses = [];
 let collections = [];
 let delays;
@@ -33,7 +33,10 @@ setInterval(() => {
   last = now;
 }, RESOLUTION_MS).unref();
 
-/** Says what there was in a pause: collections are told a moment later, and the machine may have run others. */
+/**
+ * Lists a pause with its causes: garbage collections are reported a moment later, and the machine may have run other
+ * processes.
+ */
 function note(from, to) {
   const within = collections.filter((it) => it.startTime < to.at && it.startTime + it.duration > from.at);
   const cpu = (usage) => (usage.user + usage.system) / 1000;
@@ -62,7 +65,7 @@ globalThis.parleyEventLoop = {
     if (delays.count > 0) stretches.push(delays);
     delays = undefined;
   },
-  /** Milliseconds, without the time that the timer itself sleeps; a percentile is that of the worst stretch. */
+  /** Returns the delays in milliseconds, without the timer's own interval. A percentile is that of the worst period. */
   read() {
     const worst = (of) => Math.max(0, ...stretches.map((it) => of(it) / 1e6 - RESOLUTION_MS));
     return { max: worst((it) => it.max), p999: worst((it) => it.percentile(99.9)), pauses };

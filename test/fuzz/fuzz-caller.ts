@@ -2,16 +2,16 @@ import { apiKeyEnv, testCaller } from '../support/callers.js';
 import { IdentityProvider } from '../support/identity-provider.js';
 import type { AuthMode } from './options.js';
 
-/** Whose requests the cases are: a caller that may do everything. */
+/** Caller that sends the cases. It has every permission. */
 export interface FuzzCaller {
-  /** The environment of a service that knows it. */
+  /** Environment of a service that knows this caller. */
   env: Record<string, string>;
-  /** What it sends with every request. */
+  /** Headers that authenticate the caller. */
   headers: Record<string, string>;
   stop(): Promise<void>;
 }
 
-/** Longer than any run. */
+/** Lifetime of the token in seconds: longer than any run. */
 const TOKEN_SECONDS = 24 * 3600;
 
 export async function beginCaller(auth: AuthMode): Promise<FuzzCaller> {

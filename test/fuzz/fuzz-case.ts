@@ -1,45 +1,48 @@
 import type { JsonValue } from '#libs/protocol';
 
-/** A valid request, from which cases are made. Texts may name what there is: `{{task}}`, `{{workflow}}`; see Corpus. */
+/**
+ * Valid request from which cases are derived. Its texts may contain placeholders of existing objects, such as
+ * `{{task}}` and `{{workflow}}` (see Corpus).
+ */
 export interface Seed {
-  /** What the report counts it under: the binding and the operation, or the method and the route. */
+  /** Name under which the report counts the request: the binding and the operation, or the method and the route. */
   endpoint: string;
   transport: 'http' | 'websocket' | 'grpc';
-  /** Of HTTP; for gRPC the name of the operation. */
+  /** HTTP method; for gRPC the name of the operation. */
   method: string;
   path: string;
   headers?: Record<string, string>;
   body?: JsonValue;
 }
 
-/** How the bytes of an HTTP request go out. */
+/** Way in which the bytes of an HTTP request are sent. */
 export type Delivery =
   | { kind: 'whole' }
-  /** In two pieces. */
+  /** Sends the bytes in two pieces, split at `at`. */
   | { kind: 'pieces'; at: number }
-  /** Only the beginning; then the socket is half closed, or cut. */
+  /** Sends only the first `at` bytes; then the socket is half closed (`half`), or destroyed. */
   | { kind: 'cut'; at: number; half: boolean };
 
-/** One request as it goes over the wire. */
+/** Request as it is sent. */
 export interface FuzzCase {
   index: number;
   endpoint: string;
   transport: Seed['transport'];
-  /** HTTP: everything from the request line; gRPC: the body of the HTTP/2 request. */
+  /** Bytes to send. HTTP: everything from the request line; gRPC: the body of the HTTP/2 request. */
   bytes: Buffer;
-  /** gRPC: the headers of the HTTP/2 request, and its path. */
+  /** Headers of the HTTP/2 request, including its path, for gRPC. */
   headers?: Record<string, string>;
   delivery: Delivery;
-  /** Whether the service owes an answer: what is no HTTP at all may be cut off. */
+  /** True if the service must answer. Bytes that are not HTTP may be answered by closing the connection. */
   owed: boolean;
 }
 
-/** What came of a case. */
+/** Outcome of a case. */
 export interface Outcome {
-  /** `200`, `grpc 5`, `stream`, `closed`: what the report counts. */
+  /** Status that the report counts, such as `200`, `grpc 5`, `stream` or `closed`. */
   status: string;
-  /** The beginning of the answer. */
+  /** Beginning of the answer. */
   text: string;
-  /** Why it is a failure. */
+  /** Reason why the outcome is a failure; absent if it is none. */
   failure?: string;
 }

@@ -3,7 +3,7 @@ import type { ServiceOptions } from './options.js';
 import { SlowCases } from './slow-cases.js';
 import type { LoopDelay, Memory, Pause } from './watched-service.js';
 
-/** What memory may grow by between a tenth of the cases and their end: caches fill, and a heap is never quite the same. */
+/** Maximum growth of the heap in bytes between a tenth of the cases and their end: caches fill, and heap sizes vary. */
 const HEAP_GROWTH = 24 * 1024 * 1024;
 const MOST_SHOWN = 20;
 
@@ -12,10 +12,10 @@ interface Failure {
   outcome: Outcome;
 }
 
-/** What came of all cases that one service was sent. */
+/** Outcomes of all cases that were sent to one service. */
 export class FuzzReport {
   readonly failures: Failure[] = [];
-  /** After the first tenth, and at the end. */
+  /** Memory after the first tenth of the cases. `end` is that at the end. */
   start: Memory = { resident: 0, heap: 0 };
   end: Memory = { resident: 0, heap: 0 };
   loop: LoopDelay = { max: 0, p999: 0, pauses: [] };
@@ -30,7 +30,7 @@ export class FuzzReport {
 
   constructor(private readonly options: ServiceOptions) {}
 
-  /** @param from when the case was sent; Unix milliseconds */
+  /** Adds an outcome. @param from time at which the case was sent, in milliseconds since 1970 */
   add(fuzzCase: FuzzCase, outcome: Outcome, from = Date.now()): void {
     const statuses = this.endpoints.get(fuzzCase.endpoint) ?? new Map<string, number>();
     this.endpoints.set(fuzzCase.endpoint, statuses);
@@ -45,7 +45,7 @@ export class FuzzReport {
     return [...this.endpoints.values()].flatMap((it) => [...it.values()]).reduce((sum, count) => sum + count, 0);
   }
 
-  /** Everything that is wrong, one line each; empty: nothing is. */
+  /** Returns all problems, one line each; an empty list if there are none. */
   problems(): string[] {
     const grown = this.end.heap - this.start.heap;
     const { pauseLimit } = this.options;
@@ -62,7 +62,7 @@ export class FuzzReport {
     ];
   }
 
-  /** The failures with their requests, so that they can be read and sent again. */
+  /** Returns the failures with their requests, so that they can be read and sent again. */
   details(): string {
     const shown = this.failures.slice(0, MOST_SHOWN).map(({ fuzzCase, outcome }) => {
       const { index, endpoint, bytes, headers, delivery } = fuzzCase;
@@ -99,7 +99,7 @@ export class FuzzReport {
     ].join('\n');
   }
 
-  /** What a pause was, and which cases may have made it. */
+  /** Describes a pause, and the cases that may have caused it. */
   private told(pause: Pause): string {
     const { ms, cpuMs, gcMs, gc } = pause;
     const collected = gcMs > 0 ? `, ${gcMs.toFixed(0)} ms in collections (${gc.join(', ')})` : '';

@@ -2,7 +2,7 @@ import { freshDatabase } from '../support/postgres.js';
 import type { AuthMode } from './options.js';
 import { runFuzz } from './run-fuzz.js';
 
-/** A few seconds of what `npm run fuzz` does for as long as it is let. */
+/** Runs for a few seconds what `npm run fuzz` does for a given number of cases. */
 describe.each<[AuthMode, number]>([
   ['api-key', 1_200],
   ['none', 300],

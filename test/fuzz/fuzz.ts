@@ -18,7 +18,7 @@ try {
   await postgres.stop();
 }
 
-/** Sends one service its share and tells what came of it. @returns the summary */
+/** Sends one service its share of the cases, and prints the result. @returns the summary */
 async function fuzz(share: ServiceOptions): Promise<string> {
   const database = await freshDatabase({ empty: true });
   const report = await runFuzz(share, database.url, (line) => say(`AUTH_MODE=${share.auth}: ${line}`));

@@ -9,16 +9,16 @@ import { mutatedJson } from './mutation/json-mutation.js';
 import { textOf } from './mutation/odd-values.js';
 
 export interface CaseSource {
-  /** By endpoint, so that each gets as many cases. */
+  /** Seeds by endpoint, so that each endpoint gets the same number of cases. */
   seeds: readonly (readonly Seed[])[];
   corpus: Corpus;
   seed: number;
   host: string;
-  /** What a known caller sends. */
+  /** Headers of a known caller. */
   credentials: Record<string, string>;
 }
 
-/** The case of a number. The same seed and number choose the same, whatever was sent before. */
+/** Creates the case of a number. The same seed and number create the same case, whatever was sent before. */
 export function generateCase(source: CaseSource, index: number): FuzzCase {
   const random = new SeededRandom((source.seed + Math.imul(index, 0x9e3779b1)) >>> 0);
   const group = source.seeds[index % source.seeds.length] as readonly Seed[];
@@ -43,7 +43,7 @@ const UPGRADE = {
   'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
 };
 
-/** A tenth stays valid: what a fuzzer never accepts it does not test either. */
+/** Returns a mutated body. A tenth stays valid, since code behind a rejection would otherwise not be tested. */
 function mutatedBody(body: JsonValue, random: SeededRandom): JsonValue {
   let mutated = body;
   for (let times = random.pick([0, 1, 1, 1, 2, 2, 3, 5, 1, 1]); times > 0; times--)
@@ -70,7 +70,7 @@ function httpCase(
   return { bytes, delivery, owed: framed.owed && !broken && delivery.kind !== 'cut' };
 }
 
-/** The body by its length, in chunks, or not as the head says. */
+/** Returns the bytes of a request with a body: with its length, in chunks, or in contradiction to the head. */
 function framing(head: Head, body: Buffer, random: SeededRandom): { bytes: Buffer; owed: boolean } {
   const choice = random.between(0, 19);
   if (choice === 0) return { bytes: message(head, [brokenLine(random)], body), owed: false };
@@ -105,7 +105,10 @@ function deliveryOf(length: number, random: SeededRandom): Delivery {
   return choice < 5 ? { kind: 'pieces', at } : { kind: 'whole' };
 }
 
-/** Frames of a client: good ones, ones without a mask, of unknown kinds, too long, or noise. */
+/**
+ * Returns frames of a WebSocket client: valid ones, ones without a mask, of unknown types, too long ones, or random
+ * bytes.
+ */
 function socketFrames(random: SeededRandom): Buffer {
   const frames = Array.from({ length: random.between(0, 4) }, () => {
     const payload = noise(random).subarray(0, random.between(0, 125));

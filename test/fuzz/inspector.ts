@@ -7,7 +7,7 @@ interface Answer {
   error?: { message: string };
 }
 
-/** As much of the Chrome DevTools protocol as is needed. */
+/** Client of the necessary part of the Chrome DevTools protocol. */
 export class Inspector {
   private last = 0;
 
@@ -19,7 +19,7 @@ export class Inspector {
     return new Inspector(socket);
   }
 
-  /** Rejects with what the inspector says, and where the process is gone. */
+  /** Calls a method. Rejects with the inspector's error, or when the process has ended. */
   call(method: string, params: object = {}): Promise<unknown> {
     const id = ++this.last;
     return new Promise((resolve, reject) => {
@@ -36,7 +36,7 @@ export class Inspector {
     });
   }
 
-  /** What an expression is in the process; a value that JSON can say. */
+  /** Evaluates an expression in the process. Its value must be representable as JSON. */
   async evaluate<T>(expression: string): Promise<T> {
     const params = { expression, returnByValue: true };
     const { result, exceptionDetails } = (await this.call('Runtime.evaluate', params)) as {

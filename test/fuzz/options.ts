@@ -6,20 +6,20 @@ export type AuthMode = (typeof AUTH_MODES)[number];
 export interface FuzzOptions {
   cases: number;
   seed: number;
-  /** The modes that share the cases, one service after the other. */
+  /** Authentication modes that share the cases, one service after the other. */
   auth: readonly AuthMode[];
-  /** The numbers of the only cases to send, to each service; empty: all. */
+  /** Numbers of the only cases to send to each service; empty: all cases. */
   only: readonly number[];
-  /** Cases under way at once. */
+  /** Number of concurrent cases. */
   workers: number;
-  /** Milliseconds that the service's event loop may stand still; 0: as long as it likes. */
+  /** Maximum milliseconds for which the service's event loop may be blocked; 0: no limit. */
   pauseLimit: number;
 }
 
-/** What one service is sent. */
+/** Options of the run against one service. */
 export interface ServiceOptions extends Omit<FuzzOptions, 'auth'> {
   auth: AuthMode;
-  /** The number of the first case. */
+  /** Number of the first case. */
   first: number;
 }
 
@@ -33,7 +33,7 @@ export const USAGE = `npm run fuzz -- [--cases 10000] [--seed S] [--auth all|non
 --workers      how many cases are under way at once
 --pause-limit  how many milliseconds the service's event loop may stand still; 0: that is reported only`;
 
-/** @throws Error that says which argument is wrong */
+/** Parses the arguments. @throws Error that names a wrong argument */
 export function readOptions(args: string[]): FuzzOptions {
   const { values } = parseArgs({
     args,
@@ -56,7 +56,7 @@ export function readOptions(args: string[]): FuzzOptions {
   };
 }
 
-/** The cases in as many shares as there are modes, so that no two services are sent the same ones. */
+/** Splits the cases into one share for each mode, so that no two services get the same cases. */
 export function shares({ auth, cases, ...options }: FuzzOptions): ServiceOptions[] {
   const from = (share: number): number => Math.floor((cases * share) / auth.length);
   return auth.map((mode, share) => {

@@ -14,14 +14,14 @@ import { WatchedService } from './watched-service.js';
 import { RawGrpc } from './wire/grpc-wire.js';
 import { RawHttp } from './wire/http-wire.js';
 
-/** A machine that does other work as well may be slow; a hang is for ever. */
+/** Milliseconds after which a missing answer counts as a hang. It is generous, since the machine may be busy. */
 const DEADLINE_MS = 30_000;
-/** Cases until what they have used up is made anew. */
+/** Number of cases after which used-up objects are created again. */
 const RENEW_EVERY = 800;
-/** What is still under way after the last case has this long to come to rest before memory is measured. */
+/** Milliseconds after the last case, in which remaining work ends before memory is measured. */
 const REST_MS = 2_000;
 
-/** Sends the cases to a service of its own on a given database. */
+/** Starts a service on a given database, and sends it the cases. */
 export async function runFuzz(
   options: ServiceOptions,
   databaseUrl: string,

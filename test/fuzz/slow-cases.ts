@@ -1,6 +1,6 @@
 import type { FuzzCase } from './fuzz-case.js';
 
-/** A case that waited for a pause took at least about as long. */
+/** Milliseconds from which a case may have been delayed by a pause. */
 const SLOW_MS = 50;
 const MOST_KEPT = 100_000;
 const MOST_NAMED = 8;
@@ -11,17 +11,17 @@ interface SlowCase {
   to: number;
 }
 
-/** The cases that took long, to be asked which of them were under way when the service stood still. */
+/** Cases that took long, to find those that were in progress when the service was blocked. */
 export class SlowCases {
   private readonly kept: SlowCase[] = [];
 
-  /** @param from Unix milliseconds, as `to` */
+  /** Adds a case. @param from start in milliseconds since 1970, like `to` */
   add({ index, endpoint }: FuzzCase, from: number, to: number): void {
     if (to - from < SLOW_MS || this.kept.length >= MOST_KEPT) return;
     this.kept.push({ name: `${index} ${endpoint}`, from, to });
   }
 
-  /** Those that were sent before a time had ended, and answered after it had begun; the last sent first. */
+  /** Returns the cases that were in progress during a period, the last sent first. */
   during(from: number, to: number): string[] {
     const found = this.kept.filter((it) => it.from <= to && it.to >= from);
     return found

@@ -2,16 +2,21 @@ import type { FuzzCase, Outcome } from './fuzz-case.js';
 import type { GrpcAnswer } from './wire/grpc-wire.js';
 import type { WireAnswer } from './wire/http-wire.js';
 
-/** What no answer may tell: places in our code, the database's words, names of classes of errors. */
+/**
+ * Pattern of internals that no answer may reveal: positions in our code, messages of the database, names of error
+ * classes.
+ */
 const INTERNALS =
   /node_modules|\/dist\/|\.[jt]s:\d+|\bat \w+ \(|\bsyntax error at or near|violates \w+ constraint|relation "|FST_ERR|TypeError|RangeError|ReferenceError/;
-/** What a service says of a model that does not write a workflow: 502 and 504 of `POST /api/generate`. */
+/** Pattern of the answers 502 and 504 of `POST /api/generate`, about a model that does not write a workflow. */
 const OF_A_MODEL = /"reason":"(MODEL|GENERATION)_FAILED"/;
-/** JSON-RPC's own number for a fault of the server. */
+/** Pattern of JSON-RPC's code for an internal error. */
 const INTERNAL_ERROR = /"code":\s*-32603\b/;
 const GRPC_FAULTS: Readonly<Record<number, string>> = { 2: 'UNKNOWN', 13: 'INTERNAL', 15: 'DATA_LOSS' };
 
-/** What came of a case over HTTP. A service may be unavailable for a moment, where it says when to come back. */
+/**
+ * Returns the outcome of a case over HTTP. A service may be unavailable for a moment if its answer says when to retry.
+ */
 export function httpOutcome({ owed }: FuzzCase, answer: WireAnswer): Outcome {
   const { status, stream, text, late, retryAfter } = answer;
   if (late) return { status: 'hang', text, failure: 'no answer in time' };
@@ -24,7 +29,7 @@ export function httpOutcome({ owed }: FuzzCase, answer: WireAnswer): Outcome {
   return { ...told, ...faultIn(text) };
 }
 
-/** What came of a case over gRPC. */
+/** Returns the outcome of a case over gRPC. */
 export function grpcOutcome({ owed, headers = {} }: FuzzCase, { code, text, late }: GrpcAnswer): Outcome {
   if (late) return { status: 'hang', text, failure: 'no answer in time' };
   const follows = /Stream|Subscribe/.test(headers[':path'] ?? '');
@@ -48,5 +53,5 @@ function internalsIn(text: string): Pick<Outcome, 'failure'> {
   return told && !ECHOES.test(text) ? { failure: `tells internals: ${told[0]}` } : {};
 }
 
-/** The documentation's own scripts, and metrics that name the runtime. */
+/** Pattern of answers in which internals are expected: the API documentation's scripts, and metrics of the runtime. */
 const ECHOES = /<!DOCTYPE html>|# HELP /;

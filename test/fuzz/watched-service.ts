@@ -6,43 +6,46 @@ import { until } from '../support/until.js';
 import { Inspector } from './inspector.js';
 
 export interface Memory {
-  /** Bytes; 0 where the system does not tell. */
+  /** Resident memory in bytes; 0 if the system does not report it. */
   resident: number;
-  /** Bytes of the JavaScript heap in use after a collection. */
+  /** Bytes of the JavaScript heap in use after a garbage collection. */
   heap: number;
 }
 
-/** A time in which the event loop stood still. */
+/** Period in which the event loop was blocked. */
 export interface Pause {
   ms: number;
-  /** What the loop's own thread worked of that; far less: the machine ran others, or it waited for a device. */
+  /**
+   * CPU time of the event loop's thread in the pause. If it is far less than the pause, the machine ran other
+   * processes, or the thread waited for a device.
+   */
   cpuMs: number;
-  /** What garbage collections took of it, and which ones. */
+  /** Milliseconds of garbage collections in the pause. `gc` names them. */
   gcMs: number;
   gc: string[];
-  /** Unix milliseconds. */
+  /** Start of the pause in milliseconds since 1970. */
   from: number;
   to: number;
 }
 
-/** How late the event loop was; milliseconds. */
+/** Delays of the event loop in milliseconds. */
 export interface LoopDelay {
   max: number;
   p999: number;
-  /** The longest, and those in which the thread worked most; the longest first. */
+  /** Longest pauses, and those with the most CPU time; the longest first. */
   pauses: Pause[];
 }
 
 const WATCH = pathToFileURL(resolve(import.meta.dirname, 'event-loop-watch.mjs')).href;
 
-/** The built service with an inspector, so that its heap and its event loop can be measured from inside. */
+/** Built service with an inspector, so that its heap and event loop can be measured from inside. */
 export class WatchedService {
   private constructor(
     readonly parley: Parley,
     private readonly inspector: Inspector,
   ) {}
 
-  /** @param callers the environment of a service that knows who will call */
+  /** @param callers environment of a service that knows the callers */
   static async start(databaseUrl: string, callers: Record<string, string>): Promise<WatchedService> {
     const env = {
       ...callers,
@@ -56,12 +59,12 @@ export class WatchedService {
     return new WatchedService(parley, await Inspector.open(address));
   }
 
-  /** From now on the event loop's delays count. */
+  /** Starts to measure the delays of the event loop. */
   async watchLoop(): Promise<void> {
     await this.inspector.evaluate('parleyEventLoop.begin()');
   }
 
-  /** Collects first, for which the loop stands still: that does not count. */
+  /** Measures memory after a garbage collection. The pause that this causes is not counted. */
   async memory(): Promise<Memory> {
     await this.inspector.evaluate('parleyEventLoop.suspend()');
     await this.inspector.call('HeapProfiler.collectGarbage');
@@ -69,13 +72,13 @@ export class WatchedService {
     return { resident: residentBytes(this.parley.pid), heap: usedSize };
   }
 
-  /** Of all the time that counted. */
+  /** Returns the delays over all measured time. */
   async loopDelay(): Promise<LoopDelay> {
     await this.inspector.evaluate('parleyEventLoop.suspend()');
     return this.inspector.evaluate<LoopDelay>('parleyEventLoop.read()');
   }
 
-  /** What was logged as an error: a fault that no answer told of. */
+  /** Returns the lines that were logged as errors, which are faults that no answer reports. */
   errors(): string[] {
     return this.parley
       .logs()

@@ -1,21 +1,24 @@
-/** What an attack is aimed at. */
+/** Service that an attack is aimed at. */
 export interface Target {
-  /** Without a slash at the end. */
+  /** Base URL without a trailing slash. */
   url: string;
-  /** `http://host:port` of the gRPC listener. */
+  /** URL of the gRPC listener, `http://host:port`. */
   grpc: string;
-  /** The credentials of the attacker. */
+  /** Headers with the credentials of the attacker. */
   headers: Record<string, string>;
-  /** Where the attacker's own servers listen (see `hostile-peers.ts`). */
+  /** Base URL of the attacker's own servers (see `hostile-peers.ts`). */
   peers: string;
-  /** Hooks that take a connection and never answer, at origins of their own. */
+  /** URLs of webhooks that accept a connection and never answer, each of a different origin. */
   hooks: string[];
 }
 
-/** Goes on until the signal is aborted, and ends what it has started then. Refusals are what it expects: it throws none. */
+/**
+ * Attack that runs until the signal is aborted, and then ends what it has started. It expects refusals, and throws no
+ * error for them.
+ */
 export type Attack = (target: Target, signal: AbortSignal) => Promise<void>;
 
-/** Answers a request as the attacker; `status` 0 where there is no answer. */
+/** Sends a request as the attacker. @returns the answer; `status` 0 without an answer */
 export async function ask(
   { url, headers }: Target,
   path: string,
@@ -36,13 +39,13 @@ export async function ask(
   }
 }
 
-/** A SendMessage call over JSON-RPC. */
+/** Creates a SendMessage call over JSON-RPC. */
 export function messageCall(text: string, configuration: object = {}): object {
   const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }] };
   return { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message, configuration } };
 }
 
-/** Repeats something a few at a time until the signal is aborted. */
+/** Repeats work, `atOnce` executions at a time, until the signal is aborted. */
 export async function repeat(signal: AbortSignal, atOnce: number, work: () => Promise<unknown>): Promise<void> {
   const one = async (): Promise<void> => {
     while (!signal.aborted) await work();
@@ -50,7 +53,7 @@ export async function repeat(signal: AbortSignal, atOnce: number, work: () => Pr
   await Promise.all(Array.from({ length: atOnce }, one));
 }
 
-/** Resolves as the signal is aborted. */
+/** Resolves when the signal is aborted. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
@@ -58,7 +61,7 @@ export function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Starts a run; its id is empty where it is refused. */
+/** Starts a run. @returns its id; an empty text if it is refused */
 export async function startRun(target: Target, workflow: string, inputs: object): Promise<string> {
   const { body } = await ask(target, `/api/workflows/${workflow}/runs`, { inputs });
   return typeof body['runId'] === 'string' ? body['runId'] : '';

@@ -3,7 +3,7 @@ import { type Attack, type Target } from './attack.ts';
 import { startHangingHooks, startHostilePeers } from './hostile-peers.ts';
 import { ATTACKS, type AttackName } from './index.ts';
 
-/** What the process is told: to begin, or to end what it began. */
+/** Command to the process of the attackers: to begin attacks, or to end those that it began. */
 export type AttackOrder = { begin: AttackName[]; target: Omit<Target, 'peers' | 'hooks'> } | 'end';
 
 let over = new AbortController();

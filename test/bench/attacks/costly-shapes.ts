@@ -1,16 +1,16 @@
-/** Pieces of a JSON document, which are sent one after the other. */
+/** JSON document in pieces, which are sent one after the other. */
 export type Document = Iterable<string | Buffer>;
 
 const SLASHES = 120_000;
 const LEVELS = 40_000;
 const SKILLS = 2_500;
 const MEMBERS = 49_000;
-/** As much as a card may have to be shown, and an answer. */
+/** Maximum size of a card that the service shows, and of an answer. */
 const CARD = 1_000_000;
 const ANSWER = 15_000_000;
 const DIGIT_GROUPS = 20_000;
 
-/** Texts that take quadratic time where an expression begins again at each of their characters. */
+/** Texts that take quadratic time if a regular expression starts again at each of their characters. */
 const TEXTS = {
   slashes: `${'/'.repeat(SLASHES)}a`,
   dots: `${'.'.repeat(SLASHES)}a`,
@@ -25,7 +25,7 @@ const digits = (groups: number, each: number): string => `${'9'.repeat(each)} `.
 const deep = (inner: string): string => `${'['.repeat(LEVELS)}${inner}${']'.repeat(LEVELS)}`;
 const deepObjects = `${'{"a":'.repeat(LEVELS)}1${'}'.repeat(LEVELS)}`;
 
-/** JSON values that are hard to read, by what is hard in them. */
+/** Functions that create JSON values which are expensive to read, by the reason for that. */
 const VALUES: Record<string, () => string> = {
   'groups of 299 digits': () => quoted(digits(DIGIT_GROUPS, 299)),
   'numbers of 308 digits': () => `[${Array.from({ length: DIGIT_GROUPS }, () => '9'.repeat(308)).join(',')}]`,
@@ -40,7 +40,7 @@ const VALUES: Record<string, () => string> = {
   ...Object.fromEntries(Object.entries(TEXTS).map(([name, text]) => [name, () => quoted(text)])),
 };
 
-/** What stands in a card in place of what usually does. */
+/** Functions that create members of a card in place of the usual ones, by the reason why they are expensive. */
 const CARDS: Record<string, (url: string) => Record<string, string>> = {
   'a URL of slashes': (url) => interfaces(`${url}/${TEXTS.slashes}`, 'JSONRPC'),
   'a URL of slashes over REST': (url) => interfaces(`${url}/${TEXTS.slashes}`, 'HTTP+JSON'),
@@ -68,14 +68,14 @@ export const COSTLY_ANSWERS: readonly string[] = Object.keys(VALUES);
 
 const made = new Map<string, Buffer>();
 
-/** Returns the card at this place of `COSTLY_CARDS`, of an agent at a URL. */
+/** Returns the card at an index of `COSTLY_CARDS`, for an agent at a URL. */
 export function costlyCard(place: number, url: string): Document {
   const name = COSTLY_CARDS[place] ?? '';
   if (name === ENDLESS) return endlessCard();
   return [once(`card ${name} ${url}`, () => cardText({ ...usualCard(url), ...CARDS[name]!(url) }))];
 }
 
-/** Returns a Message that answers a call with the value at this place of `COSTLY_ANSWERS`. */
+/** Returns a Message that answers a call, with the value at an index of `COSTLY_ANSWERS`. */
 export function costlyAnswer(place: number, id: unknown): Document {
   const name = COSTLY_ANSWERS[place] ?? '';
   const value = once(`answer ${name}`, VALUES[name]!);
@@ -85,14 +85,14 @@ export function costlyAnswer(place: number, id: unknown): Document {
   return [head, value, '}]}}}'];
 }
 
-/** The attacker's processor is the machine's: a document is made once. */
+/** Creates a document once and keeps it, since the attacker shares the processor with the service. */
 function once(name: string, make: () => string): Buffer {
   let found = made.get(name);
   if (!found) made.set(name, (found = Buffer.from(make())));
   return found;
 }
 
-/** Members by the texts of their values. */
+/** Returns the JSON text of a card with these members; each value is JSON text. */
 function cardText(members: Record<string, string>): string {
   return `{${Object.entries(members)
     .map(([name, value]) => `"${name}":${value}`)

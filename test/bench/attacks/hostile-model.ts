@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Bytes that are no UTF-8: runs of them, each before a letter, as many as `http_get` reads. */
+/** Bytes that are not UTF-8: long invalid runs, each before a letter, as many bytes as `http_get` reads. */
 const NO_TEXT = Buffer.concat([Buffer.alloc(900_000, 0xff), Buffer.from('a'), Buffer.alloc(100_000, 0xff)]);
 
-/** What the address of the attacker's model begins with, and where the page is that it has read. */
+/** Prefix of the paths of the attacker's model. The page that it makes an agent read is below it as well. */
 export const MODEL = '/model';
 const PAGE = `${MODEL}/page`;
 
@@ -12,7 +12,7 @@ interface Completion {
   messages?: { role: string }[];
 }
 
-/** Answers as a model that has an agent read a page which is no text, and then says something. */
+/** Answers as a model that makes an agent read a page which is no text, and then ends with a text. */
 export function answerAsModel({ url, headers }: IncomingMessage, text: string, response: ServerResponse): void {
   if (url === PAGE) return void response.writeHead(200, { 'content-type': 'text/plain' }).end(NO_TEXT);
   const { stream = false, messages = [] } = JSON.parse(text || '{}') as Completion;

@@ -7,10 +7,10 @@ import { answerAsModel, MODEL } from './hostile-model.ts';
 const PAGE = 15_000_000;
 const ORIGINS = 30;
 const MEBIBYTE = 1024 ** 2;
-/** Mebibytes of one answer. */
+/** Number of mebibytes of one answer. */
 const LARGE_ANSWER = 60;
 
-/** Servers of the attacker: agents and MCP servers at paths of one address. @returns its address */
+/** Starts the attacker's servers: agents and MCP servers at the paths of one address. @returns their base URL */
 export async function startHostilePeers(): Promise<string> {
   const server = createServer((request, response) => void answer(request, response).catch(() => response.destroy()));
   server.listen(0, '127.0.0.1');
@@ -18,7 +18,7 @@ export async function startHostilePeers(): Promise<string> {
   return addressOf(server.address());
 }
 
-/** Hooks that take a connection and never answer. @returns their addresses, one origin each */
+/** Starts webhooks that accept a connection and never answer. @returns their URLs, each of a different origin */
 export async function startHangingHooks(): Promise<string[]> {
   const hooks = Array.from({ length: ORIGINS }, async () => {
     const server = createListener((socket) => socket.on('error', () => undefined).resume());
@@ -49,7 +49,7 @@ interface Call {
   method: string;
 }
 
-/** The place that a path names, as in `/card-3/x`. */
+/** Returns the index in a path such as `/card-3/x`; `undefined` for other paths. */
 function placeIn(path: string, kind: 'card' | 'answer'): number | undefined {
   const place = new RegExp(`^/${kind}-(\\d+)(?:/|$)`).exec(path)?.[1];
   return place === undefined ? undefined : Number(place);
@@ -82,7 +82,7 @@ async function sendCard(path: string, own: string, response: ServerResponse): Pr
   json(response, card);
 }
 
-/** Sends events for as long as somebody reads them. */
+/** Sends events until no event is left, or the reader has disconnected. */
 async function stream(response: ServerResponse, { id, method }: Call, events: Iterable<object>): Promise<void> {
   if (!method.endsWith('StreamingMessage')) return send(response, { id: id ?? 0, method }, { task: TASK });
   response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -97,7 +97,7 @@ async function stream(response: ServerResponse, { id, method }: Call, events: It
 const IDS = { taskId: 'task', contextId: 'context' };
 const TASK = { id: 'task', contextId: 'context', status: { state: 'TASK_STATE_WORKING' } };
 
-/** As much as one answer may have, and no end. */
+/** Yields events of the maximum size of one answer, without an end of the Task. */
 function* largeAnswer(): Generator<object> {
   yield { task: TASK };
   const text = 'x'.repeat(MEBIBYTE);
@@ -107,7 +107,7 @@ function* largeAnswer(): Generator<object> {
     };
 }
 
-/** What an agent says at every moment, and means nothing. */
+/** Yields small events without content, without a pause. */
 function* chatter(): Generator<object> {
   yield { task: TASK };
   for (let said = 0; ; said += 1) {

@@ -3,7 +3,7 @@ import { chattyAgents, endlessLists, hangingWebhooks, hastyStreams, largeAnswers
 import { compressedMessages, healthWatches, inventedCursors, unreadAnswers } from './readers.ts';
 import { costlyAgents, costlyExpressions, largeDefinitions, oddBodies, runTrees } from './work.ts';
 
-/** What one caller may try against all others. */
+/** Attacks that one caller may try against all others, by name. */
 export const ATTACKS = {
   'compressed gRPC Messages': compressedMessages,
   'trees of runs': runTrees,

@@ -1,6 +1,6 @@
 import { aborted, ask, type Attack, cancelRuns, messageCall, repeat, startRun, type Target } from './attack.ts';
 
-/** Tasks whose webhooks take a connection and never answer. */
+/** Creates Tasks whose webhooks accept a connection and never answer. */
 export const hangingWebhooks: Attack = async (target, signal) => {
   let turn = 0;
   await repeat(signal, 8, async () => {
@@ -15,23 +15,23 @@ export const hangingWebhooks: Attack = async (target, signal) => {
   });
 };
 
-/** An MCP server whose list of tools has no end. */
+/** Uses an MCP server whose list of tools has no end. */
 export const endlessLists: Attack = async (target, signal) => {
   await addServer(target, 'endless', 'mcp-endless');
   await repeat(signal, 1, () => ask(target, '/api/mcp-servers/endless', undefined, signal));
 };
 
-/** An MCP server that ends each stream at once, and asks to be called again without a pause. */
+/** Uses an MCP server that ends each stream at once, and requests to be called again without a pause. */
 export const hastyStreams: Attack = async (target, signal) => {
   await addServer(target, 'hasty', 'mcp-hasty');
   await ask(target, '/api/mcp-servers/hasty', undefined, signal);
   await aborted(signal);
 };
 
-/** An agent that is called fifty times at once, and answers each time as much as it may. */
+/** Calls an agent fifty times at once, which answers each call with the maximum size. */
 export const largeAnswers: Attack = (target, signal) => callAtOnce(target, signal, 'large', 50);
 
-/** Agents that say something small without a pause. */
+/** Calls agents that send small events without a pause. */
 export const chattyAgents: Attack = (target, signal) => callAtOnce(target, signal, 'chatty', 10);
 
 async function callAtOnce(target: Target, signal: AbortSignal, place: string, calls: number): Promise<void> {

@@ -13,7 +13,7 @@ const WRITERS = 2_000;
 const WATCHED = { connections: 10, each: 1_000 };
 const SERVICE = '/lf.a2a.v1.A2AService';
 
-/** Small compressed Messages over gRPC that are large when they are read. */
+/** Sends small compressed Messages over gRPC that expand to large ones. */
 export const compressedMessages: Attack = async (target, signal) => {
   const text = Buffer.alloc(LETTERS, 'x');
   const part = field(0x12, field(0x0a, text));
@@ -28,7 +28,7 @@ export const compressedMessages: Attack = async (target, signal) => {
   for (const session of sessions) session.destroy();
 };
 
-/** Answers of a large Task that nobody reads, over HTTP and gRPC. */
+/** Requests answers with a large Task, over HTTP and gRPC, and does not read them. */
 export const unreadAnswers: Attack = async (target, signal) => {
   const { body } = await ask(target, '/a2a/workflows/echo/nodes/echo', messageCall('x'.repeat(LARGE)));
   const id = (body as { result?: { task?: { id: string } } }).result?.task?.id ?? '';
@@ -43,7 +43,7 @@ export const unreadAnswers: Attack = async (target, signal) => {
   for (const session of sessions) session.destroy();
 };
 
-/** Streams of events that begin at a place with thousands of writers that do not exist, while there are events. */
+/** Opens event streams with a cursor that names thousands of nonexistent writers, while events arrive. */
 export const inventedCursors: Attack = async (target, signal) => {
   const writers = Array.from({ length: WRITERS }, (_, index) => `~w${index.toString(36)}.1`).join('');
   const since = `${(Date.now() - 1_000).toString(36)}${writers}`;
@@ -57,7 +57,7 @@ export const inventedCursors: Attack = async (target, signal) => {
   while (!signal.aborted) await ask(target, '/a2a/workflows/echo/nodes/echo', messageCall('x'), signal);
 };
 
-/** Watches of health without credentials. */
+/** Opens watches of the gRPC health service without credentials. */
 export const healthWatches: Attack = async (target, signal) => {
   const sessions: ClientHttp2Session[] = [];
   for (let connection = 0; connection < WATCHED.connections; connection += 1) {
@@ -69,7 +69,7 @@ export const healthWatches: Attack = async (target, signal) => {
   for (const session of sessions) session.destroy();
 };
 
-/** `window`: how many bytes of an answer may come without being asked for. */
+/** Opens an HTTP/2 session. @param window number of bytes of an answer that the server may send ahead */
 function openSession({ grpc }: Target, sessions: ClientHttp2Session[], window = 65_535): ClientHttp2Session {
   const session = connectHttp2(grpc, { settings: { initialWindowSize: window } }).on('error', () => undefined);
   sessions.push(session);
@@ -99,7 +99,7 @@ async function unread({ url, headers }: Target, body: string): Promise<Socket> {
   return socket;
 }
 
-/** A field of a protobuf message that has a length. */
+/** Encodes a length-delimited field of a protobuf message. */
 function field(tag: number, value: Buffer): Buffer {
   const length: number[] = [];
   for (let left = value.length; ; left = Math.floor(left / 128)) {

@@ -7,12 +7,12 @@ const LEVELS = 5;
 const CHILDREN = 8;
 const COSTLY_RUNS = 10;
 const COSTLY_ENTRIES = 440;
-/** Each entry takes all steps that an expression has. */
+/** Expression whose evaluation for each entry takes all permitted steps. */
 const COSTLY = '${size(inputs.list.map(a, inputs.list.map(b, a * b + a - b + a * 2)))}';
 const LARGE = 60_000;
 const LEAF = { name: 'leaf', nodes: [{ id: 'result', type: 'output', config: { prompt: 'done' } }], edges: [] };
 
-/** One run with ten thousand children, and one with lists in lists in lists. */
+/** Starts one run with ten thousand child runs, and one with nested lists. */
 export const runTrees: Attack = async (target, signal) => {
   await save(target, LEAF);
   await save(target, callingEach('list', 'leaf', 'inputs.entries', ENTRIES, true));
@@ -28,7 +28,7 @@ export const runTrees: Attack = async (target, signal) => {
   await cancelRuns(target, runs);
 };
 
-/** Runs whose expressions take all steps that there are, one entry of a list after the other. */
+/** Starts runs whose expressions take all permitted steps, for one entry of a list after the other. */
 export const costlyExpressions: Attack = async (target, signal) => {
   const each = { items: 'inputs.list', concurrency: 1, onFailure: 'collect' };
   const list = { id: 'list', type: 'input', config: { schema: { type: 'array' } } };
@@ -40,7 +40,7 @@ export const costlyExpressions: Attack = async (target, signal) => {
   await cancelRuns(target, runs);
 };
 
-/** Definitions as large as they may be, until they are refused, and all that shows them. */
+/** Saves workflow definitions of the maximum size until they are refused, and requests everything that shows them. */
 export const largeDefinitions: Attack = async (target, signal) => {
   let saved = 0;
   const text = (letter: string): string => letter.repeat(LARGE);
@@ -55,13 +55,13 @@ export const largeDefinitions: Attack = async (target, signal) => {
   });
 };
 
-/** Where bodies are read. Each second one goes to where most is read of them. */
+/** Routes that read bodies. Every second entry is the route that reads most of a body. */
 const SURFACES = ['expressions/check', 'conversations', 'brainstorms', 'mcp-servers', 'models', 'credentials', 'apply']
   .concat('agent-messages', 'workflows')
   .flatMap((path) => ['/api/workflows/check', `/api/${path}`])
   .concat('/mcp', '/a2a/workflows/echo');
 
-/** Bodies whose reading costs much: deep, of many members, and with a number that is none. */
+/** Sends bodies that are expensive to read: deeply nested, with many members, or with an invalid number. */
 export const oddBodies: Attack = async (target, signal) => {
   const deep = `${'['.repeat(40_000)}${']'.repeat(40_000)}`;
   const bodies = [
@@ -93,7 +93,10 @@ export const oddBodies: Attack = async (target, signal) => {
   });
 };
 
-/** Agents whose cards, answers or models' tools are hard to read: through nodes, by hand, and for a look at the card. */
+/**
+ * Calls agents whose cards, answers or models' tools are expensive to read: from nodes, directly, and by previews of
+ * their cards.
+ */
 export const costlyAgents: Attack = async (target, signal) => {
   const cards = COSTLY_CARDS.map((_, place) => `card-${place}`);
   const answers = COSTLY_ANSWERS.map((_, place) => `answer-${place}`);
@@ -123,10 +126,10 @@ export const costlyAgents: Attack = async (target, signal) => {
   await Promise.all([shapes, pages]);
 };
 
-/** Has no divisor in common with the number of places. */
+/** Step through the list of places. It has no common divisor with the number of places, so that all are visited. */
 const STRIDE = 13;
 
-/** An agent that reads what its model tells it to read. */
+/** Workflow with an agent that reads the pages which its model names. */
 const READER = {
   name: 'reader',
   nodes: [{ id: 'a', type: 'agent', config: { prompt: 'go', model: 'hostile', tools: ['http_get'] } }],

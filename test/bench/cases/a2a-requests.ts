@@ -2,18 +2,21 @@ import { NUMBER_MARK, type RequestTemplate } from '../load/closed-loop.ts';
 
 export const A2A_HEADERS = { 'content-type': 'application/json', 'a2a-version': '1.0' };
 
-/** A JSON-RPC call, repeated with a number of its own where the params hold the number mark. */
+/**
+ * Creates the template of a JSON-RPC call. If the parameters contain the number mark, each repetition has a different
+ * number.
+ */
 export function rpc(path: string, method: string, params: object, expect: string): RequestTemplate {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
   return { method: 'POST', path, headers: A2A_HEADERS, body, expect };
 }
 
-/** A Message with an id of its own. */
+/** Creates a Message with a new id. */
 export function userMessage(text = 'hello'): object {
   return { message: { messageId: `m${NUMBER_MARK}`, role: 'ROLE_USER', parts: [{ text }] } };
 }
 
-/** Makes one JSON-RPC call and gives its result. */
+/** Makes one JSON-RPC call and returns the result. */
 export async function callAgent<T>(url: string, method: string, params: object): Promise<T> {
   const { headers, body } = rpc('', method, params, '');
   const answer = (await (await fetch(url, { method: 'POST', headers, body })).json()) as { result?: T; error?: object };

@@ -14,16 +14,19 @@ import { ECHO, ECHO_PATH, saveWorkflow } from './parley-workflows.ts';
 
 const HEAP_MIB = 512;
 const CONNECTIONS = 4;
-/** Messages a second of the other caller. */
+/** Number of Messages of the other caller per second. */
 const RATE = 40;
 const WARM_UP_S = 5;
 const QUIET_S = 10;
-/** What V8 needs to give back what it took. */
+/** Milliseconds after which V8 has released unused memory. */
 const REST_MS = 30_000;
 const MEMORY_LOOK_MS = 100;
 const MEBIBYTE = 1024 ** 2;
 
-/** What another caller's Messages may take beside an attack, in milliseconds, and the memory that may stay, in MiB. */
+/**
+ * Limits of the latency of another caller's Messages during an attack, in milliseconds, and of the memory that remains,
+ * in MiB.
+ */
 const GOAL = { p50: 50, p99: 1_000, grown: 50 };
 
 const KEYS = { attacker: 'a-key-of-the-attacker', other: 'a-key-of-the-other-caller' };
@@ -31,14 +34,14 @@ const credentials = (key: string): { authorization: string } => ({ authorization
 
 interface Attacked {
   served: LoadResult;
-  /** Bytes. */
+  /** Peak memory in bytes. */
   peak: number;
 }
 
 /**
- * Attacks of one caller, each alone and then all together, on a heap of 512 MiB: what another caller's Messages take, and
- * what memory the service takes, with the allocator of the image. A new service meets each attack. A service that ends
- * fails the case.
+ * Measures attacks of one caller, each alone and then all together, on a heap of 512 MiB with the allocator of the
+ * image: the latency of another caller's Messages, and the service's memory. Each attack gets a new service. A service
+ * that ends fails the case.
  */
 export async function attacksCase(bench: Bench): Promise<Row[]> {
   const names = Object.keys(ATTACKS) as AttackName[];

@@ -8,7 +8,10 @@ import { rpc, userMessage } from './a2a-requests.ts';
 import { saveWorkflow } from './parley-workflows.ts';
 import { PARLEY, SDK_MEMORY, SDK_POSTGRES } from './subject-names.ts';
 
-/** Tasks of few and of many artifact chunks: what a chunk costs must not depend on how many came before it. */
+/**
+ * Measures Tasks with few and with many artifact chunks: the cost of a chunk must not depend on the number of chunks
+ * before it.
+ */
 export async function chunksCase(bench: Bench): Promise<Row[]> {
   const { options, postgres } = bench;
   const { few, many } = options.chunks;

@@ -5,7 +5,7 @@ import { graphOf } from '../servers/graphs/shape.ts';
 import { saveWorkflow, type WorkflowDefinition } from './parley-workflows.ts';
 import { runningNodes } from './running-nodes.ts';
 
-/** A workflow, and what one run of it is asked with. */
+/** Workflow, and the inputs of one run. */
 interface Size {
   name: string;
   nodes: number;
@@ -13,10 +13,13 @@ interface Size {
   inputs: object;
 }
 
-/** Runs at once: a large one fills a replica by itself. */
+/** Number of concurrent runs. It is small, since a large run fills a replica by itself. */
 const AT_ONCE = 2;
 
-/** What a node costs in a small run and in one ten or a hundred times as large, and what it takes while it is at work. */
+/**
+ * Measures the cost of a node in a small run and in runs ten and a hundred times as large, and the memory of an
+ * executing node.
+ */
 export async function dagScaleCase(bench: Bench): Promise<Row[]> {
   const server = await bench.using(startParley(await bench.postgres.database('parley')));
   const sizes = [
@@ -46,7 +49,7 @@ function graphSize(shape: 'chain' | 'fan', width: number): Size {
   return { name: `${shape}-${width}`, nodes: nodes.length, definition, inputs: {} };
 }
 
-/** A node for each entry of a list, beside the one that has the list. */
+/** Creates a workflow with a node that runs once for each entry of a list. */
 function eachSize(items: number): Size {
   const definition = {
     nodes: [

@@ -22,7 +22,7 @@ const PEERS: Peer[] = [
   { name: BATCH_FLOOR, file: 'graphs/floor.ts', database: 'batch', environment: { COMMIT: 'batch' } },
 ];
 
-/** Runs of graphs of nodes that do nothing. */
+/** Measures runs of graphs whose nodes do nothing. */
 export async function dagCase(bench: Bench): Promise<Row[]> {
   const contenders = [await parleyContender(bench), ...(await peers(bench))];
   const rows: Row[] = [];
@@ -40,13 +40,13 @@ export async function dagCase(bench: Bench): Promise<Row[]> {
   return rows;
 }
 
-/** A subject, and what it is asked for one run of a graph. */
+/** Compared engine, and the requests for one run of each graph. */
 interface Contender {
   subject: Subject;
   request(shape: Shape): RequestTemplate;
 }
 
-/** `input` nodes: the type with the fewest events, which hands on what came. */
+/** Creates the contender Parley, with `input` nodes: the type with the fewest events, which passes its input on. */
 async function parleyContender(bench: Bench): Promise<Contender> {
   const server = await bench.using(startParley(await bench.postgres.database('parley')));
   for (const shape of ['chain', 'fan'] as const) {
@@ -74,7 +74,7 @@ async function peers(bench: Bench): Promise<Contender[]> {
   return started.flat();
 }
 
-/** None where the peer does not start, which is noted. */
+/** Starts another engine as a contender. Returns an empty list, and adds a note, if it does not start. */
 async function startContender(bench: Bench, { name, file, database, environment }: Peer): Promise<Contender[]> {
   try {
     const settings: Record<string, string> = { ...environment };

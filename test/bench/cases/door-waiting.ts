@@ -11,15 +11,15 @@ const SETTLE_MS = 10_000;
 const SENDERS = 32;
 const KIB = 1024;
 
-/** Figures of a replica that does nothing. */
+/** Measurements of an idle replica. */
 interface Standing {
   bytes: number;
   sockets: number;
 }
 
 /**
- * Measures what Tasks cost that wait for an agent which calls webhooks: memory and sockets of a replica, beside those
- * after as many Tasks that have ended; and how soon all have ended once the agent continues.
+ * Measures the cost of Tasks that wait for an agent which calls webhooks: memory and sockets of a replica, in
+ * comparison with the same number of ended Tasks; and the time until all have ended once the agent continues.
  */
 export async function doorWaitingCase(bench: Bench): Promise<Row[]> {
   const tasks = bench.options.parkedRuns;
@@ -59,7 +59,7 @@ export async function doorWaitingCase(bench: Bench): Promise<Row[]> {
   return [];
 }
 
-/** Sends Messages that return at once, 32 at a time. */
+/** Sends Messages that return immediately, 32 at a time. */
 async function send({ url }: BenchServer, text: string, messages: number): Promise<void> {
   let left = messages;
   const sender = async (): Promise<void> => {

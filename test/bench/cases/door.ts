@@ -6,13 +6,13 @@ import { LITELLM_HEADERS, LITELLM_PATH, startLiteLlm } from '../servers/litellm.
 import { AGENT_ITSELF, DOOR, LITELLM } from './subject-names.ts';
 
 export const DOOR_PATH = '/a2a/agents/echo';
-/** Streams of chunks at the same time. */
+/** Number of concurrent streams of chunks. */
 const READERS = 4;
 
 /**
- * Measures what a door costs: sends the same Messages to an agent of the official SDK, all in memory, and to Parley,
- * which keeps each Message and each event on disk before it passes them on; and to LiteLLM, a gateway that keeps nothing,
- * where it can be installed.
+ * Measures the cost of a registered agent. The same Messages are sent directly to an agent on the official SDK, which
+ * keeps all in memory; to Parley, which stores each Message and event on disk before it passes them on; and, if it can
+ * be installed, to LiteLLM, a gateway that stores nothing.
  */
 export async function doorCase(bench: Bench): Promise<Row[]> {
   const { postgres, options } = bench;

@@ -7,33 +7,37 @@ import { ECHO, ECHO_PATH, saveWorkflow } from './parley-workflows.ts';
 import { PARLEY, PARLEY_KEYS, PARLEY_TRACED, PARLEY_TRACED_ALL, PARLEY_TRACED_NONE } from './subject-names.ts';
 
 /**
- * Two processes of the same service differ by a tenth for as long as they live, which is more than what is measured here:
- * so each round has so many times new ones: as many as there are places, since the first of a set is the dearest.
+ * Number of sets of new processes per round. Two processes of the same service differ permanently by a tenth, which
+ * exceeds the measured cost. There are as many sets as positions in a set, since the first process of a set is the most
+ * expensive.
  */
 const SETS_A_ROUND = 3;
-/** What else happens on the machine comes and goes within seconds: turns are short, so that it meets all of a set. */
+/**
+ * Number of turns of each process. Turns are short, so that other load of the machine, which changes within seconds,
+ * affects all processes of a set.
+ */
 const TURNS = 4;
 const CONNECTIONS = [32];
 
-/** A server, and what it is asked. */
+/** Server with the headers of its requests. */
 interface Extra {
   environment: Record<string, string>;
-  /** Of every request. */
+  /** Headers of every request. */
   credentials: Record<string, string>;
-  /** By the name of the subject: its headers beside those. */
+  /** Additional headers of the requests, by the name of the subject. */
   requests: Record<string, Record<string, string>>;
 }
 
-/** What a caller says of its trace, whose word on sampling counts. */
+/** Headers of a caller that requests its trace to be sampled. */
 const SAMPLED = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01' };
 const UNSAMPLED = { traceparent: SAMPLED.traceparent.replace(/01$/, '00') };
-/** How many traces are sampled where nobody has said so. */
+/** Fraction of traces that are sampled if the caller does not decide. */
 const SHARE = 0.1;
 
 /**
- * Blocking SendMessage without, with an API key in every request, and with spans: what those cost. What the spans of all
- * traces cost is measured within one process, whose callers say whether their traces are sampled; one trace in ten costs a
- * tenth of that.
+ * Measures a blocking SendMessage without extras, with an API key in every request, and with spans. The cost of the
+ * spans of all traces is measured within one process, whose callers decide about sampling; one sampled trace in ten
+ * costs a tenth of that.
  */
 export async function extrasCase(bench: Bench): Promise<Row[]> {
   const sink = await bench.using(startPeer('span-sink.ts'));
@@ -98,7 +102,7 @@ function measured(bench: Bench, subjects: Subject[]): Promise<Row[]> {
   );
 }
 
-/** Node's CPU, × that of the same set without. */
+/** Returns the CPU time of Node in relation to that of the process without extras in the same set. */
 function ratio(rows: readonly Row[], name: string, without: string): number | undefined {
   const [one, plain] = [name, without].map((subject) => rows.find((row) => row.subject === subject)?.measurement);
   return one && plain && one.nodeCpu / plain.nodeCpu;

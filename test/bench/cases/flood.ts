@@ -11,11 +11,11 @@ import { saveWorkflow, type WorkflowDefinition } from './parley-workflows.ts';
 
 const HEAP_MIB = 256;
 const MESSAGES = 500;
-/** As large as BODY_LIMIT lets a whole request be. */
+/** Number of characters of a Message whose request just fits into BODY_LIMIT. */
 const CHARACTERS = 4 * 1024 ** 2 - 1_000;
 const SMALL_CONNECTIONS = 4;
 const WARM_UP_MS = 5_000;
-/** What V8 needs to give back what it took. */
+/** Milliseconds after which V8 has released unused memory. */
 const REST_MS = 30_000;
 const MEBIBYTE = 1024 ** 2;
 
@@ -33,7 +33,10 @@ const GREETING: WorkflowDefinition = {
   ],
 };
 
-/** One caller sends as many large Messages at once as it can, on a small heap: what another caller notices. */
+/**
+ * Measures the latency of one caller's small Messages while another caller sends as many large Messages as it can, on a
+ * small heap.
+ */
 export async function floodCase(bench: Bench): Promise<Row[]> {
   const server = await bench.using(
     startParley(await bench.postgres.database('flood'), {
@@ -70,7 +73,7 @@ interface SmallMessages {
   lost: number;
 }
 
-/** Sends small Messages one after the other over a few connections until something is over. */
+/** Sends small Messages one after the other over a few connections until a promise settles. */
 async function smallMessages(url: string, until: Promise<unknown>): Promise<SmallMessages> {
   const result: SmallMessages = { milliseconds: [], lost: 0 };
   let over = false;
@@ -98,7 +101,7 @@ async function greet(url: string): Promise<boolean> {
   return (await answer.text()).includes('TASK_STATE_COMPLETED');
 }
 
-/** In a process of its own: whoever sends two gigabytes answers nothing else meanwhile. */
+/** Sends large Messages from a separate process: sending two gigabytes blocks a process. */
 async function largeMessages(job: LargeMessagesJob): Promise<LargeMessagesResult> {
   const child = fork(join(import.meta.dirname, '../load/large-messages.ts'));
   try {

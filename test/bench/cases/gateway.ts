@@ -12,7 +12,10 @@ const UPGRADE = {
   'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
 };
 
-/** Many clients of the event gateway, over both of its transports: what each costs, and how long a frame takes to all. */
+/**
+ * Measures many clients of the event gateway, over both of its transports: the cost of each client, and the time until
+ * all have received a frame.
+ */
 export async function gatewayCase(bench: Bench): Promise<Row[]> {
   const rows: (string | number)[][] = [];
   for (const [name, path, headers] of [

@@ -21,7 +21,7 @@ import { soakCase } from './soak.ts';
 import { streamsCase } from './streams.ts';
 import { takeoverCase } from './takeover.ts';
 
-/** What each case does: it measures, and tells in notes and tables of its own what does not fit into rows. */
+/** Function that executes each case. It returns rows, and adds notes and tables for other results. */
 export const CASE_WORK: Record<CaseName, (bench: Bench) => Promise<Row[]>> = {
   send: sendCase,
   stream: streamCase,

@@ -6,14 +6,23 @@ import { ECHO, ECHO_PATH, saveWorkflow } from './parley-workflows.ts';
 import { COMMIT_FLOOR, NEST_FLOOR, NODE_FLOOR, PARLEY, SDK_MEMORY } from './subject-names.ts';
 
 const CONNECTIONS = 32;
-/** A server under valgrind is ten times as slow, and one that is counted fifty times: V8 is to have compiled by then. */
+/**
+ * Seconds of warm-up, in which V8 must compile everything. A server under valgrind is ten times as slow, and fifty
+ * times while valgrind counts.
+ */
 const WARM_UP_SECONDS = 80;
 const COUNTED_WARM_UP_SECONDS = 4;
 const WINDOW_SECONDS = 10;
-/** The one with the fewest instructions counts: V8 compiles in some, or all of its heap is marked. */
+/**
+ * Number of measurements. The one with the fewest instructions is used, since V8 compiles or marks its whole heap in
+ * some.
+ */
 const WINDOWS = 3;
 
-/** Allocator of all subjects: counts are compared between them, and between machines with and without jemalloc. */
+/**
+ * Environment that selects the allocator of glibc for all subjects, so that counts are comparable between machines with
+ * and without jemalloc.
+ */
 const GLIBC = { LD_PRELOAD: '' };
 
 interface Counted {
@@ -22,7 +31,7 @@ interface Counted {
   start(under: Under): Promise<BenchServer>;
 }
 
-/** What a blocking SendMessage executes, at a caller's 32 connections, one server after the other. */
+/** Counts the instructions of a blocking SendMessage with 32 connections, for one server after the other. */
 export async function instructionsCase(bench: Bench): Promise<Row[]> {
   if (!Callgrind.isInstalled())
     throw new Error('The case instructions needs valgrind (Debian: apt-get install valgrind)');
@@ -86,7 +95,7 @@ async function measure({ load, using }: Bench, { path, start }: Counted): Promis
   }
 }
 
-/** A server that is so slow may close a connection that has been idle while the next request is on its way to it. */
+/** Retries work: such a slow server may close an idle connection while the next request is on its way. */
 async function patiently<T>(work: () => Promise<T>, tries = 3): Promise<T> {
   try {
     return await work();

@@ -10,7 +10,7 @@ import { ECHO, ECHO_PATH, saveWorkflow } from './parley-workflows.ts';
 const LOAD_MS = 1_000;
 const STARTED_WITHIN_MS = 30_000;
 
-/** Kills Parley and PostgreSQL under load, then looks for everything that was acknowledged. */
+/** Kills Parley and PostgreSQL under load, then checks that everything acknowledged exists. */
 export async function killCase(bench: Bench): Promise<Row[]> {
   const victims = {
     'kill -9 of Parley': (stage: KillStage) => stage.killParley(),
@@ -86,7 +86,7 @@ class KillStage {
     await this.restart();
   }
 
-  /** One of a session's processes: PostgreSQL then ends all others and recovers. */
+  /** Kills the process of one session. PostgreSQL then ends all others and recovers. */
   async killBackend(): Promise<void> {
     const backends = childrenOf(this.bench.postgres.pid);
     // The youngest process serves a session; the oldest are the server's own.
@@ -94,7 +94,7 @@ class KillStage {
     await delay(LOAD_MS);
   }
 
-  /** The embedded server's keeper, in this process, starts it again. */
+  /** Ends the embedded server. Its supervisor in this process starts it again. */
   async endPostgres(signal: 'SIGKILL' | 'SIGQUIT'): Promise<void> {
     process.kill(this.bench.postgres.pid, signal);
     await delay(LOAD_MS);
@@ -105,7 +105,10 @@ class KillStage {
     this.parley = await startParley(this.databaseUrl, { LOG_LEVEL: 'silent', PORT: port });
   }
 
-  /** Waits until Messages are acknowledged again; a Parley that gave up is started again, as its supervisor would. */
+  /**
+   * Waits until Messages are acknowledged again. A Parley process that has exited is started again, as a supervisor
+   * would.
+   */
   private async answering(log: Acknowledgements): Promise<void> {
     const deadline = Date.now() + STARTED_WITHIN_MS;
     const before = log.answered.size;

@@ -5,14 +5,14 @@ import { type BenchServer, startParley } from '../servers/bench-server.ts';
 import { saveWorkflow, startRuns } from './parley-workflows.ts';
 
 const RUNS = 2_000;
-/** A run and the child Task of its only node. */
+/** Number of Tasks: each run has one child Task, that of its only node. */
 const TASKS = 2 * RUNS;
-/** For as long as a node sleeps: none ends before everything is measured. */
+/** Milliseconds that a node sleeps, so that no run ends before the measurement does. */
 const NODE_MS = 600_000;
-/** A look takes some of what is measured. */
+/** Milliseconds between two checks, since each check affects the measurement. */
 const LOOK_MS = 100;
 
-/** How long the Tasks of a replica that dies stand still where they are many: until all are at work in another one. */
+/** Measures how long the many Tasks of a dead replica are interrupted, until another replica executes all of them. */
 export async function measureMassTakeover(bench: Bench): Promise<void> {
   const url = await bench.postgres.database('parley');
   const database = new pg.Pool({ connectionString: url, max: 1 });
@@ -56,7 +56,7 @@ async function claimedTasks(database: pg.Pool): Promise<number> {
   return rows[0]!.n;
 }
 
-/** Number of Tasks that a replica says it executes. */
+/** Returns the number of Tasks that a replica executes by its own metrics. */
 async function executions({ url }: BenchServer): Promise<number> {
   const metrics = await (await fetch(`${url}/metrics`)).text();
   return Number(/^parley_executions (\d+)/m.exec(metrics)?.[1] ?? 0);

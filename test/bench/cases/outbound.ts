@@ -13,7 +13,7 @@ const CLIENTS: Record<string, string> = {
   undici: UNDICI_FLOOR,
 };
 
-/** What a call to another agent costs the caller. */
+/** Measures the cost of a call to another agent for the calling process. */
 export async function outboundCase(bench: Bench): Promise<Row[]> {
   const agent = await bench.using(startPeer('outbound/agent.ts'));
   const subjects = await Promise.all(

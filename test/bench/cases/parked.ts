@@ -7,7 +7,7 @@ import { saveWorkflow, startRuns } from './parley-workflows.ts';
 
 const SETTLE_MS = 10_000;
 const WATCHED_MS = 30_000;
-/** Longer than a run waits for in its replica; all of them are parked by then. */
+/** Milliseconds of a wait that exceed the time after which a run is parked, so that all runs are parked. */
 const NAP_MS = 45_000;
 const NAPPING = 1_000;
 const MIB = 1024 ** 2;
@@ -18,7 +18,10 @@ interface Idle {
   cpu: number;
 }
 
-/** What runs that only wait cost a replica: memory, commits and CPU while nothing happens, and waking them at once. */
+/**
+ * Measures the cost of waiting runs for a replica: memory, commits and CPU time while nothing happens, and the time to
+ * wake all at once.
+ */
 export async function parkedCase(bench: Bench): Promise<Row[]> {
   const { parkedRuns } = bench.options;
   const url = await bench.postgres.database('parley');
@@ -54,7 +57,7 @@ export async function parkedCase(bench: Bench): Promise<Row[]> {
   return [];
 }
 
-/** A run that waits for some time; between two nodes, as most do. */
+/** Creates a workflow that waits for some time between two nodes. */
 function sleeping(name: string, length: string) {
   const nodes = [
     { id: 'before', type: 'input', config: { optional: true } },
@@ -68,7 +71,7 @@ function sleeping(name: string, length: string) {
   return { name, nodes, edges };
 }
 
-/** A replica that does nothing, for half a minute. */
+/** Measures an idle replica for half a minute. */
 async function watch({ postgres }: Bench, server: BenchServer): Promise<Idle> {
   await delay(SETTLE_MS);
   const [from, cpu] = [await postgres.counters(), cpuMicroseconds(server.pid)];
@@ -85,7 +88,7 @@ function figures({ mib, commitsPerSecond, cpu }: Idle): number[] {
   return [mib, commitsPerSecond, cpu];
 }
 
-/** Runs whose time comes at once. */
+/** Measures how long it takes to wake runs that are due at the same time. */
 async function wakeAll(bench: Bench, server: BenchServer, database: pg.Pool): Promise<void> {
   const waiting = await count(database, PARKED);
   await startRuns(server.url, 'nap', NAPPING);

@@ -6,7 +6,7 @@ export interface WorkflowDefinition {
   edges: { from: string; to: string }[];
 }
 
-/** Saves a workflow at a running Parley. */
+/** Saves a workflow at a running Parley service. */
 export async function saveWorkflow(
   url: string,
   definition: WorkflowDefinition,

@@ -8,11 +8,11 @@ import { ECHO, ECHO_PATH, saveWorkflow } from './parley-workflows.ts';
 import { PARLEY, SDK_MEMORY, SDK_POSTGRES, SELECT_FLOOR } from './subject-names.ts';
 
 const PAGE = 50;
-/** A prime: the Tasks that are read lie far from each other. */
+/** Step between the Tasks that are read, a prime, so that they are far from each other. */
 const STRIDE = 7_919;
 const ID = `${SEEDED_ID}${NUMBER_MARK}`;
 
-/** GetTask, ListTasks and SubscribeToTask over many stored Tasks of four events. */
+/** Measures GetTask, ListTasks and SubscribeToTask over many stored Tasks of four events. */
 export async function readCase(bench: Bench): Promise<Row[]> {
   const { connections, storedTasks } = bench.options;
   const stores = await startStores(bench);
@@ -89,7 +89,7 @@ async function startStores(bench: Bench): Promise<Stores> {
   };
 }
 
-/** Sends one Message and gives the id of its Task. */
+/** Sends one Message and returns the id of its Task. */
 async function sendOne(url: string): Promise<string> {
   const { headers, body } = rpc('', 'SendMessage', userMessage(), '');
   const answer = await fetch(url, { method: 'POST', headers, body });

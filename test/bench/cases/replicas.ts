@@ -8,16 +8,16 @@ import { rpc, userMessage } from './a2a-requests.ts';
 import { ECHO, ECHO_PATH, saveWorkflow } from './parley-workflows.ts';
 
 const REPLICAS = [1, 2, 4];
-/** Of all replicas together, so that each number of them does the same work. */
+/** Number of connections to all replicas together, so that any number of replicas does the same work. */
 const CONNECTIONS = 32;
-/** What a machine that is full cannot do, so that replicas do not wait for a core. */
+/** Fraction of the maximum rate that is used, so that replicas do not wait for a processor. */
 const SHARE = 0.4;
 const WARM_UP_S = 2;
-/** After a start, and of a replica that has nothing to do. */
+/** Milliseconds to wait after a start, and to measure an idle replica. */
 const SETTLE_MS = 5_000;
 const IDLE_MS = 10_000;
 
-/** Microseconds, bytes and commits, of all replicas and of PostgreSQL. */
+/** Microseconds of CPU time, bytes and commits of all replicas and of PostgreSQL. */
 interface Used {
   node: number;
   postgres: number;
@@ -29,14 +29,17 @@ interface Cost extends Used {
   p99: number;
 }
 
-/** Who does which part of the work. */
+/** Replicas that get the load, and their fraction of it. */
 interface Part {
   name: string;
   loaded: BenchServer[];
   share: number;
 }
 
-/** What replicas that share a database cost: each while nothing happens, and a Message by how many there are for it. */
+/**
+ * Measures the cost of replicas that share a database: of each while nothing happens, and of a Message by the number of
+ * replicas.
+ */
 export async function replicasCase(bench: Bench): Promise<Row[]> {
   const url = await bench.postgres.database('parley');
   const servers: BenchServer[] = [];
@@ -82,7 +85,7 @@ async function idleRow(bench: Bench, servers: BenchServer[]): Promise<(string | 
   return [String(servers.length), node / IDLE_MS / servers.length, postgres / IDLE_MS, (commits * 1000) / IDLE_MS];
 }
 
-/** Medians of all rounds, in which the parts take turns. */
+/** Returns the medians of all rounds, in which the parts take turns. */
 async function costsOf(bench: Bench, servers: BenchServer[], rate: number, parts: Part[]): Promise<[string, Cost][]> {
   const rounds = new Map<Part, Cost[]>(parts.map((part) => [part, []]));
   for (let round = 0; round < bench.options.rounds; round += 1) {
@@ -95,7 +98,10 @@ async function costsOf(bench: Bench, servers: BenchServer[], rate: number, parts
   });
 }
 
-/** The CPU of all replicas counts, also of those that only hear what the others do. */
+/**
+ * Measures the cost of a Message. The CPU time of all replicas counts, including those that only receive signals of
+ * others.
+ */
 async function costOf(bench: Bench, servers: BenchServer[], rate: number, { loaded, share }: Part): Promise<Cost> {
   let [requests, p99] = [0, 0];
   const { node, postgres, walBytes, commits } = await usedBy(bench, servers, async () => {

@@ -6,15 +6,15 @@ import { type BenchServer, startParley } from '../servers/bench-server.ts';
 import { graphOf } from '../servers/graphs/shape.ts';
 import { saveWorkflow } from './parley-workflows.ts';
 
-/** Nodes at work at once: so many runs, each of so many between a first and a last node. */
+/** Number of runs, each of which has many executing nodes between a first and a last node. */
 const RUNS = 5;
 const WIDTH = 998;
-/** Longer than it takes to start all of them and to look. */
+/** Milliseconds that a node sleeps: longer than it takes to start and measure all of them. */
 const NODE_MS = 20_000;
 const SETTLE_MS = 3_000;
 const MIB = 1024 ** 2;
 
-/** What a node that is at work takes of its replica's memory, with the garbage of its beginning. */
+/** Measures the memory of an executing node in its replica, including the garbage of its start. */
 export async function runningNodes(bench: Bench): Promise<void> {
   const url = await bench.postgres.database('parley');
   const database = new pg.Pool({ connectionString: url, max: 1 });
@@ -44,7 +44,7 @@ export async function runningNodes(bench: Bench): Promise<void> {
   }
 }
 
-/** A fan whose nodes take their time, all at once. */
+/** Creates a workflow whose nodes all sleep in parallel. */
 function sleepers(name: string, milliseconds: number) {
   const { nodes, edges } = graphOf('fan', WIDTH);
   const script = { rules: [], otherwise: [{ status: 'working' }, { sleep: milliseconds }, { complete: true }] };

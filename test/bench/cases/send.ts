@@ -7,12 +7,12 @@ import { COMMIT_FLOOR, NEST_FLOOR, NODE_FLOOR, PARLEY, SDK_MEMORY, SDK_POSTGRES 
 
 type Method = 'SendMessage' | 'SendStreamingMessage';
 
-/** Blocking SendMessage to an agent of four events. */
+/** Measures a blocking SendMessage to an agent of four events. */
 export function sendCase(bench: Bench): Promise<Row[]> {
   return sendingCase(bench, 'send', 'SendMessage, blocking, 4 events', 'SendMessage');
 }
 
-/** SendStreamingMessage to the same agent. */
+/** Measures SendStreamingMessage to an agent of four events. */
 export function streamCase(bench: Bench): Promise<Row[]> {
   return sendingCase(bench, 'stream', 'SendStreamingMessage, 4 events', 'SendStreamingMessage');
 }

@@ -7,7 +7,7 @@ import { ECHO, ECHO_PATH, saveWorkflow } from './parley-workflows.ts';
 
 const CONNECTIONS = 16;
 const WARM_UP_S = 10;
-/** One row of the table. */
+/** Seconds of one row of the table. */
 const WINDOW_S = 15;
 
 interface Window {
@@ -18,9 +18,9 @@ interface Window {
 }
 
 /**
- * Messages while somebody holds a snapshot, as a backup or a forgotten transaction does, for as long as `--minutes` says:
- * with one replica and with two, or with as many as `--replicas` says. Dead rows stay then, and nothing may become slower
- * with each commit.
+ * Measures Messages while a transaction holds a snapshot, as a backup or a forgotten transaction does, for the duration
+ * of `--minutes`, with one and with two replicas, or with the numbers in `--replicas`. Dead rows then remain, and
+ * nothing may become slower with each commit.
  */
 export async function snapshotCase(bench: Bench): Promise<Row[]> {
   const all: Awaited<ReturnType<typeof heldSnapshot>>[] = [];
@@ -30,7 +30,7 @@ export async function snapshotCase(bench: Bench): Promise<Row[]> {
   return [];
 }
 
-/** @returns the figures at the end, × those of before */
+/** Measures Messages with a held snapshot. @returns the last measurements in relation to those before */
 async function heldSnapshot(bench: Bench, replicas: number): Promise<{ throughput: number; p99: number }> {
   const url = await bench.postgres.database('parley');
   const servers: BenchServer[] = [];
@@ -53,7 +53,7 @@ async function heldSnapshot(bench: Bench, replicas: number): Promise<{ throughpu
   return { throughput: last.rate / free.rate, p99: last.p99 / free.p99 };
 }
 
-/** The snapshot is that of a transaction that has read something, and reads nothing more. */
+/** Opens a transaction with a snapshot: it has read something, and stays idle. */
 async function holdSnapshot(url: string): Promise<pg.Client> {
   const holder = new pg.Client({ connectionString: url });
   await holder.connect();

@@ -9,7 +9,7 @@ import { ECHO, ECHO_PATH, saveWorkflow } from './parley-workflows.ts';
 const CONNECTIONS = 32;
 const MINUTE_S = 60;
 const MIB = 1024 ** 2;
-/** The minutes after which nothing may grow any more. */
+/** Minutes after which memory and tables may not grow any more. */
 const SETTLED_AFTER = 5;
 const MOST_GROWTH = 1.1;
 
@@ -24,8 +24,9 @@ interface Minute {
 }
 
 /**
- * Messages at half the rate that a replica reaches, for as long as `--minutes` says, while Tasks are purged a minute
- * after their end: what grows in the end is lost. The commit log, which is kept for 48 hours, is counted apart.
+ * Measures Messages at half of the maximum rate of a replica, for the duration of `--minutes`, while Tasks are purged a
+ * minute after their end. Whatever still grows at the end is a leak. The commit log, which is kept for 48 hours, is
+ * measured separately.
  */
 export async function soakCase(bench: Bench): Promise<Row[]> {
   const { minutes } = bench.options;

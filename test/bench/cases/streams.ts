@@ -9,19 +9,19 @@ import { saveWorkflow } from './parley-workflows.ts';
 import { PARLEY } from './subject-names.ts';
 
 const PATH = '/a2a/workflows/waiting/nodes/waiting';
-/** Between the event that is measured and the next one. */
+/** Milliseconds between the measured event and the next one. */
 const PAUSE_MS = 1_000;
-/** V8 gives back what is garbage, and the young generation's room, after some seconds without work. */
+/** Milliseconds without work after which V8 has released garbage and the memory of the young generation. */
 const SETTLE_MS = 12_000;
 const SPARE_FILES = 300;
 const OPENERS = 100;
 
-/** What streams are opened on, and how an event comes to them. */
+/** Server and Task whose streams are opened, and the request that causes an event. */
 export interface StreamStage {
   name: string;
   server: BenchServer;
   open: { method?: 'GET' | 'POST'; path: string; body: string; headers?: Record<string, string>; opened?: string };
-  /** How many streams, and events to them, where it is not as usual. */
+  /** Number of streams, and of events to them; default: those of the options. */
   count?: number;
   rounds?: number;
   event(number: number): { path: string; body: string; headers?: Record<string, string> };
@@ -29,7 +29,7 @@ export interface StreamStage {
   ready(): Promise<void>;
 }
 
-/** Many readers of one Task: what each costs, and how long an event takes to all of them. */
+/** Measures many readers of one Task: the cost of each, and the time until an event has reached all of them. */
 export async function streamsCase(bench: Bench): Promise<Row[]> {
   const stages = [await parleyStage(bench), await floorStage(bench)];
   const rows: (string | number)[][] = [];
@@ -44,7 +44,9 @@ export async function streamsCase(bench: Bench): Promise<Row[]> {
   return [];
 }
 
-/** A row: the streams' name and number, memory, delivery times and CPU. */
+/**
+ * Measures the streams of a stage. @returns a row: name and number of the streams, memory, delivery times and CPU time
+ */
 export async function measureStreams(bench: Bench, stage: StreamStage): Promise<(string | number)[]> {
   const { load, options } = bench;
   const { server, name } = stage;
@@ -74,7 +76,10 @@ export async function measureStreams(bench: Bench, stage: StreamStage): Promise<
   return [name, count, perStream, of('p50'), of('p99'), of('max'), of('cpu')];
 }
 
-/** A stage at Parley whose streams follow one Task. It asks for more at every turn: its first event of a turn comes alone. */
+/**
+ * Creates a stage at Parley whose streams follow one Task. Its agent asks for input at every turn, so that the first
+ * event of a turn comes alone.
+ */
 export async function parleyStage(bench: Bench): Promise<StreamStage> {
   const server = await bench.using(startParley(await bench.postgres.database('parley')));
   const script = {

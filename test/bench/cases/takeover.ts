@@ -6,17 +6,20 @@ import { type BenchServer, startParley, startPeer } from '../servers/bench-serve
 import { measureMassTakeover } from './mass-takeover.ts';
 import { saveWorkflow } from './parley-workflows.ts';
 
-/** Of a run: long enough to be killed in, and to go on afterwards. */
+/** Number of nodes of a run: enough for a kill in the middle, and for the continuation. */
 const NODES = 200;
 const NODE_MS = 10;
 const KILLED_AFTER_MS = 500;
-/** kill -9 of a replica costs little beside the start of the next one, which is not measured. */
+/**
+ * Factor of kills: killing a replica takes little time in comparison with the start of the next one, which is not
+ * measured.
+ */
 const TIMES_AS_MANY = 2;
 const LOCK_KEY = 7;
 
 /**
- * How long a run stands still when the replica that executes it is killed, how long a death itself takes to be seen, and
- * how long 4,000 Tasks of one replica stand still.
+ * Measures how long a run is interrupted when its replica is killed, how long it takes to detect a death, and how long
+ * 4,000 Tasks of one replica are interrupted.
  */
 export async function takeoverCase(bench: Bench): Promise<Row[]> {
   const url = await bench.postgres.database('parley');
@@ -69,7 +72,10 @@ async function killedOwners(bench: Bench, url: string, database: pg.Pool, kills:
   return { claimed, wentOn };
 }
 
-/** Replicas judge nobody in the first three seconds of a server: its start has taken everybody's lock. */
+/**
+ * Waits for three seconds after the start of a server, in which replicas do not judge others, since that start has
+ * released all locks.
+ */
 async function settled(database: pg.Pool): Promise<void> {
   const isSettled = `SELECT pg_postmaster_start_time() < now() - interval '5 seconds' AS settled`;
   while (!(await database.query<{ settled: boolean }>(isSettled)).rows[0]?.settled) await delay(100);
@@ -101,7 +107,10 @@ async function changed(database: pg.Pool, runId: string, reached: (now: Standing
   }
 }
 
-/** What no way of noticing a death can be faster than: PostgreSQL sees the session end, and somebody commits a claim. */
+/**
+ * Measures a lower bound for any way to detect a death: PostgreSQL notices the end of a session, and a claim is
+ * committed.
+ */
 async function lostLocks(bench: Bench, url: string, database: pg.Pool, kills: number): Promise<number[]> {
   await database.query('CREATE TABLE floor_claim (id integer PRIMARY KEY, holder integer)');
   await database.query('INSERT INTO floor_claim VALUES (1, 0)');

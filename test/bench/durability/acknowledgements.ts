@@ -1,10 +1,10 @@
-/** What a service has told its callers so far, each thing only once its answer had come whole. */
+/** Record of everything that a service has reported to its callers, each item added only when its answer was complete. */
 export class Acknowledgements {
-  /** The last sequence of each Task that a stream has shown. */
+  /** Last sequence number of each Task that a stream has shown. */
   readonly seen = new Map<string, number>();
-  /** The state that each Task was answered with. */
+  /** State of each Task in the answer to its Message. */
   readonly answered = new Map<string, string>();
-  /** Requests that got no answer, or an error: nothing was promised. */
+  /** Number of requests with no answer or an error, for which nothing was promised. */
   refused = 0;
 
   task(taskId: string, state: string): void {

@@ -12,7 +12,7 @@ interface TaskEvent {
   artifactUpdate?: { taskId: string };
 }
 
-/** Callers that send Messages as fast as they are answered, in turn blocking, not waiting and streaming. */
+/** Callers that send Messages as fast as they get answers: in turn blocking, returning immediately, and streaming. */
 export class Callers {
   private readonly url: string;
   private readonly log: Acknowledgements;
@@ -26,7 +26,7 @@ export class Callers {
     this.done = Promise.all(Array.from({ length: CALLERS }, (_, index) => this.call(index)));
   }
 
-  /** Resolves when every answer that was under way has come or has failed. */
+  /** Resolves when every pending answer has arrived or has failed. */
   async stop(): Promise<void> {
     this.going = false;
     await this.done;

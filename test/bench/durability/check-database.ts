@@ -2,18 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { Acknowledgements } from './acknowledgements.ts';
 
-/** How the database differs from what callers were told; all zero where nothing was lost. */
+/** Differences between the database and what callers know; all zero if nothing was lost. */
 export interface Losses {
   acknowledged: number;
-  /** Tasks that callers know and the database does not. */
+  /** Number of Tasks that callers know and that are not in the database. */
   missing: number;
-  /** Tasks that were answered COMPLETED and are not so, with their four events. */
+  /** Number of Tasks that were answered as COMPLETED and are not stored so, with their four events. */
   undone: number;
-  /** Tasks of whose log a stream has shown more than there is. */
+  /** Number of Tasks whose log is shorter than what a stream has shown. */
   shortened: number;
-  /** Tasks, known or not, whose log is not 1..n with n what their row says. */
+  /** Number of Tasks, known or not, whose log is not 1..n with the n in their row. */
   torn: number;
-  /** Known Tasks that nobody finished after the last start. */
+  /** Number of known Tasks that have not ended after the last start. */
   unfinished: number;
 }
 
@@ -21,7 +21,7 @@ const EVENTS = 4;
 const COMPLETED = 'TASK_STATE_COMPLETED';
 const RECOVERY_WITHIN_MS = 30_000;
 
-/** Compares, once what was interrupted has been finished or has had its time. */
+/** Compares the database with the record, after interrupted Tasks have ended or had enough time. */
 export async function checkDatabase(url: string, log: Acknowledgements): Promise<Losses> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

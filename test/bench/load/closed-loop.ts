@@ -1,33 +1,33 @@
 import { HttpExchange } from './http-exchange.ts';
 
-/** What is sent again and again. */
+/** Request that is sent repeatedly. */
 export interface RequestTemplate {
   method: 'GET' | 'POST';
   path: string;
   headers: Record<string, string>;
-  /** Each run of 12 `#` is replaced by the request's number, padded with zeros. */
+  /** Body. Each run of 12 `#` is replaced by the request's number, padded with zeros. */
   body: string;
-  /** What every answer must hold besides the status 200. */
+  /** Text that every answer must contain besides status 200. */
   expect: string;
-  /** Numbers run through 0 … modulo-1 with this stride instead of counting up for ever. */
+  /** Numbers of requests: a cycle through 0 … modulo-1 with this stride; absent: 0, 1, 2, … */
   numbers?: { modulo: number; stride: number };
 }
 
 export interface LoadJob {
   url: string;
-  /** Where connections are spread over several servers: all of them. */
+  /** URLs of several servers over which connections are spread. */
   urls?: string[];
   connections: number;
   seconds: number;
   template: RequestTemplate;
-  /** Requests a second over all connections, at most; absent: as many as are answered. */
+  /** Maximum number of requests per second over all connections; absent: as many as are answered. */
   rate?: number | undefined;
 }
 
 export interface LoadResult {
   requests: number;
   seconds: number;
-  /** Milliseconds. */
+  /** Median latency in milliseconds. */
   p50: number;
   p99: number;
   max: number;
@@ -39,7 +39,7 @@ let counted = 0;
 
 /**
  * Keeps one request in flight on each connection for a time, then waits for the last answers.
- * @throws for an answer that is not what it must be
+ * @throws Error for a wrong answer
  */
 export async function closedLoop(job: LoadJob): Promise<LoadResult> {
   const latencies: number[] = [];
@@ -94,7 +94,7 @@ function loop(exchange: HttpExchange, job: LoadJob, until: number, latencies: nu
   });
 }
 
-/** The bytes of a request, of which only the number changes. */
+/** Bytes of a request, in which only the number changes. */
 class NumberedRequest {
   private readonly bytes: Buffer;
   private readonly places: number[] = [];
@@ -113,7 +113,9 @@ class NumberedRequest {
     }
   }
 
-  /** Valid until the next call: the answer must have come by then. */
+  /**
+   * Returns the bytes of the next request. They are valid until the next call, so the answer must have arrived by then.
+   */
   next(): Buffer {
     if (this.places.length === 0) return this.bytes;
     counted += 1;
@@ -124,7 +126,7 @@ class NumberedRequest {
   }
 }
 
-/** A server that never answers must not hold up the benchmark. */
+/** Reports a server that does not answer in time, so that it does not block the benchmark. */
 class Late {
   private timer: NodeJS.Timeout | undefined;
 

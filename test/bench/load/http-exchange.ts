@@ -5,9 +5,9 @@ const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n');
 const READ_BUFFER = 64 * 1024;
 
 /**
- * One keep-alive HTTP/1.1 connection that carries one request at a time, by hand: a load generator must cost less than
- * what it measures, and the servers are known. A body ends by its length, by its last chunk, or by the connection's
- * end; after the latter the next request connects again.
+ * Keep-alive HTTP/1.1 connection with one request at a time. It is written by hand, since a load generator must cost
+ * less than what it measures, and the servers are known. A body ends by its length, by its last chunk, or by the end of
+ * the connection; in the last case the next request connects again.
  */
 export class HttpExchange {
   private readonly host: string;
@@ -16,20 +16,23 @@ export class HttpExchange {
   private socket: Socket | undefined;
   private received: Buffer[] = [];
   private status = 0;
-  /** Bytes of the whole answer, head included; Infinity where the last chunk or the connection's end tells. */
+  /**
+   * Number of bytes of the whole answer, head included; Infinity if its end is only marked by the last chunk or the end
+   * of the connection.
+   */
   private expected = Number.NaN;
   private chunked = false;
   private bytes = 0;
   private settle: ((outcome: Error | undefined) => void) | undefined;
 
-  /** @param answered gets every answer with its whole text, head included, which is only valid during the call */
+  /** @param answered called with the whole text of every answer, head included, which is valid only during the call */
   constructor(host: string, port: number, answered: (status: number, text: Buffer) => void) {
     this.host = host;
     this.port = port;
     this.answered = answered;
   }
 
-  /** Sends the bytes of a whole request; `done` is called once the answer is there, with an error where it is not. */
+  /** Sends the bytes of a whole request. `done` is called when the answer has arrived, or with an error. */
   send(request: Buffer, done: (error: Error | undefined) => void): void {
     this.received = [];
     this.bytes = 0;
@@ -73,7 +76,7 @@ export class HttpExchange {
     }
   }
 
-  /** Whether the head is whole. */
+  /** Reads the head of the answer. @returns true if it is complete */
   private readHead(data: Buffer): boolean {
     const end = data.indexOf(HEAD_END);
     if (end < 0) return false;

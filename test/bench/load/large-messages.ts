@@ -1,8 +1,8 @@
 import { Agent, request } from 'node:http';
 
-/** What a process of its own sends: so many Messages at once, each with so many characters. */
+/** Order to a separate process: the number of concurrent Messages, and of characters of each. */
 export interface LargeMessagesJob {
-  /** The JSON-RPC endpoint of an agent. */
+  /** JSON-RPC endpoint of an agent. */
   url: string;
   key: string;
   messages: number;
@@ -10,7 +10,7 @@ export interface LargeMessagesJob {
 }
 
 export interface LargeMessagesResult {
-  /** How many answers had which HTTP status, or how many connections broke with which code. */
+  /** Number of answers by HTTP status, and of broken connections by error code. */
   statuses: Record<string, number>;
 }
 

@@ -5,7 +5,7 @@ import type { LoadJob, LoadResult } from './closed-loop.ts';
 import type { Order } from './generator.ts';
 import type { StreamsJob } from './stream-readers.ts';
 
-/** The load generator in a process of its own. It takes one order at a time. */
+/** Load generator in a separate process. It executes one order at a time. */
 export class LoadProcess {
   private readonly child: ChildProcess = fork(join(import.meta.dirname, 'generator.ts'));
 
@@ -21,7 +21,7 @@ export class LoadProcess {
     return this.order<void>({ kind: 'open', job });
   }
 
-  /** How long after the request each open stream had an event that holds the needle. */
+  /** Sends a request, and returns for each open stream the milliseconds until an event with the needle arrived. */
   deliver(
     request: { path: string; body: string; headers?: Record<string, string> },
     needle: string,

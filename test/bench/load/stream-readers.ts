@@ -3,26 +3,29 @@ import { type LoadResult, summary } from './closed-loop.ts';
 
 export interface StreamsJob {
   url: string;
-  /** How streams are asked for, default POST. */
+  /** HTTP method that opens a stream; default POST. */
   method?: 'GET' | 'POST';
   path: string;
   headers: Record<string, string>;
   body: string;
   count: number;
-  /** How many are being opened at any time. */
+  /** Number of streams that are being opened at the same time. */
   openers: number;
-  /** What a stream must hold to count as open. */
+  /** Text that a stream must contain to count as open. */
   opened: string;
 }
 
 const WITHIN_MS = 120_000;
-/** Of a WebSocket (RFC 6455, section 5.5), both without data; the text of an event has no such bytes. */
+/**
+ * Ping frame of a WebSocket (RFC 6455, section 5.5) without data. PONG is the answer. The text of an event contains no
+ * such bytes.
+ */
 const PING = Buffer.from([0x89, 0]);
 const PONG = Buffer.from([0x8a, 0x80, 0, 0, 0, 0]);
 
 /**
- * Many readers of event streams, each on a connection of its own. What they read is looked at and thrown away; the pings
- * of WebSockets are answered.
+ * Many readers of event streams, each with a separate connection. Received data are searched and discarded; pings of
+ * WebSockets are answered.
  */
 export class StreamReaders {
   private readonly job: StreamsJob;
@@ -34,7 +37,7 @@ export class StreamReaders {
     this.job = job;
   }
 
-  /** Resolves when every stream has shown that it is open. */
+  /** Opens the streams; resolves when every stream is open. */
   static async open(job: StreamsJob): Promise<StreamReaders> {
     const readers = new StreamReaders(job);
     let left = job.count;
@@ -45,7 +48,10 @@ export class StreamReaders {
     return readers;
   }
 
-  /** Sends a request on a connection of its own and gives, from then on, when each reader got the event it causes. */
+  /**
+   * Sends a request on a separate connection, and returns for each reader the time until it received the event that the
+   * request causes.
+   */
   async deliver(
     request: { path: string; body: string; headers?: Record<string, string> },
     needle: string,
@@ -94,7 +100,7 @@ export class StreamReaders {
     });
   }
 
-  /** An event is small: it comes in one piece. */
+  /** Searches a received chunk. An event is small, so it arrives in one chunk. */
   private look(chunk: Buffer): void {
     if (this.found !== undefined && chunk.includes(this.needle)) this.found();
   }

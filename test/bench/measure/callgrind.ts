@@ -4,19 +4,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Under } from '../servers/bench-server.ts';
 
-/** What a program did outside the kernel, as valgrind simulates it: other work of the machine does not change it. */
+/**
+ * Instructions and cache misses of a program outside the kernel, as valgrind simulates them. They do not depend on
+ * other load of the machine.
+ */
 export interface Executed {
   instructions: number;
-  /** Lines of 64 bytes, of code and of data, that were not in the second-level cache. */
+  /**
+   * Number of cache lines (64 bytes) of code that were missing in the second-level cache. `dataMisses` is that of data.
+   */
   codeMisses: number;
   dataMisses: number;
 }
 
-/** Caches of 32 KiB next to the core, and below them one of 512 KiB for code and data. */
+/** Options of valgrind: first-level caches of 32 KiB, and one second-level cache of 512 KiB for code and data. */
 const CACHES = ['--I1=32768,8,64', '--D1=32768,8,64', '--LL=524288,8,64'];
 const TOOL = ['--tool=callgrind', '--instr-atstart=no', '--cache-sim=yes', '--smc-check=all-non-file', '-q'];
 
-/** Runs one server and counts what it executes, once it is told to. */
+/** Runs one server under valgrind, and counts its instructions on request. */
 export class Callgrind {
   private readonly folder = mkdtempSync(join(tmpdir(), 'parley-callgrind-'));
 
@@ -29,18 +34,21 @@ export class Callgrind {
     }
   }
 
-  /** V8 would take a server that is slowed down for one that has nothing to do, and collect garbage. */
+  /**
+   * Way to start the server: under valgrind, and with a flag of Node, without which V8 would take such a slow server
+   * for an idle one and collect garbage.
+   */
   get under(): Under {
     const program = ['valgrind', ...TOOL, ...CACHES, `--callgrind-out-file=${join(this.folder, 'counts')}`];
     return { program, nodeFlags: ['--no-memory-reducer'] };
   }
 
-  /** From now on it counts, which makes the server slower once more. */
+  /** Starts to count, which makes the server even slower. */
   count(pid: number): void {
     control('-i', 'on', pid);
   }
 
-  /** What the server executes while this is under way. */
+  /** Counts what the server executes during `work`. */
   async during(pid: number, work: () => Promise<void>): Promise<Executed> {
     control('-z', pid);
     await work();

@@ -3,8 +3,9 @@ import { availableParallelism } from 'node:os';
 import { childrenOf } from './processes.ts';
 
 /**
- * Keeps what is measured on the first core and what it works with (load, PostgreSQL) on the others, with all their
- * threads, so that a tail is what the server itself makes of it. @throws Error where there is one core, or no `taskset`
+ * Pins the measured processes to the first processor and all others (load, PostgreSQL) to the rest, with all their
+ * threads, so that slow answers are caused by the server itself. @throws Error on a machine with one processor, or
+ * without `taskset`
  */
 export function keepApart(servers: readonly number[], others: readonly number[]): void {
   const cores = availableParallelism();

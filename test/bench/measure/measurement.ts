@@ -1,19 +1,22 @@
-/** What one subject did in one round, or the medians of several. Latencies are in milliseconds, CPU in µs per unit. */
+/**
+ * Measurements of one subject in one round, or the medians of several. Latencies are in milliseconds, CPU times in µs
+ * per unit.
+ */
 export interface Measurement {
   perSecond: number;
   p50: number;
   p99: number;
   nodeCpu: number;
-  /** Undefined where no PostgreSQL is used; so are the next two. */
+  /** CPU time of PostgreSQL. This and the next two members are undefined without PostgreSQL. */
   postgresCpu?: number;
   walBytes?: number;
   commits?: number;
   residentBytes: number;
-  /** CPU of the load generator. */
+  /** CPU time of the load generator. */
   loadCpu: number;
 }
 
-/** Each figure's median on its own. */
+/** Returns the median of each value on its own. */
 export function medians(rounds: readonly Measurement[]): Measurement {
   const of = (key: keyof Measurement): number => median(rounds.map((round) => round[key] ?? 0));
   const stored = rounds.some((round) => round.postgresCpu !== undefined);

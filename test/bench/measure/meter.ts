@@ -1,16 +1,16 @@
 import type { BenchPostgres } from '../servers/postgres.ts';
 import { cpuMicroseconds, familyCpuMicroseconds } from './processes.ts';
 
-/** What some processes used between two moments. */
+/** Resources that processes used between two points in time. */
 export interface Usage {
-  /** Microseconds. */
+  /** CPU time of Node in microseconds. */
   nodeCpu: number;
   postgresCpu?: number;
   walBytes?: number;
   commits?: number;
 }
 
-/** Starts to count what a server and, where it has one, its PostgreSQL use. */
+/** Starts to measure a server and, if it has one, its PostgreSQL. The returned function ends the measurement. */
 export async function startMeter(pid: number, postgres: BenchPostgres | undefined): Promise<() => Promise<Usage>> {
   const counters = await postgres?.counters();
   const before = { node: cpuMicroseconds(pid), postgres: postgres ? familyCpuMicroseconds(postgres.pid) : 0 };

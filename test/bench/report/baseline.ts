@@ -6,21 +6,21 @@ import type { Report } from './bench-report.ts';
 import { number, table } from './tables.ts';
 import { RESULTS } from './write-report.ts';
 
-/** CPU of Node and PostgreSQL together, in µs per unit of work, by what was measured. */
+/** CPU time of Node and PostgreSQL together, in µs per unit of work, by subject. */
 interface Recorded {
   recordedAt: string;
-  /** Of the bare node:http echo in the same run: how fast the machine was. */
+  /** CPU time of the bare node:http echo server in the same run, which shows how fast the machine was. */
   floor?: number;
   cpu: Record<string, number>;
 }
 
 const FILE = join(RESULTS, 'baseline.json');
-/** Two runs on a quiet machine differ by up to a tenth; on a busy one by more. */
+/** Factor that tolerates differences between runs: up to a tenth on an idle machine, more on a busy one. */
 const TOLERANCE = 1.35;
-/** µs: what is this cheap cannot be told apart. */
+/** Difference in µs that is always tolerated, since such small costs cannot be distinguished. */
 const SLACK = 10;
 
-/** Keeps the run's figures in results/baseline.json, beside those of the other mode. */
+/** Records the run's results in results/baseline.json, beside those of the other mode. */
 export function recordBaseline(report: Report): void {
   const recorded: Recorded = {
     recordedAt: report.startedAt.toISOString(),
@@ -34,8 +34,8 @@ export function recordBaseline(report: Report): void {
 }
 
 /**
- * Compares the run with the figures recorded in the same mode, after scaling them by the floor's cost then and now, and
- * prints what came of it. False where something costs more than the tolerance allows, or nothing could be compared.
+ * Compares the run with the results recorded in the same mode, scaled by the floor's cost then and now, and prints the
+ * outcome. Returns false if something costs more than the tolerance allows, or nothing could be compared.
  */
 export function checkBaseline(report: Report): boolean {
   const recorded = readBaseline()[modeOf(report)];

@@ -1,7 +1,7 @@
 import type { Facts, FactTable, Row } from '../comparison.ts';
 import type { BenchOptions } from '../options.ts';
 
-/** Everything that one run found. */
+/** Results of one run of the benchmark. */
 export interface Report {
   options: BenchOptions;
   startedAt: Date;
@@ -10,6 +10,6 @@ export interface Report {
   tables: FactTable[];
   facts: Partial<Facts>;
   notes: string[];
-  /** A case could not be carried out, or lost something. */
+  /** True if a case could not be executed, or lost something. */
   failed: boolean;
 }

@@ -16,18 +16,18 @@ import type { Measurement } from '../measure/measurement.ts';
 import type { Report } from './bench-report.ts';
 import { number, table } from './tables.ts';
 
-/** One promise of the project about its cost, with what the run measured of it. */
+/** Performance goal of the project, with the measured value. */
 interface Goal {
   text: string;
   measured: number | undefined;
   wanted: number;
-  /** Whether more is better, or less. */
+  /** Direction of the goal. */
   sense: 'at least' | 'at most';
-  /** The same of the floor under it, measured beside it: what does no more than what nobody can leave out. */
+  /** Value of the floor that was measured at the same time: a server that does only the unavoidable work. */
   floor?: number | undefined;
 }
 
-/** Each goal that the run measured, met or not. */
+/** Returns a table of each goal that the run measured, met or not. */
 export function goalTable(report: Report): string[] {
   const goals = goalsOf(report).filter(({ measured }) => measured !== undefined && !Number.isNaN(measured));
   if (goals.length === 0) return [];
@@ -107,7 +107,7 @@ function doorGoals(rows: readonly Row[]): Goal[] {
   ];
 }
 
-/** @param wanted by the number of connections */
+/** @param wanted wanted rates by the number of connections */
 function rates(rows: readonly Row[], id: string, name: string, wanted: Record<number, number>): Goal[] {
   return Object.entries(wanted).map(([connections, least]) => {
     const [ours, memory, floor] = [PARLEY, SDK_MEMORY, COMMIT_FLOOR].map((it) => of(rows, id, it, Number(connections)));

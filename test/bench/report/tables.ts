@@ -1,6 +1,6 @@
 import type { FactTable, Row } from '../comparison.ts';
 
-/** A Markdown table per comparison. */
+/** Returns a Markdown table for each comparison. */
 export function comparisonTables(rows: readonly Row[]): string[] {
   return [...Map.groupBy(rows, ({ title }) => title)].flatMap(([title, of]) => [`### ${title}`, comparisonTable(of)]);
 }
@@ -62,7 +62,7 @@ function comparisonTable(rows: readonly Row[]): string {
   );
 }
 
-/** How many times as much Parley does at the same place. */
+/** Returns the rate in relation to Parley's in the same comparison. */
 function timesParley(rows: readonly Row[], connections: number, perSecond: number): number | undefined {
   const parley = rows.find((row) => row.connections === connections && row.subject.startsWith('Parley'));
   return parley && parley.measurement.perSecond / perSecond;

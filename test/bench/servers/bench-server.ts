@@ -5,26 +5,28 @@ import { join, resolve } from 'node:path';
 
 export const ROOT = resolve(import.meta.dirname, '../../..');
 const READY_WITHIN_MS = 60_000;
-/** Under a program that slows it down. */
+/** Milliseconds until a server that runs under a slow program must be ready. */
 const READY_LATE_WITHIN_MS = 5 * 60_000;
 
-/** A server under measurement, in a process of its own. */
+/** Server under measurement, in a separate process. */
 export interface BenchServer {
-  /** Its address, without a slash at the end. */
+  /** Base URL of the server, without a trailing slash. */
   url: string;
   pid: number;
   running(): boolean;
-  /** Ends it: Parley with SIGTERM, and a peer, which has nothing to end well, with SIGKILL, unless told otherwise. */
+  /** Ends the server: Parley by SIGTERM, any other server by SIGKILL, unless `signal` is given. */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
-/** How Node is started otherwise: a program that runs it, with its arguments, and flags of Node's. */
+/** Other way to start Node: a program that runs it, with its arguments, and flags of Node. */
 export interface Under {
   program: string[];
   nodeFlags: string[];
 }
 
-/** Starts one of the servers beside this file, which prints `ready <url>` when it is, and ends with this process. */
+/**
+ * Starts one of the servers beside this file, which prints `ready <url>` when it is ready, and ends with this process.
+ */
 export function startPeer(file: string, environment: Record<string, string> = {}, under?: Under): Promise<BenchServer> {
   return startProcess([join(import.meta.dirname, file)], environment, /^ready (http\S+)/m, 'peer', under);
 }
@@ -67,7 +69,10 @@ async function startProcess(
   return { url, pid: child.pid ?? 0, running, stop: (signal = usual) => end(child, signal) };
 }
 
-/** What it prints is read to its end: a server stands still once nobody takes it. */
+/**
+ * Waits for a line that matches a pattern. The output is read to its end, since a server blocks if its output is not
+ * read.
+ */
 function printed(child: ChildProcess, pattern: RegExp, withinMs: number): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';

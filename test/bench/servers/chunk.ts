@@ -1,2 +1,2 @@
-/** What one artifact chunk holds. */
+/** Content of one artifact chunk. */
 export const CHUNK = 'chunk '.repeat(16);

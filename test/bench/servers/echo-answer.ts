@@ -7,11 +7,11 @@ export interface EchoRequest {
   params: { message: { messageId: string; role: string; parts: unknown[] } };
 }
 
-/** What tells one Task from another. */
+/** Ids that distinguish one Task from another. */
 export interface EchoIds {
   taskId: string;
   contextId: string;
-  /** That of the Message that answers. */
+  /** Id of the Message that answers. */
   answerId: string;
   timestamp: string;
 }
@@ -25,7 +25,7 @@ export function newIds(): EchoIds {
   return { taskId: randomUUID(), contextId: randomUUID(), answerId: randomUUID(), timestamp };
 }
 
-/** The answer to a blocking SendMessage. */
+/** Returns the answer to a blocking SendMessage. */
 export function echoTask(request: EchoRequest, ids = newIds()): object {
   const { message } = request.params;
   const { taskId, contextId, timestamp } = ids;
@@ -40,7 +40,7 @@ export function echoTask(request: EchoRequest, ids = newIds()): object {
   return { jsonrpc: '2.0', id: request.id, result: { task } };
 }
 
-/** The four events of the Task. */
+/** Returns the four events of the Task. */
 export function echoEvents(request: EchoRequest, ids = newIds()): object[] {
   const { message } = request.params;
   const { taskId, contextId, timestamp } = ids;
@@ -54,12 +54,12 @@ export function echoEvents(request: EchoRequest, ids = newIds()): object[] {
   ];
 }
 
-/** An event in the answer to a SendStreamingMessage. */
+/** Returns an event in the answer to a SendStreamingMessage. */
 export function echoFrame({ id }: EchoRequest, event: string): string {
   return `data: {"jsonrpc":"2.0","id":${id},"result":${event}}\n\n`;
 }
 
-/** All frames of that answer. */
+/** Returns all frames of the answer to a SendStreamingMessage. */
 export function echoFrames(request: EchoRequest): string[] {
   return echoEvents(request).map((event) => echoFrame(request, JSON.stringify(event)));
 }

@@ -6,8 +6,9 @@ const TRIPLE = process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gn
 const JEMALLOC: DebianProgram = { package: 'libjemalloc2', path: `/usr/lib/${TRIPLE}/libjemalloc.so.2` };
 
 /**
- * Returns the variables that give Parley the allocator of the image. A missing jemalloc is fetched from Debian's package.
- * Returns none, and notes the reason, if it cannot be fetched.
+ * Returns the environment that gives Parley the allocator of the image. A missing jemalloc is downloaded from Debian's
+ * package.
+ * Returns an empty environment, and adds a note, if that fails.
  */
 export async function imageAllocator(note: (text: string) => void): Promise<Record<string, string>> {
   const settings = (await import(join(ROOT, 'scripts/node-settings.mjs'))) as {

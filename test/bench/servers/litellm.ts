@@ -7,18 +7,18 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BenchServer } from './bench-server.ts';
 
-/** The gateway and the SDK that it calls agents with. */
+/** Packages to install: the gateway, and the SDK with which it calls agents. */
 const PACKAGES = ['litellm[proxy]==1.108.7', 'a2a-sdk[http-server]==1.3.0'];
 const INSTALL_WITHIN_MS = 10 * 60_000;
 const READY_WITHIN_MS = 120_000;
-/** Key of the gateway, which starts only with one; and what its callers send. */
+/** API key of the gateway, which requires one, and of its callers. */
 const KEY = 'sk-bench-8f2c51d07be94a63';
 export const LITELLM_HEADERS = { authorization: `Bearer ${KEY}` };
 export const LITELLM_PATH = '/a2a/echo';
 
 /**
- * Installs LiteLLM's gateway in a temporary folder, and starts it before an agent.
- * @returns the gateway, or a sentence that says why it cannot be had here
+ * Installs LiteLLM's gateway in a temporary folder, and starts it in front of an agent.
+ * @returns the gateway, or a sentence with the reason why it is not available
  */
 export async function startLiteLlm(agentUrl: string): Promise<BenchServer | string> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-litellm-'));
@@ -50,7 +50,7 @@ export async function startLiteLlm(agentUrl: string): Promise<BenchServer | stri
   return 'LiteLLM was not measured: it did not start.';
 }
 
-/** Configuration in the syntax of YAML, of which JSON is a part. */
+/** Returns the configuration as JSON, which is valid YAML. */
 function configuration(agentUrl: string): object {
   const card = { name: 'echo', description: 'Echoes', url: agentUrl, version: '1', protocolVersion: '1.0' };
   const modes = { defaultInputModes: ['text'], defaultOutputModes: ['text'] };
@@ -58,7 +58,7 @@ function configuration(agentUrl: string): object {
   return { agents: [{ agent_name: 'echo', agent_card_params }] };
 }
 
-/** Installs the packages. @returns why that failed, if it did */
+/** Installs the packages. @returns the reason of a failure */
 function install(folder: string): string | undefined {
   const venv = join(folder, 'venv');
   const made = spawnSync('python3', ['-m', 'venv', venv]);

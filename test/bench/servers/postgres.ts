@@ -4,21 +4,21 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { ROOT } from './bench-server.ts';
 
-/** The PostgreSQL of a case: the embedded server that Parley ships, as Parley sets it, in a folder of its own. */
+/** PostgreSQL of a case: the embedded server of Parley with Parley's settings, in a separate folder. */
 export interface BenchPostgres {
-  /** Its first process, of which all others are children; another one once the server was started again. */
+  /** Process id of the postmaster, the parent of all other processes. It changes when the server is restarted. */
   readonly pid: number;
-  /** Makes an empty database of a name that begins so, and gives its URL. */
+  /** Creates an empty database whose name begins with the given one, and returns its URL. */
   database(name: string): Promise<string>;
   /**
-   * Bytes of WAL and writing transactions so far, over all databases. Reading ones take no transaction id; their
-   * statistics come seconds late.
+   * Returns the bytes of WAL and the number of writing transactions so far, over all databases. Reading transactions
+   * have no transaction id, and their statistics are seconds late.
    */
   counters(): Promise<{ walBytes: number; commits: number }>;
   stop(): Promise<void>;
 }
 
-/** Starts it; a server that dies is started again on the same port. */
+/** Starts the server. If it dies, it is started again on the same port. */
 export async function startPostgres(): Promise<BenchPostgres> {
   const { EmbeddedPostgres } = await import(join(ROOT, 'dist/libs/postgres/src/index.js'));
   const folder = mkdtempSync(join(tmpdir(), 'parley-bench-'));

@@ -17,13 +17,13 @@ import { announce } from './serve.ts';
 
 /**
  * Answers like Parley's input node: the Task, WORKING, one Artifact with the text, COMPLETED with the text. To the text
- * `chunks 1000` it answers with so many chunks of one Artifact instead. To the text `wait` it answers when all Tasks that
- * wait are released by `POST /release`, and it calls their webhooks.
+ * `chunks 1000` it answers with 1,000 chunks of one Artifact. To the text `wait` it answers when `POST /release`
+ * releases all waiting Tasks, and calls their webhooks.
  */
 class EchoExecutor implements AgentExecutor {
   #waiting: (() => void)[] = [];
 
-  /** Lets all Tasks that wait go on. */
+  /** Lets all waiting Tasks continue. */
   release(): void {
     for (const goOn of this.#waiting.splice(0)) goOn();
   }

@@ -5,7 +5,7 @@ import type { BenchPostgres } from './postgres.ts';
 
 const MIGRATE = join(resolve(import.meta.dirname, '..'), 'node_modules/@a2a-js/sdk/dist/cli/a2a_db.js');
 
-/** Makes a database with the tables of the official SDK and gives its URL. */
+/** Creates a database with the tables of the official SDK, and returns its URL. */
 export async function sdkDatabase(postgres: BenchPostgres): Promise<string> {
   const url = await postgres.database('sdk');
   await promisify(execFile)(process.execPath, [MIGRATE, 'upgrade', '--url', url]);

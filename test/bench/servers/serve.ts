@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 
-/** Tells the benchmark where a peer listens, and ends this process with it. */
+/** Reports the address of a server to the benchmark, and ends this process when the benchmark ends. */
 export function announce(server: Server): void {
   const tell = (): void => {
     const address = server.address();

@@ -1,4 +1,4 @@
-/** Rows of a floor: whatever comes while a commit is under way shares the next one. */
+/** Writes rows in shared commits, as a lower bound: rows that arrive during a commit share the next one. */
 export class SharedCommits<Row> {
   private readonly insert: (rows: readonly Row[]) => Promise<unknown>;
   private waiting: { row: Row; resolve(): void; reject(error: unknown): void }[] = [];
@@ -35,7 +35,7 @@ export class SharedCommits<Row> {
     );
   }
 
-  /** Before what is durable is answered: the database works on meanwhile. */
+  /** Starts the next commit before the rows of the last one are acknowledged, so that the database is never idle. */
   private next(): void {
     if (this.waiting.length > 0) this.begin();
     else this.busy = false;

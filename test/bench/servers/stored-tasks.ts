@@ -1,13 +1,16 @@
 import pg from 'pg';
 
 const BATCH = 50_000;
-/** Seeded ids are UUIDs that end in their number, as the load generator writes it. */
+/** Prefix of the ids of copied Tasks, which are UUIDs that end in a number, as the load generator writes it. */
 export const SEEDED_ID = '01900000-0000-7000-8000-';
 
-/** Expressions in place of a column's own value; `n` is the copy's number and `$1` the id of what is copied. */
+/**
+ * Table to copy, with SQL expressions that replace the values of columns: `n` is the copy's number, and `$1` the id of
+ * the original Task.
+ */
 interface CopiedTable {
   table: string;
-  /** The column of the Task's id. */
+  /** Column with the Task's id. */
   key: string;
   columns: Record<string, string>;
 }
@@ -15,7 +18,7 @@ interface CopiedTable {
 const NEW_ID = `'${SEEDED_ID}' || lpad(n::text, 12, '0')`;
 const RENAMED = (column: string): string => `replace(${column}::text, $1, ${NEW_ID})`;
 
-/** Parley's tables. */
+/** Tables of Parley. */
 export const PARLEY_TABLES: CopiedTable[] = [
   {
     table: 'task',
@@ -30,7 +33,7 @@ export const PARLEY_TABLES: CopiedTable[] = [
   { table: 'task_log', key: 'task_id', columns: { task_id: NEW_ID, events: RENAMED('events') } },
 ];
 
-/** The official SDK's. */
+/** Tables of the official SDK. */
 export const SDK_TABLES: CopiedTable[] = [
   {
     table: 'tasks',

@@ -12,7 +12,7 @@ const BAD_BYTES = [
   Buffer.from('\r\n\r\n'),
 ];
 
-/** The bytes with some of them wrong, missing or more. */
+/** Returns the bytes with some changed, removed or added. */
 export function mutatedBytes(bytes: Buffer, random: SeededRandom): Buffer {
   const place = random.between(0, bytes.length);
   const [head, tail] = [bytes.subarray(0, place), bytes.subarray(place)];

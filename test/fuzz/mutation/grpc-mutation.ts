@@ -23,7 +23,7 @@ const REQUESTS: Readonly<Record<string, Codec>> = {
   GetExtendedAgentCard: sdk.GetExtendedAgentCardRequest,
 };
 
-/** A request's frames, right or wrong. An answer is owed where the frames are. */
+/** Returns the frames of a request, valid or not. Only valid frames must be answered. */
 export function grpcBytes(
   operation: string,
   json: JsonValue | undefined,
@@ -64,7 +64,7 @@ const ODD_METADATA: [string, string][] = [
   ['x-long', 'y'.repeat(5000)],
 ];
 
-/** The head of the HTTP/2 request. */
+/** Returns the headers of the HTTP/2 request. */
 export function grpcHeaders(
   given: Record<string, string>,
   operation: string,
@@ -76,7 +76,7 @@ export function grpcHeaders(
   return { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers', ...given, ...odd };
 }
 
-/** `undefined` where the SDK writes no such message. */
+/** Encodes a request; returns `undefined` if the SDK cannot encode it. */
 function encoded(operation: string, json: JsonValue | undefined): Buffer | undefined {
   const name = `${operation[0]?.toLowerCase()}${operation.slice(1)}` as keyof typeof A2AService;
   try {

@@ -1,7 +1,7 @@
 import type { SeededRandom } from '../../support/seeded-random.js';
 import { oddText } from './odd-values.js';
 
-/** The head of an HTTP request. Header names may come more than once. */
+/** Head of an HTTP request. Header names may be repeated. */
 export interface Head {
   method: string;
   target: string;
@@ -125,7 +125,7 @@ const ODD_HEADERS: [string, string][] = [
   ['cookie', 'a=b; '.repeat(200)],
 ];
 
-/** One thing in the head is odd, and still HTTP. */
+/** Returns a head with one unusual part that is still valid HTTP. */
 export function oddHead(head: Head, random: SeededRandom): Head {
   switch (random.between(0, 6)) {
     case 0:
@@ -175,7 +175,7 @@ const BROKEN_LINES = [
   'host: a\r\nhost: b',
 ];
 
-/** A line that breaks the head. */
+/** Returns a header line that makes the head invalid. */
 export function brokenLine(random: SeededRandom): string {
   return random.pick(BROKEN_LINES);
 }

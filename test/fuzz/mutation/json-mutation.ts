@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '#libs/protocol';
 import type { SeededRandom } from '../../support/seeded-random.js';
 import { oddText, oddValue } from './odd-values.js';
 
-/** The value with one thing wrong, somewhere in it. The given one stays as it is. */
+/** Returns a copy of the value with one random fault. */
 export function mutatedJson(value: JsonValue, random: SeededRandom): JsonValue {
   const places = placesIn(value);
   const place = random.pick(places);
@@ -44,7 +44,7 @@ function changeMember(parent: JsonObject | JsonValue[], key: string, random: See
   }
 }
 
-/** Another value of the same type. */
+/** Returns another value of the same type. */
 function changed(value: JsonValue, random: SeededRandom): JsonValue {
   if (typeof value === 'string') return changedText(value, random);
   if (typeof value === 'number') return random.pick([-value, value + 1, value * 1e9, value / 3, 0]);
@@ -53,7 +53,7 @@ function changed(value: JsonValue, random: SeededRandom): JsonValue {
   return oddValue(random);
 }
 
-/** The text with something more, less or else in it. */
+/** Returns a text with something added, removed or replaced. */
 function changedText(text: string, random: SeededRandom): string {
   const cut = random.between(0, text.length);
   switch (random.between(0, 4)) {

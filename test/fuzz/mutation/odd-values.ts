@@ -1,7 +1,7 @@
 import type { JsonValue } from '#libs/protocol';
 import type { SeededRandom } from '../../support/seeded-random.js';
 
-/** Stands for JSON text that no value of JavaScript writes; see textOf. */
+/** Prefix of strings that stand for JSON text which no JavaScript value produces (see textOf). */
 const RAW = '@@raw:';
 
 const RAW_TEXTS: Readonly<Record<string, string>> = {
@@ -16,7 +16,7 @@ const RAW_TEXTS: Readonly<Record<string, string>> = {
   proto: '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}',
 };
 
-/** As much as a body may hold, made of very little each. */
+/** JSON texts of the maximum size of a body that consist of very many small parts. */
 const FLOODS: Readonly<Record<string, string>> = {
   members: `{${many(16_000, (index) => `"k${index}":0`)}}`,
   items: `[${many(90_000, () => '0')}]`,
@@ -96,7 +96,7 @@ const VALUES: JsonValue[] = [
   ...Object.keys(RAW_TEXTS).map((name) => `${RAW}${name}`),
 ];
 
-/** A value that a careless reader stumbles over. */
+/** Returns a value that exposes careless parsing. */
 export function oddValue(random: SeededRandom): JsonValue {
   const kind = random.between(0, 19);
   if (kind === 0) return Array.from({ length: 2000 }, (_, index) => index);
@@ -111,7 +111,7 @@ export function oddText(random: SeededRandom): string {
   return random.pick(TEXTS);
 }
 
-/** JSON, with the raw texts in their places. */
+/** Serializes a value as JSON, with raw texts in place of the strings that stand for them. */
 export function textOf(value: JsonValue): string {
   return JSON.stringify(value).replaceAll(
     /"@@raw:(\w+)"/g,

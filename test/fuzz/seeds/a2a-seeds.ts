@@ -73,7 +73,7 @@ const BASES = [
   '/a2a/nodes/fails',
   '/a2a/conversations',
 ];
-/** Where Tasks are found. */
+/** Base URLs at which Tasks can be read. */
 const TASK_BASES = BASES.slice(0, 3);
 const basesOf = (what: string): string[] => (/\{\{(task|ended)/.test(what) ? TASK_BASES : BASES);
 const V1 = { 'a2a-version': '1.0', 'content-type': 'application/json' };
@@ -179,7 +179,7 @@ const rest = (name: string, routes: Route[], headers: Record<string, string>): S
     }),
   );
 
-/** The `tenant` of a gRPC request is the agent's path. */
+/** Creates seeds of a gRPC operation. The `tenant` of a request is the agent's path. */
 const grpc = (operation: string, params: JsonObject): Seed[] =>
   basesOf(JSON.stringify(params)).map((base) => ({
     endpoint: `gRPC ${operation}`,
@@ -190,7 +190,7 @@ const grpc = (operation: string, params: JsonObject): Seed[] =>
     body: { ...params, tenant: base.replace(/^\/a2a\/?/, '') },
   }));
 
-/** Every operation of A2A in both versions and all bindings. */
+/** Seeds of every operation of A2A, in both versions and all bindings. */
 export const A2A_SEEDS: readonly Seed[] = [
   ...OPERATIONS.flatMap(([method, params]) => rpc('JSON-RPC', V1, method, params)),
   ...LEGACY.flatMap(([method, params]) => rpc('JSON-RPC 0.3', V0_3, method, params)),

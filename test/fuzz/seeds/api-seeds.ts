@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '#libs/protocol';
 import type { Seed } from '../fuzz-case.js';
 
-/** As much of an OpenAPI document as is read here. */
+/** Members of an OpenAPI document that are used here. */
 export interface OpenApi {
   paths: Record<string, Record<string, Operation>>;
   components?: { schemas?: Record<string, Schema> };
@@ -56,7 +56,7 @@ const WORKFLOW: JsonObject = {
 };
 const PLAIN: JsonObject = { ...WORKFLOW, nodes: (WORKFLOW['nodes'] as JsonValue[]).filter((_, index) => index !== 4) };
 
-/** Says everything that can be said. */
+/** Workflow that uses every construct of the language. */
 const LANGUAGE: JsonObject = {
   name: '{{edited}}',
   language: 2,
@@ -116,7 +116,7 @@ const LANGUAGE: JsonObject = {
   onExit: [{ node: 'last', on: 'failure' }],
 };
 
-/** One of each kind, under a name that nodes have. */
+/** Credentials, one of each kind, under names that nodes use. */
 const CREDENTIALS: JsonObject[] = [
   { name: 'fuzz', kind: 'api-key', in: 'header', parameter: 'X-API-Key', value: 'v', hosts: ['{{agent}}'] },
   { name: 'fuzz', kind: 'bearer', token: 't' },
@@ -138,7 +138,7 @@ const MODELS: JsonObject[] = [
   { name: 'fuzz', provider: 'anthropic', model: 'm' },
 ];
 
-/** Valid bodies; of the other operations the schema says what a body is like. */
+/** Valid bodies by operation. For other operations bodies are derived from the schema. */
 const BODIES: Readonly<Record<string, JsonObject[]>> = {
   'POST /api/workflows': [PLAIN, WORKFLOW, LANGUAGE, { ...PLAIN, name: '{{gone}}' }],
   'PUT /api/workflows/{name}': [PLAIN, WORKFLOW, LANGUAGE],
@@ -184,7 +184,7 @@ const BODIES: Readonly<Record<string, JsonObject[]>> = {
   'POST /api/keys/{id}/rotate': [{ overlapSeconds: 1 }],
 };
 
-/** What stands for `{id}` and `{name}`, by the path. */
+/** Placeholders for `{id}` and `{name}` in a path, by a pattern of the path. */
 const NAMES: [path: RegExp, name: string][] = [
   [/\/runs\//, '{{run}}'],
   [/\/conversations\//, '{{conversation}}'],
@@ -196,7 +196,7 @@ const NAMES: [path: RegExp, name: string][] = [
   [/\/workflows\//, '{{edited}}'],
 ];
 
-/** A seed for every operation of the management API, and one for each body that it knows. */
+/** Returns a seed for every operation of the management API, or one for each of its bodies in BODIES. */
 export function apiSeeds(api: OpenApi): Seed[] {
   return Object.entries(api.paths)
     .filter(([path]) => path.startsWith('/api/'))
@@ -242,7 +242,7 @@ const QUERY: Readonly<Record<string, string>> = {
   workflow: '{{runnable}}',
 };
 
-/** A value that the schema allows, as far as types go. */
+/** Returns a value that the schema permits, as far as types are concerned. */
 function sample(api: OpenApi, schema: Schema, depth: number): JsonValue {
   if (depth > 6) return null;
   if (schema.$ref) return sample(api, api.components?.schemas?.[schema.$ref.split('/').at(-1) ?? ''] ?? {}, depth + 1);

@@ -14,7 +14,7 @@ const socket = (path: string): Seed => ({
   path,
 });
 
-/** Cards, the directory, health, documents, and the event gateway's WebSocket. */
+/** Seeds of cards, the directory, health checks, documents, and the event gateway's WebSocket. */
 export const SERVICE_SEEDS: readonly Seed[] = [
   '/',
   '/health/live',

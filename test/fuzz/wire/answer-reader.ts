@@ -2,14 +2,14 @@ const MOST_KEPT = 64 * 1024;
 const LAST_CHUNK = '0\r\n\r\n';
 
 interface AnswerHead {
-  /** How many bytes the body has, where the head says so. */
+  /** Length of the body in bytes, if the head names it. */
   length: number | undefined;
   chunked: boolean;
-  /** Where the body begins. */
+  /** Offset at which the body begins. */
   from: number;
 }
 
-/** Reads HTTP as far as it takes to know where an answer ends. */
+/** Parses HTTP as far as necessary to find the end of an answer. */
 export class AnswerReader {
   private pieces: Buffer[] = [];
   private length = 0;
@@ -17,15 +17,15 @@ export class AnswerReader {
   status: number | undefined;
   stream = false;
   complete = false;
-  /** Whether the connection can take another request: the answer ended where its head said. */
+  /** True if the connection can be reused: the answer ended as its head had announced. */
   reusable = false;
-  /** Whether it says when to come back. */
+  /** True if the answer says when to retry. */
   retryAfter = false;
 
-  /** @param headOnly the answer to HEAD */
+  /** @param headOnly true for the answer to HEAD, which has no body */
   constructor(private readonly headOnly: boolean) {}
 
-  /** The beginning of the answer. */
+  /** Beginning of the answer. */
   get text(): string {
     return Buffer.concat(this.pieces).toString('latin1');
   }
@@ -42,7 +42,7 @@ export class AnswerReader {
     if (this.head && !this.stream) this.settle(this.head, chunk);
   }
 
-  /** The head of the answer, behind any 100. */
+  /** Reads the head of the answer, after any response 100. */
   private read(): AnswerHead | undefined {
     const { text } = this;
     const start = text.search(/HTTP\/1\.1 (?!100)\d{3}/);

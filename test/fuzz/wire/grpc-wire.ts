@@ -2,7 +2,7 @@ import { type ClientHttp2Session, connect } from 'node:http2';
 import type { FuzzCase } from '../fuzz-case.js';
 
 export interface GrpcAnswer {
-  /** `undefined`: the stream was closed without one. */
+  /** gRPC status; `undefined`: the stream was closed without a status. */
   code: number | undefined;
   text: string;
   late: boolean;
@@ -11,13 +11,13 @@ export interface GrpcAnswer {
 const STREAM_MS = 30;
 const STREAMS = /(SendStreamingMessage|SubscribeToTask)$/;
 
-/** HTTP/2 requests as raw as gRPC takes them, on one connection while that holds. */
+/** Client that sends raw HTTP/2 requests to the gRPC listener, over one connection as long as it works. */
 export class RawGrpc {
   private session: ClientHttp2Session | undefined;
 
   constructor(private readonly target: string) {}
 
-  /** Never rejects. */
+  /** Sends a case. Never rejects. */
   send({ bytes, headers = {}, owed }: FuzzCase, deadlineMs: number): Promise<GrpcAnswer> {
     return new Promise((resolve) => {
       const pieces: Buffer[] = [];

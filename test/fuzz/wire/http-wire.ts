@@ -2,30 +2,30 @@ import { connect, type Socket } from 'node:net';
 import type { FuzzCase } from '../fuzz-case.js';
 import { AnswerReader } from './answer-reader.js';
 
-/** What came back: the status of the last answer, and the beginning of what it said. */
+/** Received answer: its status, and the beginning of its text. After several responses, those of the last one. */
 export interface WireAnswer {
-  /** `undefined`: the connection was closed without an answer. */
+  /** HTTP status; `undefined`: the connection was closed without an answer. */
   status: number | undefined;
-  /** An event stream, or a socket that was taken over. */
+  /** True if the answer is an event stream, or the connection was upgraded. */
   stream: boolean;
   text: string;
   late: boolean;
-  /** Whether it says when to come back. */
+  /** True if the answer says when to retry. */
   retryAfter: boolean;
 }
 
-/** What is read of a stream or of an answer that is not owed before the connection is cut. */
+/** Milliseconds for which a stream, or an answer that is not required, is read before the connection is closed. */
 const STREAM_MS = 30;
 const UNOWED_MS = 300;
 const MOST_IDLE = 64;
 
-/** Sends cases over HTTP: on connections that answers left in order, where a case is a whole request; else on new ones. */
+/** Client that sends cases over HTTP: complete requests on reusable connections, all others on new ones. */
 export class RawHttp {
   private readonly idle: Socket[] = [];
 
   constructor(private readonly port: number) {}
 
-  /** Never rejects. */
+  /** Sends a case. Never rejects. */
   async send(fuzzCase: FuzzCase, deadlineMs: number): Promise<WireAnswer> {
     const reused = isWhole(fuzzCase) ? this.idle.pop() : undefined;
     const answer = reused && (await this.exchange(reused, fuzzCase, deadlineMs));
@@ -46,7 +46,7 @@ export class RawHttp {
     return socket.on('error', () => undefined).on('end', () => socket.destroy());
   }
 
-  /** `undefined` where a connection that was used before gave nothing. */
+  /** Sends a case on a connection. Returns `undefined` if a reused connection gave no answer. */
   private exchange(socket: Socket, fuzzCase: FuzzCase, deadlineMs: number): Promise<WireAnswer | undefined> {
     const used = !socket.connecting;
     const answer = new AnswerReader(fuzzCase.bytes.subarray(0, 5).toString() === 'HEAD ');
@@ -85,7 +85,7 @@ export class RawHttp {
   }
 }
 
-/** A request that leaves the connection in order once it is answered. */
+/** True for a request after whose answer the connection can be reused. */
 function isWhole({ transport, owed, delivery }: FuzzCase): boolean {
   return transport === 'http' && owed && delivery.kind === 'whole';
 }

@@ -10,7 +10,10 @@ const POOL_SIZE = 20;
 const ANY = z.any();
 
 type Step = ReturnType<typeof step>;
-/** Its types fold every step into the workflow's; ours are made in a loop. */
+/**
+ * Workflow builder without Mastra's types, which accumulate every step in the workflow's type: here the steps are added
+ * in a loop.
+ */
 interface Builder {
   then(next: Step): Builder;
   parallel(steps: Step[]): Builder;

@@ -2,7 +2,10 @@ import { createServer } from 'node:http';
 import { announce } from '../serve.ts';
 import type { Shape } from './shape.ts';
 
-/** Makes one run per request, of the graph that its path names, and answers `done` when it has ended. */
+/**
+ * Serves runs: each request executes one run of the graph that its path names, and is answered with `done` when the run
+ * has ended.
+ */
 export function serveRuns(runs: Record<Shape, () => Promise<unknown>>): void {
   const server = createServer((request, response) => {
     request.resume();

@@ -8,7 +8,7 @@ export interface Graph {
 
 export const WIDTH = 100;
 
-/** @param width of a fan, or the length of a chain */
+/** @param width number of parallel nodes of a fan, or length of a chain */
 export function graphOf(shape: Shape, width = WIDTH): Graph {
   const middle = Array.from({ length: width }, (_, index) => `n${String(index + 1).padStart(3, '0')}`);
   if (shape === 'chain') {

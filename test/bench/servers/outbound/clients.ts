@@ -4,7 +4,7 @@ import { type Client, ClientFactory } from '@a2a-js/sdk/client';
 import { Agent, request } from 'undici';
 import { ROOT } from '../bench-server.ts';
 
-/** Makes one blocking SendMessage and tells the state of the Task, `completed` where all is well. */
+/** Function that makes one blocking SendMessage and returns the state of the Task, which should be `completed`. */
 type Call = () => Promise<string>;
 
 const CARD_PATH = '/.well-known/agent-card.json';
@@ -12,7 +12,7 @@ const HEADERS = { 'content-type': 'application/json', 'a2a-version': '1.0' };
 const COMPLETED = 'TASK_STATE_COMPLETED';
 let counted = 0;
 
-/** One client for each value of CLIENT. */
+/** Functions that create a client, by the value of CLIENT. */
 export const callers: Record<string, (agentUrl: string) => Promise<Call>> = {
   'parley-resolved': async (url) => {
     const directory = await parleyDirectory();
@@ -42,7 +42,7 @@ interface ParleyClient {
   sendMessage(request: object): AsyncIterable<{ task?: { status: { state: string } } }>;
 }
 
-/** Parley's own client as its service puts it together, from the build. */
+/** Loads Parley's own client from the build, configured as in the service. */
 async function parleyDirectory(): Promise<{ resolveClient(url: string): Promise<ParleyClient> }> {
   const { HttpAgentDirectory } = await import(join(ROOT, 'dist/libs/a2a-client/src/index.js'));
   const { OutboundHttp } = await import(join(ROOT, 'dist/libs/http-client/src/index.js'));
