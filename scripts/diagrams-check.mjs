@@ -1,7 +1,7 @@
 /**
- * Parses the Mermaid diagrams of the docs, or of the files that are named, and looks up what their labels write as code: a
- * class or function (`RequestHandler`), its methods (`getTask()`), a path (`libs/tasks`), a route (`/api/conversations`).
- * Labels in words are not looked up. Prints one line per breach and exits 1 when there is one.
+ * Parses the Mermaid diagrams of the docs, or of the files that are named, and looks up what their labels write as
+ * code: a class or function (`RequestHandler`), its methods (`getTask()`), a path (`libs/tasks`), a route
+ * (`/api/conversations`). Labels in words are not looked up. Prints one line per breach and exits 1 when there is one.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';

@@ -5,15 +5,16 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const PARENT_CHECK_MS = 250;
 
 /**
- * Environment of a child whose fourth stdio is a pipe to this script: the child ends when the pipe closes, which it does
- * even where this script is killed.
+ * Environment of a child whose fourth stdio is a pipe to this script: the child ends when the pipe closes, which it
+ * does even where this script is killed.
  */
 export const WATCHED = { PARLEY_PARENT_PIPE: '3' };
 
 /**
  * Calls back with the name of every signal that asks this process to end.
  * - npm's shell dies of a signal without passing it on: under npm the end of the parent process counts as SIGTERM.
- * - `onOrphaned` is called where npm itself was killed and its shell was left behind. By default that counts as SIGTERM.
+ * - `onOrphaned` is called where npm itself was killed and its shell was left behind. By default that counts as
+ *   SIGTERM.
  */
 export function onEnding(callback, onOrphaned = () => callback('SIGTERM')) {
   for (const signal of SIGNALS) process.on(signal, () => callback(signal));
@@ -30,7 +31,9 @@ export function onEnding(callback, onOrphaned = () => callback('SIGTERM')) {
   timer.unref();
 }
 
-/** True if a process is a shell that runs a line for npm. Where a shell becomes the program, npm itself is the parent. */
+/**
+ * True if a process is a shell that runs a line for npm. Where a shell becomes the program, npm itself is the parent.
+ */
 function isShellOfNpm(pid) {
   return ofProcess(pid, 'cmdline')?.split('\0')[1] === '-c';
 }

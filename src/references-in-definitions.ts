@@ -133,7 +133,9 @@ function namesServer({ tool, tools, approve }: JsonObject, server: string): bool
   return entries.some((it) => typeof it === 'string' && it.startsWith(`${server}/`));
 }
 
-/** True if a config names a registered agent: an `external` node by its name, any other member by the path of the agent. */
+/**
+ * True if a config names a registered agent: an `external` node by its name, any other member by the path of the agent.
+ */
 function namesRegisteredAgent(config: JsonObject, agent: string): boolean {
   const path = `agents/${agent}`;
   return registeredAgentPath(config) === path || hasReference(config, path);

@@ -141,7 +141,9 @@ export function useBrowser(names: readonly string[] = []): Tab {
   };
 }
 
-/** Closes contexts. Handlers of routes that still run are left alone: what they throw on a closed page fails no test. */
+/**
+ * Closes contexts. Handlers of routes that still run are left alone: what they throw on a closed page fails no test.
+ */
 export async function closeContexts(contexts: readonly BrowserContext[]): Promise<void> {
   const open = contexts.flatMap((context) => context.pages());
   await Promise.all(open.map((page) => page.unrouteAll({ behavior: 'ignoreErrors' })));

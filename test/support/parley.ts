@@ -132,7 +132,10 @@ function spawnParley(options: ParleyOptions): { child: ChildProcess; logs(): str
   return { child, logs: () => all, stdout: () => out };
 }
 
-/** Returns the flags that spare the start a collection; none in chaos trials, and where a test limits or measures memory. */
+/**
+ * Returns the flags that spare the start a collection; none in chaos trials, and where a test limits or measures
+ * memory.
+ */
 function startFlags({ env, measuresMemory = false }: ParleyOptions): readonly string[] {
   const isTestRun = process.env.PARLEY_TEST_COMPILED !== undefined;
   const isLimited = env?.['NODE_OPTIONS'] !== undefined;

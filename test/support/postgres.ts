@@ -52,8 +52,9 @@ export function openDatabase(url: string): Pick<TestDatabase, 'query'> & { end()
 }
 
 /**
- * Creates a pool whose sessions the server may end at any time. pg-pool's `end()` resolves before its sessions have ended
- * and no longer listens to them: the error of a session whose database is dropped meanwhile would end the process.
+ * Creates a pool whose sessions the server may end at any time. pg-pool's `end()` resolves before its sessions have
+ * ended and no longer listens to them: the error of a session whose database is dropped meanwhile would end the
+ * process.
  */
 export function patientPool(options: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool(options);

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 /**
- * Type of the message AuthenticationSASLFinal. CLEARTEXT_PASSWORD is a complete AuthenticationCleartextPassword (PostgreSQL's
- * protocol, "Message Formats").
+ * Type of the message AuthenticationSASLFinal. CLEARTEXT_PASSWORD is a complete AuthenticationCleartextPassword
+ * (PostgreSQL's protocol, "Message Formats").
  */
 const SASL_FINAL = 12;
 const CLEARTEXT_PASSWORD = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]);

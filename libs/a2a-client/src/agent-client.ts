@@ -218,7 +218,9 @@ export abstract class AgentClient {
     throw new AgentCallError('refused', 'the agent calls no webhooks');
   }
 
-  /** Deletes a webhook of a Task at the agent. Does nothing for an agent that has no such method. @throws AgentCallError */
+  /**
+   * Deletes a webhook of a Task at the agent. Does nothing for an agent that has no such method. @throws AgentCallError
+   */
   async deleteWebhook(_webhook: Pick<TaskWebhook, 'id' | 'taskId'>, _options?: AgentCallOptions): Promise<void> {}
 }
 

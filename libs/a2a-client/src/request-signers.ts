@@ -143,17 +143,17 @@ function listIn(object: JsonObject, name: string): JsonValue[] | undefined {
 
 /** Headers and query parameters that prove the caller's identity, for one origin and never along a redirect. */
 export interface RequestAuth {
-  /** Origin that the proof may be sent to, and no other origin. */
+  /** Origin to which the headers and parameters may be sent, and no other origin. */
   readonly origin: string;
   /** Headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Query parameters to add to the URL. */
   readonly query: Readonly<Record<string, string>>;
-  /** Secrets of the proof in all their encodings, which are removed from an agent's error texts. */
+  /** Secrets in the headers and parameters, in all their encodings. They are removed from an agent's error texts. */
   readonly secrets: readonly string[];
 }
 
-/** Description of a call for which a proof is created. */
+/** Description of a call that is to be authenticated. */
 export interface SigningRequest {
   /** Name of the credential. */
   credential: string;
@@ -168,7 +168,7 @@ export interface SigningRequest {
   endpoint: URL;
   /** Authentication that the agent's card requires; `undefined` without a card. */
   security?: RequiredSecurity;
-  /** Signal that aborts when the proof is no longer needed. */
+  /** Signal that aborts when the call no longer needs its authentication. */
   signal: AbortSignal;
 }
 
@@ -181,14 +181,14 @@ export const UNUSABLE_CREDENTIAL = 'is not a credential that this agent can use'
 /** Creates RequestAuth values, which authenticate calls with a named credential. */
 export abstract class RequestSigners {
   /**
-   * Creates the proof of a call.
-   * @throws AgentCallError `credential` if no proof fits the call; then nothing may be sent. If a token cannot be
-   *   obtained at the moment, the kind names the reason, such as `timeout`
+   * Creates the RequestAuth of a call.
+   * @throws AgentCallError `credential` if none fits the call; then nothing may be sent. If a token cannot be obtained
+   * at the moment, the kind names the reason, such as `timeout`
    */
   abstract createProof(wanted: SigningRequest): Promise<RequestAuth>;
 
   /**
-   * Creates a new proof after an agent answered 401 to `refused`; `undefined` if no other proof is possible.
+   * Creates another RequestAuth after an agent answered 401 to `refused`; `undefined` if that is not possible.
    * @throws the same errors as `createProof`
    */
   abstract renewProof(wanted: SigningRequest, refused: RequestAuth): Promise<RequestAuth | undefined>;
@@ -204,18 +204,18 @@ export abstract class RequestSigners {
     origins: readonly string[],
   ): Promise<boolean>;
 
-  /** Reports that a call with this proof failed for good with 401 or 403. */
+  /** Reports that a call with this RequestAuth failed for good with 401 or 403. */
   abstract reportRefusal(auth: RequestAuth, refusal: AgentCallError): void;
 }
 
-/** URL, headers and redirect mode of a call with its proof. */
+/** URL, headers and redirect mode of an authenticated call. */
 interface SignedCall {
   url: URL;
   headers: Record<string, string>;
   redirect: 'error';
 }
 
-/** Adds a proof to a call. @throws AgentCallError `credential` if the call's origin is not the proof's */
+/** Adds a RequestAuth to a call. @throws AgentCallError `credential` if the call goes to another origin */
 export function applyProof(auth: RequestAuth, url: URL, headers: Readonly<Record<string, string>>): SignedCall {
   if (url.origin !== auth.origin) throw new AgentCallError('credential', `a credential is not sent to ${url.origin}`);
   const target = new URL(url);

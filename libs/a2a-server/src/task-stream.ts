@@ -85,8 +85,9 @@ export interface OpenItems {
 type ItemResult = IteratorResult<StreamItem, void>;
 
 /**
- * Items of one stream about a Task: the items that are known at the beginning, then every event as it is committed. Use a
- * stream in one way only: iterate it to take items one by one, or, if many streams wait, open it once with `openItems`.
+ * Items of one stream about a Task: the items that are known at the beginning, then every event as it is committed. Use
+ * a stream in one way only: iterate it to take items one by one, or, if many streams wait, open it once with
+ * `openItems`.
  */
 export class TaskItems implements AsyncGenerator<StreamItem, void, undefined> {
   private iterator: AsyncGenerator<StreamItem, void, undefined> | undefined;

@@ -126,7 +126,7 @@ function keyBodyError(entries: ProblemEntry[]): A2AError {
 
 /**
  * Guard that refuses the management of keys unless AUTH_MODE is `api-key`: a key created in another mode would admit
- * its holder later.
+ * its holder if the mode is changed later.
  */
 @Injectable()
 class KeysInUse implements CanActivate {

@@ -62,8 +62,8 @@ export class CredentialCache<T> {
   private readonly kept = new LRUCache<string, CachedAnswer<T>>({ max: 10_000 });
 
   /**
-   * @param ask verifies a credential; returns `undefined` for an invalid one
-   * @param now milliseconds of a monotonic clock
+   * @param ask verifies a credential by its digest; returns `undefined` for an invalid one
+   * @param now returns the milliseconds of a monotonic clock
    */
   constructor(
     private readonly ask: (digest: string) => Promise<T | undefined>,

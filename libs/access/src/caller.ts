@@ -5,8 +5,8 @@ import { ServiceAddress } from '#libs/http-server';
 import { inboundTrace, type TraceContext } from '#libs/service';
 
 /**
- * Permissions of a caller: to call agents and read their results, to change workflows, to read what models were sent for
- * the caller's own Tasks, and to manage keys.
+ * Permissions of a caller: to call agents and read their results, to change workflows, to read what models were sent
+ * for the caller's own Tasks, and to manage keys.
  */
 export const PERMISSIONS = ['agents', 'workflows', 'prompts', 'admin'] as const;
 export type Permission = (typeof PERMISSIONS)[number];

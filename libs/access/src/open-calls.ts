@@ -19,7 +19,7 @@ interface WatchedStream {
 export class OpenCalls implements OnModuleDestroy {
   private readonly open = new ShortLivedSet<WatchedStream>();
   private readonly timer: NodeJS.Timeout;
-  /** Proofs whose verification is in progress. */
+  /** Proofs that are being verified now. */
   private readonly asked = new Set<Proof>();
 
   constructor(private readonly authentication: Authentication) {

@@ -69,7 +69,7 @@ class RefusedBody {
   private readonly socket: Socket;
   private turn: NodeJS.Timeout | undefined;
   private isWaiting = false;
-  /** Number of bytes since the body last got or lost a place, or its pace was last checked. */
+  /** Number of bytes since the body last got or lost a place, or since its rate was last checked. */
   private bytes = 0;
 
   constructor(

@@ -6,7 +6,9 @@ export interface VerifiedWebhook {
   body: unknown;
 }
 
-/** Request with its body as bytes, as servers of Node have it: before any parser, since the signature is over the bytes. */
+/**
+ * Request with its body as bytes, as servers of Node have it: before any parser, since the signature is over the bytes.
+ */
 export interface ReceivedWebhook {
   /** Headers by their names in lower case, as in `request.headers` of Node, Express and Fastify. */
   headers: Readonly<Record<string, string | string[] | undefined>>;

@@ -99,7 +99,10 @@ export class FileContents {
       this.logger.warn({ contents: doomed.length - deleted.length }, 'Contents to delete are in another folder');
   }
 
-  /** Stores one content. @param room bytes that are left to the upload, which never exceeds FILES_QUOTA as a whole */
+  /**
+   * Stores one content.
+   * @param room number of bytes that this upload may still store, so that it never exceeds FILES_QUOTA as a whole
+   */
   private async putContent(key: string, content: AsyncIterable<Uint8Array>, room: number): Promise<StoredContent> {
     const { fileBytes, ownerBytes } = this.config.files;
     return this.storage.put(key, content, Math.min(fileBytes, room)).catch((error: unknown) => {

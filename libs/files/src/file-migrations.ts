@@ -102,8 +102,7 @@ class ReleaseFileUse1700000000535 implements MigrationInterface {
 }
 
 /**
- * Stores one content. @param room number of bytes that this upload may still store, so that it never exceeds
- * FILES_QUOTA as a whole
+ * Adds a column to files: the time until which the owner may not delete the file, since a Task is about to refer to it.
  */
 class HoldFile1700000000536 implements MigrationInterface {
   readonly name = 'HoldFile1700000000536';

@@ -8,7 +8,7 @@ export interface ByteRange {
   readonly last: number;
 }
 
-/** Reports a content that exceeds the limit of its reader. */
+/** Reports a content that exceeds the size limit of its reader. */
 export class ContentTooLong extends Error {
   override readonly name = 'ContentTooLong';
 

@@ -181,8 +181,8 @@ export function connectFailure(error: Error): Error {
 
 const BEAT_MS = 250;
 /**
- * Minimum duration of a standstill, in milliseconds, between two beats of a timer. A busy process takes less from
- * beat to beat, and an idle connection is kept no longer than that.
+ * Minimum milliseconds between two ticks of a timer that count as a standstill. The ticks of a busy process are closer,
+ * and no idle connection is kept for longer.
  */
 const STANDSTILL_MS = 1_000;
 
@@ -197,7 +197,8 @@ export class StandstillWatch {
   private readonly timer = setInterval(() => this.countStandstills(), BEAT_MS).unref();
 
   /**
-   * Returns the number of standstills so far. One that has just ended counts at once, even if no timer has run since.
+   * Returns the number of standstills so far. A standstill that has just ended counts at once, even if no timer has run
+   * since.
    */
   countStandstills(): number {
     const now = performance.now();

@@ -188,8 +188,8 @@ const PASSED_ON = /^(accept|content-type|mcp-.*)$/;
 
 /**
  * Registers the routes of MCP over Streamable HTTP, with workflows and registered agents as tools: all at `/mcp`, one
- * at `/mcp/workflows/{name}` or `/mcp/agents/{name}`. The routes are a Fastify plugin with an error handler of its own. Call the function before
- * the server is ready.
+ * at `/mcp/workflows/{name}` or `/mcp/agents/{name}`. The routes are a Fastify plugin with an error handler of its own.
+ * Call the function before the server is ready.
  */
 export function registerMcpRoutes(fastify: FastifyInstance, options: McpRoutesOptions): McpRoutes {
   const endpoint = new McpRouteHandler(options);

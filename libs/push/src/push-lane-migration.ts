@@ -63,8 +63,8 @@ export class CreatePushLane1700000000930 implements MigrationInterface {
 }
 
 /**
- * Requests a lane for a receiver, once per transaction that writes its deliveries. Does nothing if the maximum of lanes
- * works, since no working lane ends before the commit.
+ * Requests a lane for a receiver, once per transaction that writes its deliveries. Does nothing if the maximum number
+ * of lanes is active, since no active lane ends before the commit.
  */
 const CALL = `
   CREATE FUNCTION push_call(called text, lanes integer) RETURNS void LANGUAGE plpgsql AS $$

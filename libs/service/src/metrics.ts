@@ -23,7 +23,10 @@ export class BoundedLabel {
 /** Bucket bounds in seconds: from half a millisecond to the longest wait of a caller. */
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** Maximum milliseconds of one reading of a gauge: scrapers give up after some seconds, and would lose all metrics. */
+/**
+ * Maximum milliseconds for reading one gauge: scrapers give up after some seconds, and would then get no metrics at
+ * all.
+ */
 const READING_MS = 2_000;
 
 /** Metrics for Prometheus at `/metrics`. Requesting a name twice returns the same metric. */

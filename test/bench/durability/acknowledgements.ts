@@ -1,4 +1,4 @@
-/** Record of everything that a service has reported to its callers, each item added only when its answer was complete. */
+/** Record of everything that a service has reported to its callers, each entry once its answer was complete. */
 export class Acknowledgements {
   /** Last sequence number of each Task that a stream has shown. */
   readonly seen = new Map<string, number>();

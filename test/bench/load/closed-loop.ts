@@ -126,7 +126,7 @@ class NumberedRequest {
   }
 }
 
-/** Reports a server that does not answer in time, so that it does not block the benchmark. */
+/** Timer that fails the benchmark if a server does not answer in time. */
 class Late {
   private timer: NodeJS.Timeout | undefined;
 

@@ -12,7 +12,7 @@ export interface Told {
   state?: string;
 }
 
-/** Record of everything that the service has reported to its clients, each item added only when its answer was complete. */
+/** Record of everything that the service has reported to its clients, each entry once its answer was complete. */
 export class ClientLog {
   readonly tasks: Told[] = [];
   /** Answers that no fault can justify. */

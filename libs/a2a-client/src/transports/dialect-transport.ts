@@ -120,7 +120,7 @@ export interface UndeclaredAgent {
   openDialect: (dialect: JsonRpcDialect) => JsonRpcTransport;
 }
 
-/** State of one request, which its attempts share. */
+/** State of sending one request, which its attempts in different dialects share. */
 interface Sending {
   /** Dialect of the newest attempt. */
   dialect: SpokenDialect;

@@ -159,8 +159,8 @@ export class GrpcTransport implements AgentTransport {
   }
 
   /**
-   * Adds the proof of a call to its metadata; unchanged without a proof.
-   * @throws AgentCallError `credential` for a proof that is not in headers, which gRPC cannot carry
+   * Adds the authentication of a call to its metadata; unchanged without one.
+   * @throws AgentCallError `credential` for query parameters, which gRPC cannot carry
    */
   #addProof(
     metadata: Record<string, string>,

@@ -4,12 +4,12 @@ import { toAgentCallError } from '../call-failure.js';
 import type { RequestAuth, RequestSigners, SigningRequest } from '../request-signers.js';
 import type { AgentTransport, TransportOptions } from './agent-transport.js';
 
-/** Facts about an agent that decide the proofs of calls to it. */
+/** Facts about an agent that decide how calls to it are authenticated. */
 export type SignedAgent = Pick<SigningRequest, 'agentUrl' | 'endpoint' | 'security'>;
 
 /**
- * Transport that adds a proof to calls that name a credential; other calls pass unchanged. After a 401, which means
- * that the call did nothing, the call is repeated once if another proof is possible. Secrets are removed from errors.
+ * Transport that authenticates calls that name a credential; other calls pass unchanged. After a 401, which means that
+ * the call did nothing, the call is repeated once if other authentication is possible. Secrets are removed from errors.
  */
 export class SigningTransport implements AgentTransport {
   constructor(
@@ -124,7 +124,7 @@ export class SigningTransport implements AgentTransport {
   }
 
   /**
-   * Returns a new proof with which a call that the agent has rejected is repeated.
+   * Returns a new RequestAuth with which a call that the agent has rejected is repeated.
    * @param again true if the call may be repeated; false if it has been already
    * @throws the failure if no repetition can help
    */

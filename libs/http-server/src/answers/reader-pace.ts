@@ -80,7 +80,7 @@ export class ReaderPace implements OnModuleDestroy {
 
 interface WatchedReader {
   reader: PacedReader;
-  /** Numbers of bytes taken at the last measurements, as long as bytes have been waiting. */
+  /** Numbers of bytes taken at the last measurements, since bytes began to wait. */
   marks: number[];
 }
 

@@ -73,7 +73,10 @@ class TimerWheel {
     return wheel;
   }
 
-  /** Returns the slot of a turn. Timers renewed at the turn are put there: it is checked again `SLOTS` turns later. */
+  /**
+   * Returns the slot that is checked in a turn. Timers renewed in the turn are put there, since the slot is checked
+   * again `SLOTS` turns later.
+   */
   slotOf(turn: number): HeartbeatTimer[] {
     return this.slots[turn % SLOTS]!;
   }

@@ -42,7 +42,7 @@ interface Listing {
   list: Promise<ListedTools>;
   /** Number of callers that wait for the list. */
   readers: number;
-  /** Controller that aborts the read. */
+  /** Controller that aborts the read when no caller waits for it any more. */
   given: AbortController;
   /** True if the server has reported a change of its tools since the read began, so that the list is not cached. */
   outdated: boolean;

@@ -141,8 +141,8 @@ export interface KnownTool {
 const MOST_DIFFERENCES = 100;
 
 /**
- * Returns the tools as their server listed them last. Under the policy `block`, new tools and tools that differ from the pin are
- * blocked.
+ * Returns the tools as their server listed them last. Under the policy `block`, new tools and tools that differ from
+ * the pin are blocked.
  */
 export function knownTools(
   pinned: readonly McpToolDefinition[],

@@ -176,7 +176,10 @@ function withoutName(config: unknown): unknown {
   return isNamed(config) ? { ...config, name: undefined } : config;
 }
 
-/** True for named statements. Objects that submit themselves are left unchanged. */
+/**
+ * True for a query with a name, which makes it a prepared statement. Objects with a `submit` method of their own are
+ * not changed.
+ */
 function isNamed(config: unknown): config is pg.QueryConfig {
   return typeof config === 'object' && config !== null && 'name' in config && !('submit' in config);
 }

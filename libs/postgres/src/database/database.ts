@@ -281,7 +281,7 @@ export class Database {
     return this.shared;
   }
 
-  /** Ends the sessions of all pools as soon as they are idle: they may lead to a replaced server. */
+  /** Ends every session of all pools as soon as it is idle, since it may lead to a server that was replaced. */
   renewSessions(): void {
     this.sessions.renewSessions();
   }

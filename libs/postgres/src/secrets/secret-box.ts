@@ -85,7 +85,7 @@ function idOf(key: Buffer): string {
   return createHmac('sha256', key).update('parley-secret-key-id').digest('hex').slice(0, 16);
 }
 
-/** Encodes a place so that different places have different bytes. */
+/** Encodes the place of a secret (see `SecretBox.seal`) as bytes, so that different places have different bytes. */
 function placeBytes(place: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify(place));
 }

@@ -18,7 +18,8 @@ export class RegistrationCheck {
   ) {}
 
   /**
-   * Rejects a URL that may not be called, as far as that is known without a DNS lookup, and that of this service itself.
+   * Rejects a URL that may not be called, as far as that is known without a DNS lookup, and that of this service
+   * itself.
    * @throws ProblemError 400
    */
   requirePermitted({ url }: { url: string }): void {

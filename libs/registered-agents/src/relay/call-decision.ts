@@ -4,7 +4,9 @@ import { A2A_ERRORS, textStart } from '#libs/protocol';
 
 /** Next step after a failed call of a registered agent. */
 export type CallDecision =
-  /** The agent cannot be reached: the same step may succeed later. `isSafe` is false if the agent may have the Message. */
+  /**
+   * The agent cannot be reached: the same step may succeed later. `isSafe` is false if the agent may have the Message.
+   */
   | { kind: 'away'; isSafe: boolean }
   /** The agent has the Message, and this process had no memory to read the beginning of its answer. */
   | { kind: 'unread' }
@@ -53,8 +55,8 @@ export function decideAfter({ failure, isSent, hasTask }: FailedRelayCall): Call
 }
 
 /**
- * Returns the words of a failure for callers of a registered agent: one line of limited length, without the name of a stored
- * credential.
+ * Returns the words of a failure for callers of a registered agent: one line of limited length, without the name of a
+ * stored credential.
  */
 export function failureWords({ message, cause }: CallFailure): string {
   const said = withoutCredentialName(cause, 'The agent') ?? message;

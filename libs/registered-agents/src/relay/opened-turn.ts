@@ -13,7 +13,9 @@ export interface OpenedTurn {
   isRecovered: boolean;
   /** Log of the Task so far; empty for a new Task. */
   log: readonly TaskEvent[];
-  /** Time, by `performance.now()`, after which the store accepted the Message in this execution; -Infinity if unknown. */
+  /**
+   * Time, by `performance.now()`, after which the store accepted the Message in this execution; -Infinity if unknown.
+   */
   acceptedAfter: number;
 }
 

@@ -31,8 +31,8 @@ interface KeptAgent {
 }
 
 /**
- * Source of the agents at `agents/{name}`. A saved definition is visible at once at every replica, an accepted change of
- * a pinned card within a second.
+ * Source of the agents at `agents/{name}`. A saved definition is visible at once at every replica, an accepted change
+ * of a pinned card within a second.
  */
 @Injectable()
 export class RegisteredAgentSource implements AgentSource {

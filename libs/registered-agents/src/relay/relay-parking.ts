@@ -111,7 +111,7 @@ export class RelayParking {
     await context.assertClaimHeld();
   }
 
-  /** Seconds until the time limit of the turn ends it. */
+  /** Seconds until the time limit of the turn is reached. */
   private get limitLeft(): number {
     const { limit = Infinity } = this.agent.policy;
     return Math.max(limit - (Date.now() - this.turn.begunAt.getTime()) / SECOND_MS, 0);
@@ -153,8 +153,8 @@ export class RelayParking {
 let deletions = 0;
 
 /**
- * Deletes the webhook of a Task at its agent, as far as that is possible: it tries once, for at most CALL_MS, and not at
- * all while MOST_DELETIONS others are under way. The webhook is out of use in any case. Never rejects.
+ * Deletes the webhook of a Task at its agent, as far as that is possible: it tries once, for at most CALL_MS, and not
+ * at all while MOST_DELETIONS others are under way. The webhook is out of use in any case. Never rejects.
  */
 export async function deleteWebhook({
   agent,

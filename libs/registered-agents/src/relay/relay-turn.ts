@@ -51,7 +51,7 @@ type Events = AsyncGenerator<TaskEvent, void, undefined>;
  */
 export class RelayTurn {
   private readonly mirror: TaskMirror;
-  /** Time of the first failed attempt since the agent last answered; `undefined` while the agent answers. */
+  /** Time of the first failed attempt since the agent's last answer; `undefined` while the agent answers. */
   private awaySince: number | undefined;
   /** True if the next call follows the agent's Task instead of sending the Message first. */
   private follows: boolean;
@@ -182,7 +182,9 @@ export class RelayTurn {
     return ids.flatMap((id) => known.get(id) ?? []);
   }
 
-  /** Returns the request of the next call. It names the agent's Task only if the Message is a follow-up to that Task. */
+  /**
+   * Returns the request of the next call. It names the agent's Task only if the Message is a follow-up to that Task.
+   */
   private buildRequest(message: Message, parts: Part[], references: string[]): SendMessageRequest {
     const { turn } = this;
     const { remoteTaskId: _id, ...withoutTask } = turn;
@@ -227,7 +229,9 @@ export class RelayTurn {
     });
   }
 
-  /** Yields the events of a call. @returns true if the call was left because its stream is quiet: the Task can be parked */
+  /**
+   * Yields the events of a call. @returns true if the call was left because its stream is quiet: the Task can be parked
+   */
   private async *followCall(call: AgentCall): AsyncGenerator<TaskEvent, boolean, undefined> {
     using stream = new QuietStream(this.parking, () => call.abort());
     try {

@@ -23,7 +23,9 @@ export interface ParkedState {
   pollPause: number;
   /** Seconds after which the Task resumes without news. */
   wakeAfter: number;
-  /** True to resume on time. Otherwise the Task resumes some seconds late, which needs no job in the queue meanwhile. */
+  /**
+   * True to resume on time. Otherwise the Task resumes some seconds late, which needs no job in the queue meanwhile.
+   */
   isOnTime: boolean;
 }
 
@@ -119,8 +121,8 @@ export class RelayWebhooks {
   }
 
   /**
-   * Wakes the Task of a webhook if it is parked. Otherwise the Task reads its agent once more before it is parked. Waits a
-   * few seconds for an unreachable database.
+   * Wakes the Task of a webhook if it is parked. Otherwise the Task reads its agent once more before it is parked.
+   * Waits a few seconds for an unreachable database.
    * @throws the error of the database
    */
   takeNotification(key: string): Promise<NotificationOutcome> {

@@ -29,8 +29,8 @@ interface EmittedArtifact {
  * Image of an agent's Task in the log of the Task that stands for it. Converts the agent's responses to events that the
  * log lacks.
  * - An event of the agent's stream becomes the same event, with the ids of the Task here.
- * - A snapshot (`task`) becomes the difference to what was emitted: new Messages of the agent, the rest of Artifacts, and
- *   the status. An Artifact that does not continue the emitted one replaces it.
+ * - A snapshot (`task`) becomes the difference to what was emitted: new Messages of the agent, the rest of Artifacts,
+ *   and the status. An Artifact that does not continue the emitted one replaces it.
  * - The memory for an Artifact does not depend on the size of its Parts.
  */
 export class TaskMirror {

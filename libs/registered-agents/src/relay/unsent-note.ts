@@ -66,7 +66,8 @@ export class UnsentNote {
 
   /**
    * Begins to wait for a connection. An attempt after a missed one waits for as long as it takes.
-   * @returns the function to call right before the Message is sent; it throws if the turn was stored as unsent meanwhile
+   * @returns the function to call right before the Message is sent; it throws if the turn was stored as unsent
+   * meanwhile
    */
   readonly openGate = (): (() => void) => {
     let isClosed = false;

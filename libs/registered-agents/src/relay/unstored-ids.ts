@@ -41,8 +41,8 @@ export class UnstoredIds {
   }
 
   /**
-   * Returns the newest ids, which the caller has to store, and cancels the store that was due. The event with which ids
-   * were to be stored may be lost.
+   * Cancels the scheduled store, and returns the ids that are not stored yet, for the caller to store. The event in
+   * whose commit they were to be stored may be lost.
    */
   async takeNewest(): Promise<RemoteIds | undefined> {
     this.takeWaiting();

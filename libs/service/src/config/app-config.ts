@@ -46,7 +46,7 @@ export interface CardConfig {
   readonly maxAgeMs: number;
 }
 
-/** Tools of MCP servers. */
+/** Configuration of the MCP servers whose tools may be called. */
 export interface McpConfig {
   /** Servers of `MCP_SERVERS_FILE`. */
   readonly servers: readonly McpServerEntry[];
@@ -58,9 +58,12 @@ export interface McpConfig {
  * Settings for prompt logs: whether the texts exchanged with models are kept, redacted, and exported in trace spans.
  */
 export interface PromptsConfig {
-  /** True if prompts are kept with their Tasks (`PROMPT_LOG`). */
+  /** True if prompts and answers of models are stored with their Tasks (`PROMPT_LOG`). */
   readonly kept: boolean;
-  /** Pattern (RE2) of texts that are redacted in what is kept (`PROMPT_REDACT`); absent: only credentials are. */
+  /**
+   * Pattern (RE2) of texts that are redacted in stored prompts, in addition to credentials (`PROMPT_REDACT`); absent:
+   * only credentials are redacted.
+   */
   readonly redact?: string;
   /** True if the trace spans of model calls contain the texts sent to the model and its answers. */
   readonly inSpans: boolean;
@@ -124,7 +127,7 @@ export class AppConfig {
   readonly memory!: MemoryConfig;
   /** Size limits of content. */
   readonly content!: ContentLimits;
-  /** Files that callers upload. */
+  /** Settings for files that callers upload. */
   readonly files!: FilesConfig;
   readonly tracing!: TracingConfig;
   readonly prompts!: PromptsConfig;

@@ -53,9 +53,9 @@ export interface OidcConfig {
 /** Authentication mode and its settings. */
 export interface AuthConfig {
   readonly mode: AuthMode;
-  /** Empty unless the mode is `api-key`. */
+  /** API keys that the environment defines; empty unless the mode is `api-key`. */
   readonly keys: readonly SeededKey[];
-  /** Set if the mode is `jwt`. */
+  /** Rules for bearer tokens; set if the mode is `jwt`. */
   readonly jwt?: JwtConfig;
   /**
    * Provider by which people sign in to the console, in addition to API keys or bearer tokens. Absent: no such sign-in.

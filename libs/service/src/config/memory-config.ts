@@ -33,8 +33,8 @@ const MEBIBYTE = 1024 ** 2;
 const MOST = 256 * MEBIBYTE;
 const MOST_IN_FLIGHT = 1024 ** 4;
 /**
- * Divisor of the heap for the default of IN_FLIGHT_LIMIT. The rest of the heap holds what is not counted: parsed
- * values, responses, and garbage not collected yet.
+ * Divisor of the heap size for the default of IN_FLIGHT_LIMIT. The rest of the heap holds what is not counted: parsed
+ * values, responses, and uncollected garbage.
  */
 const HEAP_PER_BYTE = 4;
 const LEAST_IN_FLIGHT = 32 * MEBIBYTE;

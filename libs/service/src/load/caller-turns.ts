@@ -1,4 +1,4 @@
-/** Returns the key of a caller for maps: equal callers have equal keys. */
+/** Returns a text key for a caller, for use in maps: equal callers have equal keys. */
 export function callerKey({ tenant, owner }: { tenant: string; owner: string }): string {
   return JSON.stringify([tenant, owner]);
 }

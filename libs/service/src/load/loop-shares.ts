@@ -10,7 +10,7 @@ const BUSY = 0.75;
 /** Minimum milliseconds over which the utilization is measured. */
 const WINDOW_MS = 100;
 
-/** Clock and meter of an event loop. */
+/** Clock and utilization meter of an event loop. */
 export type LoopMeter = Pick<typeof performance, 'now' | 'eventLoopUtilization'>;
 
 /**
@@ -47,8 +47,8 @@ const ACTIVE_MS = 1_000;
  */
 const MOST_WAITING = 256;
 /**
- * Number of shares of the event loop that are left to everything except costly requests; each costly caller has one
- * share.
+ * Number of equal shares of the event loop that are reserved for everything except costly requests. Each caller with
+ * costly requests gets one additional share.
  */
 const CHEAP_SHARES = 4;
 /** Milliseconds between two removals of the accounts of callers that owe nothing. */

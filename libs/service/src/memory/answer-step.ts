@@ -87,11 +87,13 @@ type Obstacle = 'caller' | 'tenant' | 'step' | 'memory';
  */
 export class AnswerStep {
   private used = 0;
-  /** Bytes of each answer except the privileged one. */
+  /** Granted bytes of each answer, except the privileged one. */
   private readonly members = new Map<StepMember, number>();
   private readonly ofCallers = new Map<string, number>();
   private readonly ofTenants = new Map<string, number>();
-  /** Requests for room by caller, in the order of their turns; those of one caller by age. */
+  /**
+   * Requests for memory by caller, in the order in which callers are served. Requests of one caller are sorted by age.
+   */
   private readonly wishes = new Map<string, Wish[]>();
   private privileged: { readonly member: StepMember; bytes: number } | undefined;
   private looks: NodeJS.Timeout | undefined;

@@ -5,7 +5,7 @@ import type { CallerIdentity } from '../load/caller-turns.js';
 import { AnswerStep, type StepMember, untilGranted } from './answer-step.js';
 import { InFlight, SMALL_REQUEST } from './in-flight.js';
 
-/** Unit in which room is granted, in bytes. */
+/** Unit in which memory is granted, in bytes. */
 const UNIT = 64 * 1024;
 /** Fraction of IN_FLIGHT_LIMIT that the contents of one ContentRoom may take. */
 const PART_OF_LIMIT = 1 / 2;
@@ -82,7 +82,7 @@ export class ContentPlace implements Disposable, StepMember {
   readonly movedAt = 0;
   private readonly account: string;
   private bytes = 0;
-  /** Bytes of room in the step. */
+  /** Bytes that the AnswerStep has granted to this place. */
   private granted = 0;
   /** Total milliseconds of the finished waits for room. */
   private waited = 0;

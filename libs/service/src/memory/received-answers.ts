@@ -9,7 +9,7 @@ const KILOBYTE = 1024;
 const MEGABYTE = 1024 * KILOBYTE;
 /** Bytes that every answer gets without a request for room. */
 const ALWAYS = 64 * KILOBYTE;
-/** Unit in which room is granted, in bytes. */
+/** Unit in which memory is granted, in bytes. */
 const UNIT = 64 * KILOBYTE;
 /** Maximum bytes of the answers of each step. The last step is unbounded: the limits of a single answer apply there. */
 const SIZES = [MEGABYTE, 8 * MEGABYTE, Infinity];
@@ -22,7 +22,7 @@ const PRIVILEGED = MEGABYTE + 8 * MEGABYTE + 80 * MEGABYTE;
 const PART_OF_HEAP = 1 / 8;
 /** Fraction of the memory for large answers that each step has, in the order of SIZES. */
 const PARTS = [1 / 4, 1 / 4, 1 / 2];
-/** Maximum total wait for room of one call's answer, in milliseconds. */
+/** Maximum total time for which the answer of one call waits for memory, in milliseconds. */
 const LONGEST_WAIT_MS = 60_000;
 /** Milliseconds within which an answer must make progress (LITTLE) while another answer waits for its room. */
 const SILENT_MS = 20_000;
@@ -127,9 +127,9 @@ export class AnswerPlace implements Disposable, StepMember {
   private isConsumed = false;
   private kept = 0;
   private reading = 0;
-  /** Index of the step in which the answer holds room; -1 if it needs none. */
+  /** Index of the step in which the answer holds memory; -1 if it needs none. */
   private step = -1;
-  /** Bytes of room that the answer holds. */
+  /** Bytes of memory that the answer holds in its step. */
   private held = 0;
   private isOver = false;
   private lost: TooManyAnswers | undefined;
@@ -207,7 +207,7 @@ export class AnswerPlace implements Disposable, StepMember {
     return this.isPaused || this.isConsumed;
   }
 
-  /** Bytes of room that the answer needs, in whole units. */
+  /** Bytes of memory that the answer needs, rounded up to whole units. */
   private get needed(): number {
     const bytes = this.kept + this.reading;
     return bytes <= ALWAYS ? 0 : Math.ceil(bytes / UNIT) * UNIT;
@@ -274,7 +274,7 @@ export class AnswerPlace implements Disposable, StepMember {
     this.markMoved();
   }
 
-  /** Returns surplus room, and moves to a lower step if that has room at once. */
+  /** Returns surplus memory, and moves the answer to a lower step if that has memory at once. */
   private shrinkRoom(): void {
     const bytes = this.needed;
     if (bytes >= this.held || this.isPaused) return;

@@ -9,8 +9,8 @@ import {
 
 /**
  * Schema of `a2a.v1`, the gRPC service of A2A 0.3, as a table: each message with its fields by name, each field as
- * `number type`. `[]` marks a list, `{}` a map from texts, `|` a member of the message's oneof, and `=name` another name
- * in ProtoJSON.
+ * `number type`. `[]` marks a list, `{}` a map from texts, `|` a member of the message's oneof, and `=name` another
+ * name in ProtoJSON.
  */
 const MESSAGES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   SendMessageConfiguration: {
