@@ -76,6 +76,7 @@ const NAMES: Record<string, string> = {
   'GET /api/keys': 'listKeys',
   'GET /api/models': 'listModels',
   'GET /api/models/{name}': 'getModel',
+  'GET /api/overview': 'getOverview',
   'GET /api/runs': 'listRuns',
   'GET /api/runs/{id}': 'getRun',
   'GET /api/runs/{id}/diff': 'diffRuns',

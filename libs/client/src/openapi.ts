@@ -768,6 +768,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reports the caller's failures by cause, waiting work, latency and cost.
+         * @description Reads at most 100,000 runs of the range and as many of the range before, and 20,000 of each workflow, newest first.
+         */
+        get: operations["getOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs": {
         parameters: {
             query?: never;
@@ -2531,6 +2551,52 @@ export interface components {
             /** @example nodes */
             name: string;
         };
+        FailureCauseView: {
+            /**
+             * Format: date-time
+             * @description End of the first of these runs.
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            firstSeen: string;
+            /**
+             * @description Kind of the failure, as in `retry`.
+             * @example server-error
+             */
+            kind: string;
+            /**
+             * Format: date-time
+             * @description End of the last of these runs.
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            lastSeen: string;
+            /**
+             * @description Message of the failure. Its numbers, ids and URLs are `<n>`, `<id>` and `<url>`.
+             * @example model "large" answered HTTP 500
+             */
+            message: string;
+            /**
+             * @description Node that failed the run; absent for a deadline, for example.
+             * @example plan
+             */
+            node?: string;
+            /**
+             * @description Last of these runs.
+             * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
+             */
+            runId: string;
+            /**
+             * @description Number of failed runs.
+             * @example 3
+             */
+            runs: number;
+            /**
+             * @description Workflows of these runs, at most ten.
+             * @example [
+             *       "greeting"
+             *     ]
+             */
+            workflows: string[];
+        };
         FallbackBody: {
             /**
              * @example [
@@ -3317,6 +3383,32 @@ export interface components {
             /** @example auth */
             path: string;
         };
+        OldestWait: {
+            /**
+             * @description Beginning of the question.
+             * @example Publish?
+             */
+            question?: string;
+            /**
+             * @description A2A taskId of the run.
+             * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
+             */
+            runId: string;
+            /**
+             * Format: date-time
+             * @description Time since which it waits.
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Time until which a parked run waits.
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            until?: string;
+            /** @example review */
+            workflow: string;
+        };
         OutputBody: {
             parse?: boolean;
             /**
@@ -3327,6 +3419,54 @@ export interface components {
             schema?: {
                 [key: string]: unknown;
             };
+        };
+        Overview: {
+            /** @description Runs that last changed in the range of the same length before. */
+            before: components["schemas"]["RunCounts"];
+            /** @description Causes of failed runs, the most frequent first. */
+            failures: components["schemas"]["FailureCauseView"][];
+            /**
+             * @description True if the range has more runs than are read, so that `runs` and `workflows` may be too low.
+             * @example false
+             */
+            more: boolean;
+            /**
+             * @description True if `before` may be too low for the same reason.
+             * @example false
+             */
+            moreBefore: boolean;
+            /**
+             * @description True if failures are missing: the newest 500 failed runs and the 50 most frequent causes are listed.
+             * @example false
+             */
+            moreFailures: boolean;
+            /**
+             * @description True if workflows are missing: at most 100 are listed.
+             * @example false
+             */
+            moreWorkflows: boolean;
+            /** @description Runs that last changed in the range. */
+            runs: components["schemas"]["RunCounts"];
+            /**
+             * Format: date-time
+             * @description Begin of the range.
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description End of the range, not included.
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            until: string;
+            /** @description Calls of models in `usageDays`. */
+            usage: components["schemas"]["UsageView"];
+            /** @description Days of all `usage`: those of the range. */
+            usageDays: components["schemas"]["UsageDays"];
+            /** @description Work that waits now, whatever the range. */
+            waiting: components["schemas"]["WaitingView"];
+            /** @description Workflows, those with the most runs first. */
+            workflows: components["schemas"]["WorkflowOverview"][];
         };
         PassAgentView: {
             /** @example ann */
@@ -3757,6 +3897,18 @@ export interface components {
             inputs?: {
                 [key: string]: unknown;
             };
+        };
+        RunCounts: {
+            /** @example 3 */
+            canceled: number;
+            /** @example 3 */
+            completed: number;
+            /** @example 3 */
+            failed: number;
+            /** @example 3 */
+            "input-required": number;
+            /** @example 3 */
+            running: number;
         };
         RunDetail: {
             artifacts: {
@@ -4472,6 +4624,20 @@ export interface components {
         UploadedView: {
             files: components["schemas"]["FileView"][];
         };
+        UsageDays: {
+            /**
+             * Format: date
+             * @description First day, in UTC.
+             * @example 2026-01-30
+             */
+            since: string;
+            /**
+             * Format: date
+             * @description Last day, in UTC.
+             * @example 2026-01-31
+             */
+            until: string;
+        };
         UsageGroupView: {
             /**
              * @description Input tokens from the providers' caches; absent if none is reported.
@@ -4592,6 +4758,43 @@ export interface components {
              *     }
              */
             default?: Record<string, never> | string;
+        };
+        WaitingView: {
+            /** @description Runs that wait for a time, such as a retry or a delay. */
+            parked: components["schemas"]["WaitsView"];
+            /** @description Open questions. */
+            questions: components["schemas"]["WaitsView"];
+            /** @description Runs that have not begun. */
+            queued: components["schemas"]["WaitsView"];
+        };
+        WaitsView: {
+            /**
+             * @description Number that has waited for a day or longer.
+             * @example 3
+             */
+            longer: number;
+            /**
+             * @description True if there may be more: at most 1,000 are read.
+             * @example false
+             */
+            more: boolean;
+            /** @description Longest wait; absent without any. */
+            oldest?: components["schemas"]["OldestWait"];
+            /**
+             * @description Number in all.
+             * @example 3
+             */
+            total: number;
+            /**
+             * @description Number that has waited for an hour to a day.
+             * @example 3
+             */
+            underDay: number;
+            /**
+             * @description Number that has waited for less than an hour.
+             * @example 3
+             */
+            underHour: number;
         };
         WorkflowBody: {
             /**
@@ -4729,6 +4932,24 @@ export interface components {
              * @example brainstorm
              */
             type: string;
+        };
+        WorkflowOverview: {
+            /**
+             * @description Median seconds of the completed runs from start to end, with all waits; absent without any.
+             * @example 1.25
+             */
+            p50?: number;
+            /**
+             * @description 95th percentile of these seconds.
+             * @example 1.25
+             */
+            p95?: number;
+            /** @description Runs that last changed in the range. */
+            runs: components["schemas"]["RunCounts"];
+            /** @description Calls of models of its nodes in `usageDays`; absent if there are none. */
+            usage?: components["schemas"]["UsageView"];
+            /** @example greeting */
+            workflow: string;
         };
         WorkflowProblems: {
             problems: components["schemas"]["WorkflowProblemView"][];
@@ -7376,6 +7597,39 @@ export interface operations {
             };
             /** @description A workflow names the model. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getOverview: {
+        parameters: {
+            query?: {
+                /** @description Begin of the range; default: 24 hours before `until`. */
+                since?: string;
+                /** @description End of the range, not included; default: now. */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            /** @description A parameter is malformed. */
+            400: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -49,6 +49,7 @@ export { type Commit, type CommitPosition, COMMITS_KEPT_MS, type CommittedEvent 
 export { PostgresCommitLog } from './feed/postgres-commit-log.js';
 export { CommitFeed } from './feed/commit-feed.js';
 export { CountFoldingJob, TaskCounts } from './store/task-counts.js';
+export { TaskEndings } from './store/task-endings.js';
 export { CommitForgetJob, TaskPurge, TaskPurgeJob, TaskRetention } from './retention/task-purge.js';
 export { type OpenQuestion, type QuestionPosition, TaskQuestions } from './store/task-questions.js';
 export {

@@ -12,6 +12,7 @@ import { TaskPrompts } from './prompts/task-prompts.js';
 import { TaskRetention } from './retention/task-purge.js';
 import { PostgresTaskStore } from './store/postgres-task-store.js';
 import { TaskCounts } from './store/task-counts.js';
+import { TaskEndings } from './store/task-endings.js';
 import { TaskLogPages } from './store/task-log-pages.js';
 import { TaskQuestions } from './store/task-questions.js';
 import { TaskEventView, TaskRow } from './store/task-rows.js';
@@ -30,6 +31,7 @@ import { AskedQuestions, SettledTasks, TaskFacts, TaskMetrics, UsageMetrics } fr
     CommitFeed,
     SettledTasks,
     TaskCounts,
+    TaskEndings,
     TaskMetrics,
     TaskFacts,
     TaskJournal,
@@ -48,6 +50,7 @@ import { AskedQuestions, SettledTasks, TaskFacts, TaskMetrics, UsageMetrics } fr
     CommitFeed,
     FoldMemory,
     TaskCounts,
+    TaskEndings,
     TaskFeed,
     TaskLogPages,
     TaskPrompts,

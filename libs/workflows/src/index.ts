@@ -7,6 +7,7 @@ export { SERVICE_VERSION } from './catalog/workflow-catalog.js';
 export { WORKFLOW_MIGRATIONS } from './storage/workflow-migrations.js';
 export { FailureStreaks } from './storage/failure-streaks.js';
 export { PostgresRunChildStore } from './storage/postgres-run-stores.js';
+export { RunActivityReader } from './storage/run-activity.js';
 export { PostgresWorkflowStore } from './storage/postgres-workflow-store.js';
 export { WorkflowStore } from './storage/workflow-store.js';
 export { ObjectReferences } from './api/apply.controller.js';

@@ -7,6 +7,7 @@ import { TasksModule } from '#libs/tasks';
 import { RunChildStore, RunFolds, WorkBudgetModule } from '#libs/workflow-engine';
 import { ApplyController, WorkflowApply } from './api/apply.controller.js';
 import { ExpressionsController } from './api/expressions.controller.js';
+import { OverviewController, RunOverview } from './api/overview.controller.js';
 import { QuestionsController, RunInbox } from './api/questions.controller.js';
 import { Reruns } from './api/reruns.js';
 import { RunAnswers } from './api/run-answers.js';
@@ -37,6 +38,7 @@ import {
   RevisionPurge,
 } from './storage/postgres-run-stores.js';
 import { PostgresWorkflowStore } from './storage/postgres-workflow-store.js';
+import { RunActivityReader } from './storage/run-activity.js';
 import { WorkflowStore } from './storage/workflow-store.js';
 
 /**
@@ -102,6 +104,7 @@ export class WorkflowAgentsModule {
     RunsController,
     QuestionsController,
     UsageController,
+    OverviewController,
   ],
   providers: [
     WorkflowCheck,
@@ -117,6 +120,8 @@ export class WorkflowAgentsModule {
     RunAnswers,
     RunInbox,
     RunUsages,
+    RunActivityReader,
+    RunOverview,
     RunMetrics,
     FailedRuns,
     RequestBodies,

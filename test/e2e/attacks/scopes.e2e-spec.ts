@@ -47,6 +47,7 @@ const API: Row[] = [
   ['POST /api/runs/{id}/answers', AGENTS, 404, { node: 'a', parts: [{ text: 'x' }] }],
   ['POST /api/runs/{id}/rerun', AGENTS, 404],
   ['GET /api/inbox', AGENTS, 200],
+  ['GET /api/overview', AGENTS, 200],
   ['GET /api/usage', AGENTS, 200],
   ['GET /api/tasks/{id}/events', AGENTS, 404],
   ['GET /api/tasks/{id}/prompts', PROMPTS, 404],

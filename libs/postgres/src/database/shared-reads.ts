@@ -103,16 +103,28 @@ export class SharedReads {
    * Executes a statement in the caller's turn.
    * @throws ReadEnded if it took too long, had no turn in time, or its client left
    */
-  async queryInTurn<R extends QueryResultRow>(caller: CallerIdentity, statement: QueryConfig): Promise<QueryResult<R>> {
+  async queryInTurn<R extends QueryResultRow>(
+    caller: CallerIdentity,
+    statement: QueryConfig,
+    execute: ExecuteStatement = executePlainly,
+  ): Promise<QueryResult<R>> {
     const gone = clientGone();
     try {
-      return await this.lists.runInTurn(caller, () => this.inSession<R>(statement, gone), gone);
+      return await this.lists.runInTurn(caller, () => this.inSession<R>(statement, gone, execute), gone);
     } catch (error) {
       gone?.throwIfAborted();
       if (error instanceof NoTurnInTime) throw new ReadEnded(TOO_MANY, { cause: error });
       if (sqlState(error) === QUERY_CANCELED) throw new ReadEnded(TOO_SLOW, { cause: error });
       throw error;
     }
+  }
+
+  /**
+   * Executes a statement like `queryInTurn`, and has the planner read rows in the order of an index where it can, not
+   * sort them. A limit of rows then ends the read, however wrong the estimate of the number of rows is.
+   */
+  queryInIndexOrder<R extends QueryResultRow>(caller: CallerIdentity, statement: QueryConfig): Promise<QueryResult<R>> {
+    return this.queryInTurn<R>(caller, statement, executeInIndexOrder);
   }
 
   /**
@@ -132,6 +144,7 @@ export class SharedReads {
   private async inSession<R extends QueryResultRow>(
     statement: QueryConfig,
     gone: AbortSignal | undefined,
+    execute: ExecuteStatement,
   ): Promise<QueryResult<R>> {
     const session = await this.pool.connect();
     let canceling: Promise<unknown> | undefined;
@@ -139,7 +152,7 @@ export class SharedReads {
     try {
       gone?.addEventListener('abort', startCancel, { once: true });
       if (gone?.aborted) throw gone.reason;
-      return await session.query<R>(statement);
+      return await execute<R>(session, statement);
     } finally {
       gone?.removeEventListener('abort', startCancel);
       await canceling;
@@ -155,6 +168,24 @@ export class SharedReads {
 }
 
 const QUERY_CANCELED = '57014';
+
+type ExecuteStatement = <R extends QueryResultRow>(
+  session: pg.PoolClient,
+  statement: QueryConfig,
+) => Promise<QueryResult<R>>;
+
+const executePlainly: ExecuteStatement = (session, statement) => session.query(statement);
+
+/** Changes settings of the session, which executes one statement at a time, and restores them after the statement. */
+const executeInIndexOrder: ExecuteStatement = async (session, statement) => {
+  await session.query('SET enable_sort = off; SET enable_bitmapscan = off');
+  try {
+    return await session.query(statement);
+  } finally {
+    // A session on which this fails is lost, or it is canceled, and then discarded.
+    await session.query('RESET enable_sort; RESET enable_bitmapscan').catch(() => undefined);
+  }
+};
 
 /**
  * Batches concurrent `get` calls into one query. Each call is answered by a query that began after the call, so the
