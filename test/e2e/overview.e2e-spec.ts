@@ -74,6 +74,8 @@ describe('The overview', () => {
     expect(questions).toMatchObject({ total: before.total + 1, underHour: before.underHour + 1, more: false });
     expect(questions.oldest).toMatchObject(before.oldest ?? { runId, workflow: workflow.name, question: 'Publish?' });
     expect([parked.more, queued.more]).toEqual([false, false]);
+    const { body } = await api!.call<Schemas['RunPage']>('GET', `/runs?workflow=${workflow.name}`);
+    expect(body.runs).toMatchObject([{ runId, waitsFor: { instance: 'q', question: 'Publish?' } }]);
     await api!.call('POST', `/runs/${runId}/answers`, { node: 'q', parts: [{ text: 'yes' }] });
     await api!.ended(runId);
     expect((await overview()).waiting.questions).toEqual(before);

@@ -1,4 +1,15 @@
-import { Bot, Brain, Inbox, ListChecks, type LucideIcon, MessagesSquare, Play, Settings, Workflow } from 'lucide-react';
+import {
+  Bot,
+  Brain,
+  Gauge,
+  Inbox,
+  ListChecks,
+  type LucideIcon,
+  MessagesSquare,
+  Play,
+  Settings,
+  Workflow,
+} from 'lucide-react';
 import { ApiProblem, sentenceFor } from './api/problem.js';
 import { type ComponentType, lazy, type LazyExoticComponent } from 'react';
 
@@ -12,6 +23,7 @@ export interface ViewRoute {
 
 /** Views of the console, in the order of the navigation. Each folder has its entry in `view.tsx`. */
 export const ROUTES: readonly ViewRoute[] = [
+  { path: '/overview', label: 'Overview', Icon: Gauge, View: loadView(() => import('./overview/view.js')) },
   { path: '/workflows', label: 'Workflows', Icon: Workflow, View: loadView(() => import('./workflows/view.js')) },
   { path: '/runs', label: 'Runs', Icon: Play, View: loadView(() => import('./runs/view.js')) },
   { path: '/inbox', label: 'Inbox', Icon: Inbox, View: loadView(() => import('./inbox/view.js')) },

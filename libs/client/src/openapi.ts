@@ -3983,6 +3983,8 @@ export interface components {
             updatedAt: string;
             /** @description Calls of models of the run and its child runs; absent if there are none. */
             usage?: components["schemas"]["RunUsage"];
+            /** @description Question or time that the run waits for. */
+            waitsFor?: components["schemas"]["RunWaitView"];
             /** @example greeting */
             workflow: string;
         };
@@ -4248,6 +4250,8 @@ export interface components {
             updatedAt: string;
             /** @description Calls of models of the run and its child runs; absent if there are none. */
             usage?: components["schemas"]["RunUsage"];
+            /** @description Question or time that the run waits for. */
+            waitsFor?: components["schemas"]["RunWaitView"];
             /** @example greeting */
             workflow: string;
         };
@@ -4296,6 +4300,29 @@ export interface components {
              * @example 0
              */
             unreportedCalls: number;
+        };
+        RunWaitView: {
+            /**
+             * @description Instance that asks first.
+             * @example gate
+             */
+            instance?: string;
+            /**
+             * @description Beginning of its question.
+             * @example Publish?
+             */
+            question?: string;
+            /**
+             * @description Number of open questions if there are several.
+             * @example 2
+             */
+            questions?: number;
+            /**
+             * Format: date-time
+             * @description Time at which the run continues by itself.
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            until?: string;
         };
         SavedRevision: {
             /**

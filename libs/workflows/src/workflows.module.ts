@@ -39,6 +39,7 @@ import {
 } from './storage/postgres-run-stores.js';
 import { PostgresWorkflowStore } from './storage/postgres-workflow-store.js';
 import { RunActivityReader } from './storage/run-activity.js';
+import { RunWaits } from './storage/run-waits.js';
 import { WorkflowStore } from './storage/workflow-store.js';
 
 /**
@@ -121,6 +122,7 @@ export class WorkflowAgentsModule {
     RunInbox,
     RunUsages,
     RunActivityReader,
+    RunWaits,
     RunOverview,
     RunMetrics,
     FailedRuns,

@@ -9,6 +9,7 @@ import { type Column, DataTable, NameText } from '../components/data-table.js';
 import { EmptyState } from '../components/empty-state.js';
 import { Input, Select } from '../components/field.js';
 import { lookOf, StatusBadge } from '../components/status-badge.js';
+import { localTime } from '../components/local-time.js';
 import { PageHeader } from '../components/page-header.js';
 import { MoreButton, ResourceView } from '../components/resource-view.js';
 import { Elapsed, Time } from '../components/time.js';
@@ -126,7 +127,7 @@ function RunTable({ runs, filtered }: { runs: readonly RunSummary[]; filtered: b
 /** Returns the columns of the list. Inputs and causes take no room if no run has any. */
 function columnsFor(runs: readonly RunSummary[]): readonly Column<RunSummary>[] {
   const hasInputs = runs.some(({ inputs }) => Object.keys(inputs).length > 0);
-  const hasCause = runs.some(({ error }) => error !== undefined);
+  const hasCause = runs.some((run) => reasonOf(run) !== undefined);
   return [
     { title: 'Workflow', cell: ({ workflow }) => <NameText name={workflow} /> },
     { title: 'Status', cell: (run) => <Status run={run} /> },
@@ -152,19 +153,32 @@ const INPUTS: Column<RunSummary> = {
 };
 const CAUSE: Column<RunSummary> = {
   title: 'Why',
-  cell: ({ error }) => <span title={error?.message}>{error?.message}</span>,
+  cell: (run) => <span title={reasonOf(run)}>{reasonOf(run)}</span>,
   wideOnly: true,
   className: SHORT,
 };
 
-/** Shows the status of a run. In a narrow window, which has no column for the error, it shows the error as well. */
-function Status({ run: { status, error } }: { run: RunSummary }) {
+/** Shows the status of a run. In a narrow window, which has no column for the reason, it shows the reason as well. */
+function Status({ run }: { run: RunSummary }) {
+  const reason = reasonOf(run);
   return (
     <>
-      <StatusBadge status={status} />
-      {error && <span className="block text-xs wrap-anywhere text-muted-foreground md:hidden">{error.message}</span>}
+      <StatusBadge status={run.status} />
+      {reason !== undefined && (
+        <span className="block text-xs wrap-anywhere text-muted-foreground md:hidden">{reason}</span>
+      )}
     </>
   );
+}
+
+/** Returns the error of a failed run, or what a run waits for; `undefined` for any other run. */
+function reasonOf({ error, waitsFor }: RunSummary): string | undefined {
+  if (error !== undefined || waitsFor === undefined) return error?.message;
+  const { instance, question, questions, until } = waitsFor;
+  const time = until === undefined ? undefined : `until ${localTime(until, Date.now())}`;
+  if (instance === undefined) return time && `Waits ${time}`;
+  const more = questions === undefined ? '' : ` (and ${questions - 1} more)`;
+  return `Waits for ${instance}: ${question ?? ''}${more}${time === undefined ? '' : `, ${time}`}`;
 }
 
 /** Shows the end of a run's id: ids begin with the time, so only their ends differ clearly. */

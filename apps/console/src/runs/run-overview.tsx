@@ -15,6 +15,7 @@ import { type CanceledTask, compareHref, getRun, listForks, type Run } from './r
 import { RerunDifference } from './rerun-difference.js';
 import { RunFailure } from './run-failure.js';
 import { type RunPicture, UNREAD } from './run-picture.js';
+import { RunUsage } from './run-usage.js';
 
 interface RunOverviewProps {
   run: { runId: string; workflow: string };
@@ -73,6 +74,7 @@ export function RunOverview({ run, picture, onSelect }: RunOverviewProps) {
         ))}
       </ul>
       {data?.children && data.children.length > 0 && <Children items={data.children} onSelect={onSelect} />}
+      {data?.usage && <RunUsage usage={data.usage} />}
       {data && <Related run={data} ended={data.status !== 'running' && data.status !== 'input-required'} />}
       {data && (
         <section className="space-y-1">

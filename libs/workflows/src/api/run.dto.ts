@@ -37,6 +37,7 @@ import type {
   SkipReason,
 } from '#libs/workflow-engine';
 
+import type { RunWait } from '../storage/run-waits.js';
 import { RunUsage } from './usage.dto.js';
 
 /** Task states by run status. */
@@ -258,6 +259,15 @@ class RunFailure implements WorkflowFailure {
   @ApiProperty({ example: 'node "writer": the model gave no answer' }) message!: string;
 }
 
+/** Question or time that a run in a list waits for. */
+class RunWaitView implements RunWait {
+  @ApiPropertyOptional({ description: 'Instance that asks first.', example: 'gate' }) instance?: string;
+  @ApiPropertyOptional({ description: 'Beginning of its question.', example: 'Publish?' }) question?: string;
+  @ApiPropertyOptional({ type: 'integer', description: 'Number of open questions if there are several.', example: 2 })
+  questions?: number;
+  @ApiPropertyOptional({ ...TIME, description: 'Time at which the run continues by itself.' }) until?: string;
+}
+
 /** A run in a list, without its nodes. */
 export class RunSummary extends StartedRun {
   @ApiProperty({ example: 'greeting' }) workflow!: string;
@@ -271,6 +281,8 @@ export class RunSummary extends StartedRun {
   @ApiProperty({ ...OBJECT, example: { name: 'Ada' } }) inputs!: JsonObject;
   @ApiPropertyOptional(ARTIFACTS) result?: Artifact[];
   @ApiPropertyOptional({ type: RunFailure }) error?: RunFailure;
+  @ApiPropertyOptional({ type: RunWaitView, description: 'Question or time that the run waits for.' })
+  waitsFor?: RunWaitView;
   @ApiPropertyOptional({
     type: RunUsage,
     description: 'Calls of models of the run and its child runs; absent if there are none.',

@@ -16,6 +16,7 @@ import { RunList } from './run-list.js';
 import type { RunQuery } from './run.dto.js';
 import { RequestBodies, RunsController, WorkflowRunsController } from './runs.controller.js';
 import { RunUsages } from './usage.controller.js';
+import { RunWaits } from '../storage/run-waits.js';
 import { Runs, unknownWorkflow } from './runs.js';
 
 const run = { taskId: 'r1', contextId: 'c1' };
@@ -110,6 +111,7 @@ beforeAll(async () => {
       { provide: Runs, useValue: fake.runs },
       { provide: Reruns, useValue: {} },
       { provide: RunUsages, useValue: { addUsage: async (runs: readonly unknown[]) => runs } },
+      { provide: RunWaits, useValue: { addWaits: async (runs: readonly unknown[]) => runs } },
       { provide: RunList, useValue: fake.list },
       { provide: RunDiffs, useValue: {} },
       { provide: TaskFeed, useValue: fake.feed },

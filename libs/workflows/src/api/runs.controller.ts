@@ -56,6 +56,7 @@ import {
 } from './run.dto.js';
 import { Runs } from './runs.js';
 import { RunUsages } from './usage.controller.js';
+import { RunWaits } from '../storage/run-waits.js';
 
 type PayloadCallback = (error: FastifyError | null, payload?: RequestPayload) => void;
 
@@ -156,6 +157,7 @@ export class RunsController {
     private readonly diffs: RunDiffs,
     private readonly streams: ProcessStreams,
     private readonly usages: RunUsages,
+    private readonly waits: RunWaits,
   ) {}
 
   @Get()
@@ -165,7 +167,8 @@ export class RunsController {
   @ApiLargeAnswer()
   async listRuns(@Query() query: RunQuery, @Call() call: ApiCall): Promise<RunPage> {
     const { runs, nextPageToken } = await this.runList.listRuns(query, call);
-    return { runs: await this.usages.addUsage(runs, call.scope), nextPageToken };
+    const waiting = await this.waits.addWaits(runs, call.scope);
+    return { runs: await this.usages.addUsage(waiting, call.scope), nextPageToken };
   }
 
   @Get(':id')

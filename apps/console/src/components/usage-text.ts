@@ -1,0 +1,54 @@
+/** Sums of calls of models, as the API reports them. */
+export interface ShownUsage {
+  calls: number;
+  unreportedCalls: number;
+  unpricedCalls: number;
+  inputTokens?: number;
+  outputTokens?: number;
+  cost?: string;
+}
+
+/** Text of a value that is not known. It is never shown as 0. */
+const UNKNOWN = 'unknown';
+const NUMBERS = new Intl.NumberFormat('en');
+
+/** Formats the number of input tokens: `1,200`, `1,200 + unknown`, or `unknown`. */
+export function inputText({ inputTokens, unreportedCalls }: ShownUsage): string {
+  return withUnknown(inputTokens, unreportedCalls);
+}
+
+/** Formats the number of output tokens like `inputText`. */
+export function outputText({ outputTokens, unreportedCalls }: ShownUsage): string {
+  return withUnknown(outputTokens, unreportedCalls);
+}
+
+/** Formats a cost: `$0.0012`, `$0.0012 + unknown`, or `unknown`. */
+export function costText({ cost, unpricedCalls }: ShownUsage): string {
+  if (cost === undefined) return unpricedCalls > 0 ? UNKNOWN : '–';
+  return unpricedCalls > 0 ? `$${shortCost(cost)} + ${UNKNOWN}` : `$${shortCost(cost)}`;
+}
+
+/** Formats all sums in one line, for a title. */
+export function usageText(usage: ShownUsage): string {
+  const { calls, unreportedCalls, unpricedCalls } = usage;
+  const unknown = [
+    unreportedCalls > 0 ? `${unreportedCalls} without known tokens` : '',
+    unpricedCalls > 0 ? `${unpricedCalls} without a known cost` : '',
+  ].filter((text) => text !== '');
+  return `${calls} calls of models${unknown.length > 0 ? `: ${unknown.join(', ')}` : ''}`;
+}
+
+function withUnknown(tokens: number | undefined, unreported: number): string {
+  if (tokens === undefined) return unreported > 0 ? UNKNOWN : '–';
+  return unreported > 0 ? `${NUMBERS.format(tokens)} + ${UNKNOWN}` : NUMBERS.format(tokens);
+}
+
+/** Minimum number of digits of a cost that are shown after its leading zeros. */
+const DIGITS = 4;
+
+/** Shortens an exact decimal number: to cents from one dollar on, otherwise to its first digits. */
+function shortCost(cost: string): string {
+  const value = Number(cost);
+  if (value >= 1) return value.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+  return value.toLocaleString('en', { maximumSignificantDigits: DIGITS, maximumFractionDigits: 12 });
+}

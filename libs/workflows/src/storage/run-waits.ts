@@ -1,0 +1,76 @@
+import { Injectable } from '@nestjs/common';
+import { Database } from '#libs/postgres';
+import type { TaskScope } from '#libs/tasks';
+import type { RunStatus } from '#libs/workflow-engine';
+
+/** Maximum characters of a question that are returned. */
+const LONGEST_QUESTION = 200;
+/** Maximum number of questions of a run that are counted. */
+const MOST_COUNTED = 100;
+
+/** Question or time that a run waits for. */
+export interface RunWait {
+  /** Instance that asks, and the beginning of its question. */
+  instance?: string;
+  question?: string;
+  /** Number of open questions, if there are several. */
+  questions?: number;
+  /** Time at which the run continues by itself. */
+  until?: string;
+}
+
+interface WaitRow {
+  task_id: string;
+  wake_at: Date | null;
+  instance: string | null;
+  question: string | null;
+  questions: number;
+}
+
+/** Reads what runs wait for: one statement for the runs of a page, with lookups by key. */
+@Injectable()
+export class RunWaits {
+  constructor(private readonly database: Database) {}
+
+  /** Returns runs with what they wait for. Runs that wait for nothing are returned unchanged. */
+  async addWaits<R extends { runId: string; status: RunStatus }>(
+    runs: readonly R[],
+    { tenant, owner }: TaskScope,
+  ): Promise<(R & { waitsFor?: RunWait })[]> {
+    const open = runs.filter(({ status }) => status === 'input-required' || status === 'running');
+    if (open.length === 0) return [...runs];
+    const values = [tenant, owner, open.map(({ runId }) => runId), LONGEST_QUESTION, MOST_COUNTED];
+    const { rows } = await this.database.reads.queryInTurn<WaitRow>({ tenant, owner }, { text: WAITS, values });
+    const found = new Map(rows.map((row) => [row.task_id, toWait(row)]));
+    return runs.map((run) => {
+      const waitsFor = found.get(run.runId);
+      return waitsFor ? { ...run, waitsFor } : run;
+    });
+  }
+}
+
+function toWait({ wake_at: until, instance, question, questions }: WaitRow): RunWait | undefined {
+  if (until === null && instance === null) return undefined;
+  return {
+    ...(instance !== null && { instance }),
+    ...(question !== null && { question }),
+    ...(questions > 1 && { questions }),
+    ...(until !== null && { until: until.toISOString() }),
+  };
+}
+
+// PostgreSQL rejects \u0000 when it reads a member of JSON: such a question has no text here.
+const WAITS = `
+  SELECT task.task_id, CASE WHEN task.replica_id IS NULL THEN task.wake_at END AS wake_at, asked.key AS instance,
+         asked.question, coalesce(counted.questions, 0) AS questions
+  FROM unnest($3::text[]) AS wanted (task_id)
+  JOIN task ON task.task_id = wanted.task_id AND task.tenant = $1 AND task.owner = $2
+    AND task.state NOT IN ('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')
+  LEFT JOIN LATERAL (
+    SELECT key, CASE WHEN strpos(body::text, '\\u0000') = 0 THEN left(body ->> 'text', $4) END AS question
+    FROM task_question WHERE task_question.task_id = task.task_id ORDER BY since, key LIMIT 1
+  ) AS asked ON task.state IN ('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')
+  LEFT JOIN LATERAL (
+    SELECT count(*)::int AS questions
+    FROM (SELECT FROM task_question WHERE task_question.task_id = task.task_id LIMIT $5) AS few
+  ) AS counted ON asked.key IS NOT NULL`;

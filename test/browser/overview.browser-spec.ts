@@ -1,0 +1,138 @@
+import { inBrowser, seriousFaults, useBrowser } from '../support/browser.js';
+import { useSharedStage } from '../support/shared-stage.js';
+import { startParley } from '../support/parley.js';
+import { until } from '../support/until.js';
+import { linear, output, script, unique } from '../support/workflow.js';
+
+const SIZES = [
+  { width: 1440, height: 900 },
+  { width: 390, height: 844 },
+];
+
+describe('the overview', () => {
+  const stage = useSharedStage();
+  const browser = useBrowser();
+
+  const failing = (node: string, text: string) => linear(unique('fails'), script(node, { fail: text }), output('out'));
+
+  inBrowser('groups failures by cause, live, and leads to the runs of a cause by keyboard', async () => {
+    const node = unique('plan');
+    const first = await stage.api.finish(failing(node, 'order 17 is closed'));
+    const page = await browser.open(`${stage.parley.url}/overview?range=1h`, SIZES[0]);
+    const row = page.getByRole('table', { name: 'Failures' }).getByRole('row').filter({ hasText: node });
+    await row.getByText('order <n> is closed').waitFor();
+    expect(await row.getByRole('cell').first().innerText()).toBe('1');
+    const second = await stage.api.finish(failing(node, 'order 4711 is closed'));
+    await row.getByRole('cell', { name: '2', exact: true }).waitFor();
+    await row.getByRole('link', { name: first.workflow }).waitFor();
+    await row.getByRole('link', { name: 'order <n> is closed' }).focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/runs/${second.runId}`);
+    await page.goBack();
+    await row.getByRole('link', { name: first.workflow }).click();
+    await page.getByRole('table', { name: 'Runs' }).getByText(first.workflow).first().waitFor();
+    expect(new URL(page.url()).search).toContain('status=failed');
+  });
+
+  inBrowser('keeps the range in the address', async () => {
+    const page = await browser.open(`${stage.parley.url}/overview`, SIZES[0]);
+    await page.getByLabel('Range').selectOption('7d');
+    await page.waitForURL('**/overview?range=7d');
+    await page.reload();
+    await page.getByText('in the 7 days before').first().waitFor();
+    expect(await page.getByLabel('Range').inputValue()).toBe('7d');
+  });
+
+  inBrowser('is the first view, and shows nothing serious for an accessibility checker', async () => {
+    await stage.api.finish(failing(unique('plan'), 'a reason that is long '.repeat(20)));
+    for (const size of SIZES) {
+      for (const theme of ['light', 'dark'] as const) {
+        const page = await browser.open(`${stage.parley.url}/overview`, { ...size, theme });
+        await page.getByRole('table', { name: 'Failures' }).waitFor();
+        const links = page.getByRole('navigation', { name: 'Views' }).getByRole('link').filter({ visible: true });
+        expect(await links.first().innerText()).toContain('Overview');
+        expect(await seriousFaults(page)).toEqual([]);
+        const [shown, wide] = await page
+          .locator('#view')
+          .evaluate((view) => [view.clientWidth, view.scrollWidth] as const);
+        expect(wide).toBeLessThanOrEqual(shown);
+      }
+    }
+  });
+
+  inBrowser('shows tokens and cost by workflow, caller, model and day', async () => {
+    const sums = {
+      calls: 3,
+      unreportedCalls: 1,
+      unpricedCalls: 2,
+      inputTokens: 1_200,
+      outputTokens: 34,
+      cost: '0.0121',
+    };
+    const unknown = { calls: 1, unreportedCalls: 1, unpricedCalls: 1 };
+    const groups = [
+      { key: 'greeting', ...sums },
+      { key: 'mute', ...unknown },
+    ];
+    for (const size of SIZES) {
+      const page = await browser.open(`${stage.parley.url}/overview`, size);
+      await page.route('**/api/usage?*', (route) =>
+        route.fulfill({ json: { since: '2026-01-01', until: '2026-01-30', total: sums, groups, more: false } }),
+      );
+      await page.getByRole('link', { name: 'Tokens and cost' }).click();
+      const table = page.getByRole('table', { name: 'Usage' });
+      const cells = (key: string) => table.getByRole('row').filter({ hasText: key }).getByRole('cell').allInnerTexts();
+      await table.getByText('greeting').waitFor();
+      expect(await cells('greeting')).toEqual(expect.arrayContaining(['1,200 + unknown', '$0.0121 + unknown']));
+      expect((await cells('mute')).filter((text) => text === 'unknown').length).toBeGreaterThanOrEqual(2);
+      for (const by of ['caller', 'model', 'day']) {
+        await page.getByLabel('Group by').selectOption(by);
+        await page.waitForURL(`**/overview/usage?by=${by}*`);
+      }
+      expect(await seriousFaults(page)).toEqual([]);
+    }
+  });
+});
+
+describe('a question that is asked on another replica', () => {
+  const stage = useSharedStage();
+  const browser = useBrowser();
+
+  inBrowser('counts in the navigation and in the title, and no more once it is answered there', async () => {
+    const other = await startParley({ databaseUrl: stage.database.url });
+    stage.defer(() => other.stop());
+    const gate = { id: 'gate', type: 'human', config: { prompt: 'Publish it?' } };
+    const { name } = await stage.api.save({ name: unique('asks'), nodes: [gate], edges: [] });
+    const page = await browser.open(`${stage.parley.url}/overview`, SIZES[0]);
+    await page.locator('[data-connection="live"]').first().waitFor({ state: 'attached' });
+    const call = async (method: string, path: string, body?: unknown): Promise<Record<string, string>> => {
+      const headers = { 'content-type': 'application/json' };
+      const response = await fetch(`${other.url}/api${path}`, {
+        method,
+        headers,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      return (await response.json()) as Record<string, string>;
+    };
+    const { runId } = await call('POST', `/workflows/${name}/runs`, {});
+    const count = page.getByRole('navigation').getByRole('link', { name: 'Inbox' }).locator('[data-waiting]');
+    await count.filter({ visible: true }).getByText(/^1\b/).waitFor();
+    const titled = (begin: string) => async (): Promise<boolean> => (await page.title()).startsWith(begin);
+    await until(titled('(1) Overview'), { what: 'the count in the title' });
+    await call('POST', `/runs/${runId}/answers`, { node: 'gate', parts: [{ text: 'yes' }] });
+    await count.first().waitFor({ state: 'detached' });
+    await until(titled('Overview'), { what: 'the title without a count' });
+  });
+
+  inBrowser('is the reason of its waiting run in the list', async () => {
+    const gate = { id: 'gate', type: 'human', config: { prompt: 'Shall it be published?' } };
+    const { name } = await stage.api.save({ name: unique('asks'), nodes: [gate], edges: [] });
+    const runId = await stage.api.start(name);
+    await stage.api.reached(runId, ['input-required']);
+    for (const size of SIZES) {
+      const page = await browser.open(`${stage.parley.url}/runs?q=${name}`, size);
+      const reason = page.getByText('Waits for gate: Shall it be published?').filter({ visible: true });
+      await reason.first().waitFor();
+    }
+  });
+});
