@@ -44,7 +44,7 @@ export interface SkillSchema {
 /** Metadata key of a Task: the revision of the agent that accepted the Task. */
 export const REVISION_KEY = 'parley/revision';
 
-/** Members of a registered agent's own card (at its remote service) that its card at this service keeps. */
+/** Members of the remote agent's own card that the card of the registered agent at this service also has. */
 export type ForwardedCard = Omit<
   AgentCard,
   'supportedInterfaces' | 'capabilities' | 'securitySchemes' | 'securityRequirements' | 'signatures'
@@ -161,7 +161,7 @@ export function registeredAgentPath({ agent }: JsonObject): string | undefined {
 }
 
 /**
- * Store in which AgentCatalog also finds agents: those that belong to tenants, such as registered agents. Their paths
+ * Store of agents that belong to tenants, such as registered agents. AgentCatalog finds these agents, too. Their paths
  * are `{root}/{name}`.
  */
 export interface AgentSource {
@@ -176,8 +176,8 @@ export interface AgentSource {
 }
 
 /**
- * Registry of the agents that are part of the service, each at its own path, and of sources of further agents.
- * AgentCatalog finds both; the directory of agents lists only those of sources.
+ * Registry of the agents that are part of the service, each at its own path, and of the sources of other agents
+ * (AgentSource). AgentCatalog finds both; the directory of agents lists only the agents of sources.
  */
 @Injectable()
 export class BuiltInAgents {

@@ -56,8 +56,9 @@ export interface CallContext {
    */
   namesInputs?: true;
   /**
-   * Trace context of the call. Absent if the call has none: that of the Message's metadata then applies. `null` if it
-   * is unreadable: a new trace then begins, whatever the metadata says.
+   * Trace context of the call.
+   * - Absent: the trace context in the Message's metadata applies.
+   * - `null`: the trace context of the call is unreadable, and a new trace begins, whatever the metadata contain.
    */
   trace?: TraceContext | null;
   /**
@@ -323,8 +324,8 @@ export abstract class AgentExecutor {
 }
 
 /**
- * Capabilities that one agent declares. `false` turns off a capability that the service has; `extensions` are added
- * to those of the service.
+ * Capabilities that one agent declares. `false` turns off a capability that the service has; `extensions` are added to
+ * the extensions of the service.
  */
 export type DeclaredCapabilities = Pick<AgentCapabilities, 'streaming' | 'pushNotifications' | 'extensions'>;
 

@@ -52,8 +52,8 @@ export abstract class PartKeeper {
   abstract restorer(owner: TaskScope, signal: AbortSignal): PartRestorer;
 
   /**
-   * Restores Parts, as `PartRestorer.restoreParts` does, for work that holds them longer; a separate memory limit
-   * applies.
+   * Restores Parts, as `PartRestorer.restoreParts` does, for work that needs them longer. These Parts have a separate
+   * memory limit.
    * @throws the same errors as `PartRestorer.restoreParts`
    */
   abstract holdParts(parts: readonly Part[], owner: TaskScope, signal: AbortSignal): Promise<HeldParts>;

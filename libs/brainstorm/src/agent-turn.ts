@@ -109,7 +109,7 @@ function promptOf({ systemPrompt: base }: BrainstormSpec, agent: SettledAgent, {
 
 /**
  * Returns the state that an agent receives: the answer of the previous agent in this pass, or for the first agent the
- * last merged state. Its `meta` is that of the service.
+ * last merged state. Its `meta` is always written by the service.
  */
 export function stateBefore({ pass, state, history }: BrainstormProgress, { position }: PassTurn): CanonicalState {
   const previous = position > 0 ? pass?.agents[position - 1]?.state : undefined;

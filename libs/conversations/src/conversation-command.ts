@@ -64,7 +64,7 @@ export class PostgresConversationCommands extends ConversationCommands {
   }
 
   /**
-   * Adds a command. If two writers choose the same number, the second one retries with the next number, so there are
+   * Adds a command. If two writers choose the same number, the slower writer retries with the next number, so there are
    * no gaps.
    */
   async add(conversationId: string, { kind, text }: Omit<ConversationCommand, 'number'>): Promise<number> {

@@ -252,7 +252,7 @@ function problemsOf(
   return [...own.slice(0, 1), ...children.flatMap((child) => problemsOf(`${field}.${child.property}`, child))];
 }
 
-/** Returns a problem for each credential for an agent that is not given by a URL: such an agent needs none. */
+/** Returns a problem for each credential that is given for an agent without a URL: agents of this service need none. */
 function misplacedCredentials(
   body: JsonObject,
   auth: object | undefined,

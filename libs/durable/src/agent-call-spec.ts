@@ -233,8 +233,8 @@ export interface AgentCallSpec {
    */
   signal: AbortSignal;
   /**
-   * Request of the call, without its call chain, which is added to it. Its `messageId` is derived from what the call
-   * is for, so that every execution uses the same.
+   * Request of the call, to which its call chain is added later. Its `messageId` is derived from the purpose of the
+   * call, so that every execution uses the same id.
    */
   request: SendMessageRequest;
   /**
@@ -265,8 +265,8 @@ export interface AgentCallSpec {
   /** True for an agent of this service. It creates one Task for a Message, however often the Message is sent. */
   own?: boolean;
   /**
-   * Id of a Task that is followed first: the one that an earlier attempt of the same request created, or the waiting
-   * one to which the Message belongs. Absent if no Task is known.
+   * Id of a Task that is followed first: the Task that an earlier attempt of the same request created, or the waiting
+   * Task to which the Message belongs. Absent if no Task is known.
    */
   known?: string;
   /** True if it is known that the Message has reached the `known` Task, so that it need not be sent. */
@@ -278,7 +278,7 @@ export interface AgentCallSpec {
    * If the time limit ends the call, the Task is canceled in any case.
    */
   leavesTask?: boolean;
-  /** Time limit of the whole call in milliseconds, in place of all other limits; absent: `timeouts` apply. */
+  /** Time limit of the whole call in milliseconds, which replaces all other limits; absent: `timeouts` apply. */
   limit?: number;
   /**
    * Called when the time limit stops counting because the answer is not being read (for lack of memory). The caller

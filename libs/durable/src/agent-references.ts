@@ -209,8 +209,8 @@ export interface TalkSource {
   /** Texts of the Task in `origin` before the tool call, oldest first. */
   before: readonly SaidText[];
   /**
-   * Revision of the requester's workflow in which the Task in `origin` was accepted. The conversation calls the
-   * requester in the same revision.
+   * Revision of the requester's workflow that accepted the Task in `origin`. The conversation calls the requester in
+   * the same revision.
    */
   revision?: string;
 }

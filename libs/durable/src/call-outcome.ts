@@ -191,7 +191,9 @@ export function toCallFailure(cause: unknown): CallFailure {
   return { ...failure, ...(rateLimited && { rateLimited }), ...(retryAfter !== undefined && { retryAfter }) };
 }
 
-/** Kinds of faults of a local agent that its caller may see: those of A2AError, UnknownAgent and ContentTooLarge. */
+/**
+ * Kinds of faults of a local agent that its caller may see: the kinds of A2AError, UnknownAgent and ContentTooLarge.
+ */
 const LOCAL_KINDS: ReadonlySet<FaultKind> = new Set<FaultKind>(['rpc-error', 'not-found', 'refused']);
 
 /**

@@ -197,8 +197,8 @@ export class ClaimReconciler {
 }
 
 /**
- * Maximum number of Tasks whose failures are remembered: each poll for overdue Tasks sends the ids of those that
- * pause.
+ * Maximum number of Tasks whose failures are remembered. Each poll for overdue Tasks sends the ids of the Tasks that
+ * are skipped because of a failure.
  */
 const MOST_REMEMBERED = 10_000;
 

@@ -26,7 +26,7 @@ import { isTaskBusy } from './task-claims.js';
 
 /** Milliseconds for which a request is retried while another request holds the Task and has not written yet. */
 const CONTENDED_FOR_MS = 10_000;
-/** Milliseconds between the retries of such a request. */
+/** Milliseconds between the retries of a request while another request holds the Task. */
 const CONTENDED_MS = 20;
 /**
  * Number of copies of a Task in memory for a repeated request: the Task as accepted, and the Task at the end of its

@@ -302,8 +302,8 @@ export class TakeUpQueue {
   }
 
   /**
-   * Stops the queue: no further Task is adopted. The replica that takes over this replica's Tasks also adopts the
-   * remaining ones.
+   * Stops the queue: no further Task is adopted. The replica that takes over this replica's Tasks also adopts the Tasks
+   * that remain in the queue.
    */
   stop(): void {
     this.stopped = true;

@@ -167,8 +167,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Returns the ids of replicas that hold claims and that this replica does not know. They are rare, so their query is
-   * limited in time (PacedLook).
+   * Returns the ids of replicas that hold claims (rights to write Tasks) and that this replica does not know. Such
+   * replicas are rare, so the query is limited in time (PacedLook).
    */
   private async unknownReplicas(): Promise<string[]> {
     if (!this.unknownLook.isDue) return [];

@@ -52,8 +52,8 @@ export class GenerationSlots extends CallerSlots {
 }
 
 /**
- * Counts the tokens that one request has used. A call counts as what the provider reports, or as the estimate from its
- * characters if that is larger.
+ * Counts the tokens that one request has used. For each call, the number that the provider reports counts, or the
+ * estimate from the number of characters if that is larger.
  */
 export class TokenBudget {
   private used = 0;

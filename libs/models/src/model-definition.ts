@@ -33,7 +33,7 @@ export const PROVIDER_OPTIONS: Readonly<Record<string, Record<string, JsonValue>
 
 const TEXT = ['text/plain', 'application/json'];
 
-/** Returns the media types that a model accepts: text, JSON, and those of `input`. */
+/** Returns the media types that a model accepts: text, JSON, and the media types in `input`. */
 export function inputModes(input: readonly string[]): string[] {
   return [...new Set([...TEXT, ...input])];
 }

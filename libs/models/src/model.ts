@@ -63,8 +63,8 @@ export interface AssistantMessage {
   parts: Part[];
   toolCalls?: ModelToolCall[];
   /**
-   * Value of `end.kept` of the answer; absent if there was none. Models of other providers ignore it and use the other
-   * members.
+   * Value of `end.kept` of the answer; absent if there was none. Models of other providers ignore this value and use
+   * the other members of the message.
    */
   kept?: JsonValue;
 }

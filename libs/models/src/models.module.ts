@@ -13,8 +13,8 @@ import { ConfiguredModels, Models, StoredModels } from './models.js';
 export class ConfiguredModelsModule {}
 
 /**
- * Provides stored models and those of the operator's endpoint. Needs the modules of the ground layer and a global
- * RequestSigners.
+ * Provides stored models and the models of the operator's endpoint. Needs the modules of the ground layer (see
+ * docs/ARCHITECTURE.md) and a global RequestSigners.
  */
 @Module({
   imports: [FilesModule, TypeOrmModule.forFeature([ModelRow])],

@@ -48,8 +48,8 @@ export interface WantedModel {
 
 /**
  * Finds models by name.
- * - ConfiguredModels has those of the operator's endpoint (`LLM_*`).
- * - StoredModels has those of `/api/models` too.
+ * - ConfiguredModels finds the models of the operator's endpoint (`LLM_*`).
+ * - StoredModels also finds the models of `/api/models`.
  */
 export abstract class Models {
   /** Model for nodes that name no model. It is known without a lookup. */
@@ -229,7 +229,7 @@ export class ConfiguredModels extends Models {
 }
 
 /**
- * Finds the models of `/api/models`, else those of the operator's endpoint. Without an endpoint, an unknown name
+ * Finds the models of `/api/models`, else the models of the operator's endpoint. Without an endpoint, an unknown name
  * selects the built-in model if the tenant stores no model; otherwise it is an error.
  */
 @Injectable()
@@ -303,7 +303,7 @@ export class StoredModels extends Models {
     return signer ? this.configured.signedBy(signer, name) : this.configured.findModel(name);
   }
 
-  /** Returns the signer in place of the model's own signer; `undefined` if the lookup names no credentials. */
+  /** Returns the signer that replaces the model's own signer; `undefined` if the lookup names no credentials. */
   private signerOf({ tenant, credentials = [] }: WantedModel, provider: ModelProvider): ModelSigner | undefined {
     if (credentials.length === 0) return undefined;
     return new FirstUsableSigner(this.signers, { tenant, credentials }, provider);

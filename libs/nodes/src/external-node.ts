@@ -187,8 +187,8 @@ class ExternalExecutor extends NodeExecutor {
   }
 
   /**
-   * Returns the request to send: that of the caller, without metadata for this service, and with the Task and context
-   * ids of the agent.
+   * Returns the request to send: the caller's request without metadata for this service, and with the Task and context
+   * ids that the agent has assigned.
    */
   #toRequest(
     context: RequestContext,

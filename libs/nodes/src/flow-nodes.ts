@@ -296,8 +296,8 @@ class HumanExecutor extends NodeExecutor {
   }
 
   /**
-   * Returns the Parts of the question: those of the Message, which in a run is the prompt. If the Message has no text,
-   * they begin with the filled-in prompt of the config.
+   * Returns the Parts of the question. They are the Parts of the Message, which in a run is the prompt. If the Message
+   * has no text, the filled-in prompt of the config comes first.
    */
   #promptParts(message: Message): Part[] {
     const parts = typedParts(message.parts);

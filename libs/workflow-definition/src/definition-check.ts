@@ -169,7 +169,7 @@ export function findOwnProblems(
   return problems.toSorted(errorsFirst);
 }
 
-/** Maximum number of unknown members that are reported beside malformed ones. */
+/** Maximum number of unknown members that are reported in addition to malformed members. */
 const MOST_UNKNOWN = 20;
 
 /** Adds warnings about unknown members of a malformed definition: a missing member may be there under a wrong name. */

@@ -37,7 +37,7 @@ function isTooLarge(definition: WorkflowDefinition): boolean {
   return Buffer.byteLength(JSON.stringify(definition)) > MOST_DEFINITION_BYTES;
 }
 
-/** Checks the lengths of a node's texts, and of those in its inline workflow. */
+/** Checks the lengths of the texts of a node and of its inline workflow. */
 function findLongTexts(config: JsonValue | undefined, path: string, node: string): WorkflowProblem[] {
   if (!isJsonObject(config)) return [];
   const body = config['body'];

@@ -85,8 +85,7 @@ export interface ExpressionPlace {
 export type IsRepeated = (id: string, other: string) => boolean;
 
 /**
- * Returns all places with expressions: first those of the nodes, then those of the edges. Templates contain expressions
- * only in language 2.
+ * Returns all places with expressions, first in nodes, then in edges. Templates contain expressions only in language 2.
  */
 export function listExpressionPlaces(definition: WorkflowDefinition, isRepeated: IsRepeated): ExpressionPlace[] {
   const exits = exitsOf(definition);

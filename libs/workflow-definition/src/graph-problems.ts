@@ -87,8 +87,8 @@ export function findBranchProblems(graph: WorkflowGraph): WorkflowProblem[] {
 }
 
 /**
- * Returns the problem of a second outgoing edge without `when` for the same outcome: with `branch: "first"` only one
- * edge can be the else.
+ * Returns the problem of a second outgoing edge without `when` for the same outcome: with `branch: "first"`, only one
+ * edge can apply if no condition holds.
  */
 function findElseProblems(graph: WorkflowGraph, id: string): WorkflowProblem[] {
   const others = graph.outgoing(id).filter(({ edge }) => edge.when === undefined);
@@ -150,9 +150,7 @@ function edgeProblems({ nodes, edges }: WorkflowDefinition): WorkflowProblem[] {
   );
 }
 
-/**
- * Checks the number of loops. Their limit is lower than that of other edges, because the body of each loop is searched.
- */
+/** Checks the number of loops. Loops have a lower limit than other edges, because the body of each loop is searched. */
 function loopCountProblems({ edges }: WorkflowDefinition): WorkflowProblem[] {
   const [, most] = RANGES.loops;
   const beyond = edges.entries().filter(([, { loop }]) => loop !== undefined);

@@ -7,7 +7,7 @@ export interface FieldChange {
   path: string;
   /** Value before; absent if the member is new. */
   before?: JsonValue;
-  /** Value after; absent if the member is gone. */
+  /** Value after; absent if the member was removed. */
   after?: JsonValue;
 }
 
@@ -37,7 +37,10 @@ export class ChangeCollector {
     return !this.truncated;
   }
 
-  /** Returns the differences of two values, in the order of the members, first those of the value before. */
+  /**
+   * Returns the differences of two values in the order of the members: first the members of the value before, then new
+   * members.
+   */
   listChanges(before: JsonValue | undefined, after: JsonValue | undefined): FieldChange[] {
     return [...this.compareValues('', before, after, 0)];
   }
@@ -81,7 +84,7 @@ function pairMembers(
   return { before: membersByIndex(before), after: membersByIndex(after) };
 }
 
-/** True if the members that both have are in the same order. */
+/** True if the members that both values have are in the same order. */
 function haveSameOrder(before: MembersByPath, after: MembersByPath): boolean {
   const kept = Array.from(after.keys()).filter((key) => before.has(key));
   return isDeepStrictEqual(

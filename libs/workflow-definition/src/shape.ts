@@ -177,7 +177,7 @@ export function objectMember<M extends ShapeMembers>(
   };
 }
 
-/** Yields the faults of a value that is not an object; for a list also those of its entries that are not objects. */
+/** Yields the faults of a value that is not an object; for a list, also the faults of entries that are not objects. */
 function* noObjects(value: JsonValue | undefined, path: string): Generator<ShapeFault> {
   yield { path, detail: 'must be an object' };
   yield* Array.isArray(value) ? strayEntries(value, path) : [];

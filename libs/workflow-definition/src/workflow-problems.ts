@@ -33,7 +33,7 @@ function workflowWarnings(
   ];
 }
 
-/** Config key that all node types accept beside their own keys. */
+/** Config key that all node types accept in addition to the keys of their type. */
 const COMMON_KEY = 'description';
 /** Maximum number of warnings of one kind for one node. */
 const MOST_KEYS = 10;
@@ -218,7 +218,10 @@ class DefinitionCheck {
     return [...keys, ...workflowWarnings(definition, graph, reach), ...inner].slice(0, MOST_PROBLEMS);
   }
 
-  /** Returns the problems of a `workflow` node: those of its inline definition, or that it names its own workflow. */
+  /**
+   * Returns the problems of a `workflow` node: the problems of its inline definition, or that the node names its own
+   * workflow.
+   */
   private findChildProblems(
     index: number,
     node: WorkflowNode,

@@ -46,8 +46,8 @@ function createFault(member: LlmFault['member']): LlmFault {
 export type AgentLlmConfig = LlmSettings & { provider: string; model: string };
 
 /**
- * Returns the model settings that an agent is sent. For each field the first of these that has a value counts:
- * `override` (those of the whole brainstorm), `agent`, `global` (the service's).
+ * Returns the model settings that an agent is sent. For each field the first of these settings that has a value counts:
+ * `override` (settings of the whole brainstorm), `agent` (its own), `global` (the service's).
  */
 export function llmSettings(override: LlmSettings, agent: LlmSettings, global: LlmSettings): AgentLlmConfig {
   const given = [global, agent, override].map(withoutGaps);

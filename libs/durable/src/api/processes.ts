@@ -54,7 +54,7 @@ export const IdempotencyKey = createParamDecorator((_: unknown, context: Executi
 export interface ProcessListing<Status extends string, Summary> {
   /** Path of the processes' agent, or `workflows/*` for all agents one level below `workflows`; absent: any agent. */
   agent?: string;
-  /** Further filters of the Tasks; absent: none. */
+  /** Filters of the Tasks in addition to `agent` and the states; absent: none. */
   among?: Pick<TaskQuery, 'agents' | 'calledBy' | 'search' | 'updatedAfter'>;
   /** Task states that a process of each status can have. */
   states: Readonly<Record<Status, readonly TaskState[]>>;
@@ -203,7 +203,7 @@ export interface ProcessRequest {
   taskId?: string;
   /** Data of the process's first Message. */
   data: JsonObject;
-  /** Further members of the first Message. Its `parts`, if present, replace the Part with `data`. */
+  /** Members of the first Message besides its data. `parts`, if present, replace the Part with `data`. */
   message?: Partial<Pick<Message, 'contextId' | 'parts' | 'referenceTaskIds'>>;
   metadata?: JsonObject;
   /**
@@ -385,7 +385,7 @@ export class Processes {
   }
 }
 
-/** Reason why a process is not shown completely and accepts no Message after its definition is gone. */
+/** Reason why a process whose definition no longer exists is not shown completely and accepts no Message. */
 export const DEFINITION_GONE =
   'the definition that it was started with is gone: it can be read and canceled, but accepts no message';
 

@@ -73,7 +73,7 @@ const STEPS_OF_AN_ERROR = 25;
 const CONVERSION = 8;
 
 /**
- * Functions of expressions: those of the CEL standard, and those of this library. Functions of the evaluator whose
+ * Functions of expressions: the functions of the CEL standard and of this library. Functions of the evaluator whose
  * cost is unbounded or whose result is wrong are replaced.
  */
 export const ENVIRONMENT = celEnv({

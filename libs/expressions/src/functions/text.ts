@@ -69,7 +69,7 @@ const STEPS_OF_A_PART = 4;
 
 /**
  * String functions of the CEL standard and of its extension `strings`. They count and order by code points, in linear
- * time; those of the CEL evaluator count code units, and some take quadratic time.
+ * time. The CEL evaluator's own functions count code units, and some take quadratic time.
  */
 export const TEXT: readonly CelFunc[] = [
   celFunc('_<_', [STRING, STRING], BOOL, (left, right) => compareCodePoints(left, right) < 0),

@@ -173,7 +173,7 @@ function refuseBeyond(use: SharedUse, unit: string, amount: number, limit: numbe
     throw new InvalidInputSchema(`must not have, with those of the other inputs, more than ${limit} ${unit}`);
 }
 
-/** Keyword `format`, in place of that of Ajv, which refuses unknown formats. */
+/** Keyword `format`. It replaces the keyword of Ajv, which refuses unknown formats. */
 const FORMAT: FuncKeywordDefinition = {
   keyword: 'format',
   type: 'string',

@@ -1,6 +1,9 @@
 import { _, type Ajv, type FuncKeywordDefinition, str } from 'ajv';
 
-/** Keyword `multipleOf`, in place of that of Ajv, which divides doubles: for it 19.99 is not a multiple of 0.01. */
+/**
+ * Keyword `multipleOf`. It replaces the keyword of Ajv, which divides doubles: for Ajv, 19.99 is not a multiple of
+ * 0.01.
+ */
 const MULTIPLE_OF: FuncKeywordDefinition = {
   keyword: 'multipleOf',
   type: 'number',
@@ -12,7 +15,10 @@ const MULTIPLE_OF: FuncKeywordDefinition = {
   },
 };
 
-/** Replaces `multipleOf` of a validator by one that computes with decimals. @returns the same validator */
+/**
+ * Replaces the keyword `multipleOf` of a validator by a keyword that computes with decimals. @returns the same
+ * validator
+ */
 export function withDecimalMultiples(ajv: Ajv): Ajv {
   ajv.removeKeyword('multipleOf').addKeyword(MULTIPLE_OF);
   return ajv;

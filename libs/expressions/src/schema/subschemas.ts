@@ -45,8 +45,8 @@ export interface Subschema {
   place: string;
   schema: JsonValue;
   /**
-   * Subschemas inside this subschema that apply whenever it does. Those that apply only through a `$ref` are in
-   * `definitions`.
+   * Subschemas inside this subschema that apply whenever this subschema applies. Subschemas that apply only through a
+   * `$ref` are in `definitions`.
    */
   children: Subschema[];
   definitions: Subschema[];

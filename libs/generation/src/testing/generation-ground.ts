@@ -40,7 +40,7 @@ export const CYCLE: JsonObject = {
   ],
 };
 
-/** Creates the configuration of a test, as far as generations read it. */
+/** Creates the members of the configuration that the generation of workflows reads. */
 export function configOf(generateModel?: string): AppConfig {
   return { content: DEFAULT_CONTENT_LIMITS, llm: { inputModes: [], generateModel } } as unknown as AppConfig;
 }

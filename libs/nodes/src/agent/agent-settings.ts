@@ -13,8 +13,8 @@ export const DEFAULT_HISTORY_TOKENS = 32_000;
 /** Settings that the config of an `agent` node gives. */
 export interface AgentNodeSettings {
   /**
-   * Models to call, in order: the next one is called if one fails. `undefined` stands for the default model of the
-   * service.
+   * Models to call, in order: if a model fails, the next model is called. `undefined` stands for the default model of
+   * the service.
    */
   models: readonly [string | undefined, ...string[]];
   systemPrompt?: string;

@@ -197,7 +197,7 @@ export function argumentFault(schema: JsonObject, args: JsonObject): string | un
   return found && `arguments${found.path} ${found.detail}`;
 }
 
-/** Finds the tools of this process and those of MCP servers. */
+/** Finds the tools of this process and the tools of MCP servers. */
 export class ToolsWithServers extends AgentTools {
   constructor(
     private readonly own: AgentTools,

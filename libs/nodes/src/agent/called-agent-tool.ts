@@ -60,8 +60,8 @@ async function loggedTokens(store: Pick<TaskStore, 'readEvents'>, taskId: string
 }
 
 /**
- * Returns the number of tokens that a run event reports: those of a model call, or those of agents that the called
- * agent called.
+ * Returns the number of tokens that a run event reports for a model call, or for agents that the called agent has
+ * called.
  */
 function tokensIn({ type, payload }: Partial<RunEventNote> = {}): number {
   const usage = payload?.['usage'];

@@ -250,7 +250,7 @@ function inputOf(model: string, models: Models): (tenant: string) => Promise<Cur
   };
 }
 
-/** Returns the input modes of an agent, which are those of its model; none if they are text and JSON. */
+/** Returns the input modes of an agent, which are the input modes of its model; none if they are text and JSON. */
 function declareInput(modes: readonly string[]): Pick<AgentDeclaration, 'inputModes'> {
   const more = modes.filter((mode) => !TEXT.includes(mode));
   return more.length > 0 ? { inputModes: [...TEXT, ...more] } : {};

@@ -70,7 +70,7 @@ class CommitFollower {
   }
 }
 
-/** Maximum bytes of all kept pages: of their events, and of the texts of the positions where they begin. */
+/** Maximum bytes of all cached pages: their events, and the texts of the positions where the pages begin. */
 const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_PAGES = 64;
 /** Milliseconds for which a page of commits may be shared. */

@@ -36,7 +36,7 @@ interface FoldCache {
 
 /** Share of the heap that all cached states (folds) may use. */
 const SHARE = 1 / 8;
-/** Share of the memory for cached states (folds) that those of one tenant may use. */
+/** Part of the memory for cached states (folds) that the states of one tenant may use. */
 const TENANT_SHARE = 3 / 4;
 
 /**

@@ -141,7 +141,7 @@ export function eventBytes(event: TaskEvent, json: string): number {
   return received ? jsonBytes(json) + contentLength(received.parts) : jsonBytes(json);
 }
 
-/** Returns the bytes of what is kept beside the log with an event (PromptNote); approximate. */
+/** Returns the approximate bytes of the prompt (PromptNote) that is stored beside the log with an event. */
 export function promptBytes(event: TaskEvent): number {
   return promptLineOf(event)?.length ?? 0;
 }
@@ -272,8 +272,8 @@ export function fromSnapshot({ task, artifacts }: Omit<SnapshotRow, 'sequence'>)
 }
 
 /**
- * Right shift that turns the bytes of a status update into those that stay in memory: about an eighth, as metadata of
- * the steps of a run.
+ * Right shift that estimates how many bytes of a status update stay in memory: about an eighth, as metadata of the
+ * steps of a run.
  */
 const KEPT_OF_STEPS_SHIFT = 3;
 /**
@@ -309,7 +309,7 @@ export class RecordedBytes {
     this.inFlight.addBytes(this.account, bytes);
   }
 
-  /** Replaces the bytes of durable events by those that the Task keeps in memory. */
+  /** Replaces the counted bytes of durable events by the bytes that the Task keeps in memory. */
   settleWritten(events: readonly RecordedEvent[]): void {
     if (this.released) return;
     let [bytes, keeping] = [0, 0];
@@ -334,8 +334,8 @@ export class RecordedBytes {
 }
 
 /**
- * Returns about how many bytes of an event the Task keeps in memory: all of a Task or an Artifact; of a status update
- * its Messages, and an eighth of the event (KEPT_OF_STEPS_SHIFT).
+ * Returns approximately how many bytes of an event the Task keeps in memory: for a Task or an Artifact all bytes; for a
+ * status update its Messages, and an eighth of the event (KEPT_OF_STEPS_SHIFT).
  */
 function keptBytes(event: TaskEvent, bytes: number): number {
   if (!('statusUpdate' in event)) return bytes;

@@ -216,7 +216,7 @@ type Beginnings = ReturnType<typeof beginningsOf>;
 
 /**
  * Serializes the events of one Task with exactly the output of `JSON.stringify`. The beginnings of nearly all events
- * are known, so only the rest is serialized, once for both the JSON and the log row.
+ * are known, so only the remaining text is serialized, once for both the JSON and the log row.
  */
 export class EventTexts {
   private readonly beginnings: Beginnings | undefined;

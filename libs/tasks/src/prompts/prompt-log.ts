@@ -17,7 +17,10 @@ import { answerAttributes, requestAttributes } from './prompt-spans.js';
 export const PROMPT_BYTES = 256 * 1024;
 /** Bytes of `PROMPT_BYTES` that are reserved for everything in the lines except their texts (`pieces`). */
 const FOR_LINES = 32 * 1024;
-/** Bytes of `PROMPT_BYTES` that must be left for a further line; a line that leaves fewer is marked as the last. */
+/**
+ * Bytes of `PROMPT_BYTES` that must be free for a further line. A line after which fewer bytes are free is marked as
+ * the last line.
+ */
 const FOR_LAST_LINE = 8 * 1024;
 /** Maximum number of UTF-16 code units that are kept of a text (piece) that is too large. */
 const CUT_START = 1_000;

@@ -6,7 +6,9 @@ const REDACTED = '[redacted]';
 const NOT_SEARCHED = '[not searched]';
 /** Minimum length of a secret that is redacted: a shorter text may be part of any word. */
 const SHORTEST_SECRET = 4;
-/** Maximum number of UTF-16 code units of a text that are searched. A longer text does not fit into what is kept. */
+/**
+ * Maximum number of UTF-16 code units of a text that are searched. A longer text is too large to be stored in any case.
+ */
 const LONGEST_TEXT = 512 * 1024;
 /** Default of the maximum milliseconds for which the pattern of the operator searches the texts of one value. */
 const SEARCH_MS = 1_000;

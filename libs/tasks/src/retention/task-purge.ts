@@ -146,7 +146,7 @@ export class TaskPurge {
     this.folds.forgetTasks(taskIds);
   }
 
-  /** Deletes expired idempotency keys, the oldest first, and skips those that stay. */
+  /** Deletes expired idempotency keys, the oldest first. Keys whose Tasks stay are skipped. */
   private async purgeKeys(olderThan: Date, signal: AbortSignal): Promise<void> {
     for (let after = '-infinity', limit = BATCH; !signal.aborted;) {
       const began = performance.now();

@@ -101,7 +101,7 @@ export class TaskEventView {
   @Column('timestamptz', { nullable: true }) recorded_at!: Date;
   /** True for an event of an Artifact. */
   @Column('boolean', { nullable: true }) artifact!: boolean;
-  /** Sequence of the last event in the same row. It finds rows by index, in the order of the log. */
+  /** Sequence of the last event in the same row. With it, rows are found by index, in the order of the log. */
   @Column('integer', { nullable: true }) row_sequence!: number;
 }
 

@@ -67,8 +67,8 @@ export interface RenewedClaims {
 }
 
 /**
- * Idempotency key of a request: a caller promises that requests under one key are the same. The fingerprint checks
- * that.
+ * Idempotency key of a request. A caller promises that all requests under one key are the same; the fingerprint
+ * verifies this promise.
  */
 export interface Idempotency {
   key: string;
@@ -144,7 +144,7 @@ export interface JournalEntry {
   relayed?: RelayedTurn;
   /** Ids of an agent elsewhere for the Task; absent if the events bring none. */
   remote?: RemoteIds;
-  /** Lines of kept prompts (see PromptLog), and the sequence of the first event that has one; absent without any. */
+  /** Lines of recorded prompts (see PromptLog), and the sequence of the first event with a line; absent without any. */
   prompts?: { sequence: number; body: string };
   /** Calls of models that the events report; absent if they report none. Their sums are stored in the same commit. */
   used?: { header: TaskHeader; calls: readonly ReportedModelCall[] };

@@ -208,8 +208,8 @@ function formatEndError(node: WorkflowNode, url: string, state: TaskState, said:
 }
 
 /**
- * Returns the Artifacts of an answer. If there is exactly one, its Parts are replaced by those of the last status
- * Message, because a model's answer may have arrived in pieces.
+ * Returns the Artifacts of an answer. A single Artifact gets the Parts of the last status Message, because a model's
+ * answer may have arrived in pieces.
  */
 function readWholeAnswer(answer: CalledTask): Artifact[] {
   const artifacts = readAnswerArtifacts(answer, 'agent');

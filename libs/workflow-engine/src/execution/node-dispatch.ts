@@ -57,8 +57,8 @@ export function nodePath(workflow: string, id: string): string {
 }
 
 /**
- * Returns the path of the workflow, or of the node with an inline workflow, that contains the node at `path`;
- * `undefined` if `path` is not that of a node.
+ * Returns the path of the workflow that contains the node at `path`; for an inline workflow, the path of its node.
+ * `undefined` if `path` is not the path of a node.
  */
 export function pathAround(path: string): string | undefined {
   const [, workflow, around] = /^(workflows\/[^/]+)\/nodes\/(?:([^/]+)\.)?[^/.]+$/.exec(path) ?? [];

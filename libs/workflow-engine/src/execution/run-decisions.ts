@@ -222,7 +222,7 @@ export class RunDecisions {
   }
 
   /**
-   * Yields the events that replace results of the run by empty texts: those of nodes that the last iteration skipped or
+   * Yields the events that replace results of the run by empty texts, for the nodes that the last iteration skipped or
    * canceled.
    */
   private *emptiedResults({ loop, path }: LoopRun): Generator<TaskEvent> {

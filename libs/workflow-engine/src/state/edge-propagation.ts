@@ -288,8 +288,8 @@ function leadsOut({ unit, inner }: UnitState, damage: FailurePropagation): boole
 }
 
 /**
- * Notes in the iterations that an edge leads out of that the edge handles a failure (`isLeft`), so that no further
- * iteration starts.
+ * Sets `isLeft` of the iterations out of which an edge leads, because the edge handles a failure: no further iteration
+ * of their loops starts.
  */
 function leaveBy(edge: UnitEdge, from: IterationScope): void {
   for (let scope: IterationScope | undefined = from; scope && scope.region !== edge.region; scope = scope.around?.scope)

@@ -225,8 +225,8 @@ export function outputText({ artifacts }: { artifacts: readonly Artifact[] }): s
 }
 
 /**
- * True if the agent that a node calls is elsewhere: that of an `external` node, unless it is registered here. Any other
- * agent has its Tasks in this service.
+ * True if a node calls a remote agent: it is an `external` node whose agent is not registered here. The agents of all
+ * other nodes have their Tasks in this service.
  */
 export function isRemoteNode({ type, config }: Pick<WorkflowNode, 'type' | 'config'>): boolean {
   return type === 'external' && registeredAgentPath(config) === undefined;

@@ -72,7 +72,7 @@ export interface RunMetadata {
   revision: string;
   /** Inputs of the run; if absent, they are read from its first Message. */
   inputs?: JsonObject;
-  /** Metadata of the request that began the run; only those that are passed on to agents elsewhere. */
+  /** Metadata of the request that began the run, without those that are not passed on to remote agents. */
   request?: JsonObject;
 }
 

@@ -104,7 +104,7 @@ interface WaitingQuestion {
   violations?: FieldViolation[];
 }
 
-/** Returns the question of a waiting node as Parts: that of its agent, or a default text. */
+/** Returns the question of a waiting node as Parts: the question of its agent, or a default text. */
 function askedParts(node: NodeInstance): Part[] {
   const asked = node.question ?? [];
   return asked.length > 0 ? asked : [textPart(whatIsWaitedFor(node))];
@@ -222,8 +222,8 @@ function asksOf({ asks, refused }: NodeInstance): FormQuestion | undefined {
 }
 
 /**
- * Returns the deadline of a question (ISO 8601): that of the node's `onWait`, else that of the agent; `undefined`
- * without both.
+ * Returns the deadline of a question (ISO 8601): the deadline that the node's `onWait` sets, else the one that the
+ * agent sets; `undefined` without both.
  */
 function deadlineOf(graph: WorkflowGraph, { id, openSince, asks }: NodeInstance, now: string): string | undefined {
   const deadline = questionDeadline(graph.node(id), openSince ?? now);

@@ -219,7 +219,7 @@ export class RunState implements RunFacts {
     return characters;
   }
 
-  /** Returns all Artifacts of the run: each input as a text, and those of each node that has any, by node id. */
+  /** Returns all Artifacts of the run by node id: each input as a text, and the Artifacts of each node that has any. */
   artifactMap(): Record<string, Artifact[]> {
     const inputs = Object.entries(this.inputs).map(([id, value]): [string, Artifact[]] => {
       const name = userInputName(id);

@@ -84,7 +84,7 @@ export const nodeWaiting = new NodeStep<{ until: string }>('node.waiting', (node
 });
 
 /**
- * Result that a rerun reuses from the run `origin`; the node is not run. The rest of the payload is as in
+ * Result that a rerun reuses from the run `origin`; the node is not run. The other members of the payload are as in
  * `node.completed`.
  */
 export const nodeReused = new NodeStep<{ origin: string; artifacts?: Artifact[]; taken?: number[]; fallback?: true }>(
@@ -299,7 +299,7 @@ export const nodeError = new NodeStep<{ error: string; message: string; failure?
   },
 );
 
-/** Cancel of a node; `outcome` is that of the cancel at its agent. */
+/** Cancel of a node. `outcome` is the outcome of the cancel at the node's agent. */
 export const nodeCanceled = new NodeStep<{ url?: string; taskId?: string; outcome: CallCancelOutcome }>(
   'node.canceled',
   (node, { taskId, outcome }, at, run) => {

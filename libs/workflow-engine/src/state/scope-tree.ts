@@ -262,8 +262,8 @@ export class ScopeTree {
   }
 
   /**
-   * Returns the iteration numbers (`path`) of a node's first instance: those of the given iteration, then a 1 for each
-   * loop between the iteration and the node.
+   * Returns the iteration numbers (`path`) of a node's first instance: the numbers of the given iteration, then a 1 for
+   * each loop between the iteration and the node.
    */
   private pathIn({ inner }: GraphUnit, { path }: IterationScope, id: string): number[] {
     return inner ? [...path, ...firstPath(this.graph.regions.findUnit(id)).slice(path.length)] : [...path];

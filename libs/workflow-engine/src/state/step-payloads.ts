@@ -29,7 +29,10 @@ import type {
 /** Payload of a kind of step: of a node, or of the whole run. */
 type PayloadOf<S> = S extends NodeStep<infer P> ? P : S extends { createNote(payload: infer P): unknown } ? P : never;
 
-/** Payloads of the steps that the engine records, by the types of their events. The typed client declares the same. */
+/**
+ * Payloads of the steps that the engine records, by the types of their events. The typed client declares the same
+ * payloads.
+ */
 export interface StepPayloads {
   'a2a.received': PayloadOf<typeof a2aReceived>;
   'a2a.sending': PayloadOf<typeof a2aSending>;

@@ -134,7 +134,7 @@ class Timers {
     this.heap.add(timer);
   }
 
-  /** Removes the timers of a node; without a node, those of the run itself. */
+  /** Removes the timers of a node; if no node is given, the timers of the run itself. */
   clear(node?: NodeInstance): void {
     for (const timer of this.byOwner.get(node) ?? []) this.heap.delete(timer);
     this.byOwner.delete(node);

@@ -64,7 +64,8 @@ export interface InstanceQuery {
   node?: string;
   status?: NodeStatus;
   /**
-   * Number of instances to skip: those that the previous pages have passed, including those that the filter excluded.
+   * Number of instances to skip: all instances on the previous pages, and all that the filter excluded before this
+   * page.
    */
   after: number;
   limit: number;
@@ -300,8 +301,8 @@ export function nodeDetail(source: RunSource, name: string): NodeDetail | undefi
 }
 
 /**
- * Returns the Artifacts of an instance. The state has those of the last two iterations; Artifacts of earlier iterations
- * are read from the log.
+ * Returns the Artifacts of an instance. The state has the Artifacts of the last two iterations; those of earlier
+ * iterations are read from the log.
  */
 function artifactsOf(source: RunSource, { status, artifacts, ...node }: NodeInstance): Artifact[] {
   if (status !== 'completed' || artifacts.length > 0) return artifacts;

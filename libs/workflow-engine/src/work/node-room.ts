@@ -154,7 +154,7 @@ export class NodeRoom {
    */
   private readonly changed = new Set<Tree>();
 
-  /** @param isFull true if the memory used by a caller, or by the process, leaves no room for further work */
+  /** @param isFull true if a caller, or the process, uses so much memory that no further node may start */
   constructor(
     private readonly limits: WorkLimits,
     private readonly isFull: (account: string) => boolean = () => false,

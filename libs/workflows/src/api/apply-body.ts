@@ -17,7 +17,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import type { WorkflowProblem } from '#libs/workflow-definition';
 import { WorkflowBody, WorkflowProblemView } from './workflow-body.js';
 
-/** Kinds of the objects that may be applied beside workflows. */
+/** Kinds of the objects that may be applied together with workflows. */
 const OBJECT_KINDS = ['agent', 'credential', 'model', 'mcp-server'];
 
 /** Maximum number of workflows, and of other objects, of one request. */

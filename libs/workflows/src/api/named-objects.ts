@@ -83,8 +83,8 @@ async function findMissing(
 const LONGEST_QUOTE = 128;
 
 /**
- * Pattern of an agent's path below `/a2a`. A tool of this form counts as one of the MCP server `workflows`, `nodes` or
- * `agents`.
+ * Pattern of an agent's path below `/a2a`. A tool name of this form means a tool of the MCP server `workflows`, `nodes`
+ * or `agents`.
  */
 const AGENT_LIKE = /^(workflows|nodes|agents)\//;
 

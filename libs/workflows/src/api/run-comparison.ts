@@ -62,7 +62,7 @@ export interface RunComparison {
   after: ComparedRunSummary;
   differs: RunPart[];
   inputs: ComparedInput[];
-  /** All nodes of both runs: those of the run after first, in its order. */
+  /** All nodes of both runs, first the nodes of the later run in their order. */
   nodes: NodeComparison[];
   /** True if values are cut, or inputs are left out. */
   truncated: boolean;

@@ -77,7 +77,7 @@ export class Runs {
   }
 
   /**
-   * Returns a run with the state of every node, or without nodes if its definition is gone.
+   * Returns a run with the state of every node, or without nodes if its definition no longer exists.
    * @param room memory for reading the log; absent: the call reads no other log
    * @throws ProblemError 404
    */
@@ -122,7 +122,7 @@ export class Runs {
 
   /**
    * Returns the definition that a run was started with, even if its workflow has changed since.
-   * @throws ProblemError 404; 410 if the definition is gone
+   * @throws ProblemError 404; 410 if the definition no longer exists
    */
   async readRunDefinition(runId: string, scope: TaskScope): Promise<WorkflowDefinition> {
     const { header, task } = await this.processes.loadBegun(RUN, runId, scope);
@@ -189,7 +189,7 @@ export class Runs {
     return definition;
   }
 
-  /** Returns the definition with which a run was started; `undefined` if it is gone. */
+  /** Returns the definition with which a run was started; `undefined` if it no longer exists. */
   private async findDefinition(header: TaskHeader, task: Task | undefined): Promise<WorkflowDefinition | undefined> {
     const store = this.workflows.inTenant(header.tenant);
     const revision = await findRevision(store, runOf(header, task), task && revisionOf(task));

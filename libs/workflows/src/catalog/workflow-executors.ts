@@ -106,7 +106,7 @@ export class WorkflowExecutors {
     };
   }
 
-  /** Returns the executor of a revision; always the same one for the same revision object. */
+  /** Returns the executor of a revision. The same revision object always gives the same executor. */
   getExecutor(workflow: WorkflowRevision): WorkflowExecutor {
     const known = this.made.get(workflow);
     if (known) return known;

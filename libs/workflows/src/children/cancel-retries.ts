@@ -210,8 +210,8 @@ export class RemoteChildren {
   }
 
   /**
-   * Returns the definition of a run. `undefined` if it is gone, and for the run of a `workflow` node, whose remote
-   * agents are then called without a credential.
+   * Returns the definition of a run; `undefined` if the definition no longer exists. Also `undefined` for the run of a
+   * `workflow` node: its remote agents are then called without a credential.
    */
   private async definitionOf({ taskId, tenant, agent }: TaskHeader): Promise<WorkflowDefinition | undefined> {
     const [, workflow] = RUN_PATH.exec(agent) ?? [];

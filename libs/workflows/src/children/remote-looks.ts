@@ -16,7 +16,7 @@ import {
 
 /** Stored state of a run, and of a question for which it waits. */
 export interface LookPlace {
-  /** True if the run has ended or is gone. */
+  /** True if the run has ended or no longer exists. */
   ended: boolean;
   /** True if a poll has found that the remote Task no longer asks the question. */
   movedOn: boolean;

@@ -263,8 +263,8 @@ const KEEP_MOVED_ON = `
   ON CONFLICT DO NOTHING`;
 
 /**
- * Tolerance in milliseconds between two clocks: that of the process whose time is in a Task's id, and that of the
- * database, whose time a revision has.
+ * Tolerance in milliseconds between the clock of the process that created a Task, whose time is in the Task's id, and
+ * the clock of the database, whose time a revision has.
  */
 const CLOCKS_DIFFER_MS = 60_000;
 
