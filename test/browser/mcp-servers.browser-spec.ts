@@ -90,6 +90,37 @@ describe('the MCP servers of the settings', () => {
     expect(await seriousFaultsInEitherTheme(page)).toEqual([]);
   });
 
+  inBrowser('call a tool by the form of its arguments, and ask before one that may change something', async () => {
+    const mcp = await server();
+    const schema = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] };
+    mcp.tools = mcp.tools.map((tool) => ({ ...tool, inputSchema: schema }));
+    const name = await keepMcpServer(stage.api, { url: mcp.url });
+    const page = await browser.open(at(`/${name}`), { width: 390, height: 844 });
+    const questions: string[] = [];
+    let answer = false;
+    page.on('dialog', (dialog) => {
+      questions.push(dialog.message());
+      void (answer ? dialog.accept() : dialog.dismiss());
+    });
+    const tool = (of: string) => page.locator(`[data-tool="${name}/${of}"]`);
+    for (const kind of ['search', 'erase']) {
+      await tool(kind).getByText('Call it').focus();
+      await page.keyboard.press('Enter');
+      await tool(kind).getByLabel('text').fill(`about ${kind}`);
+    }
+    await tool('search').getByRole('button', { name: 'Call', exact: true }).click();
+    await tool('search').locator('[data-called="ok"]').getByText('about search').waitFor();
+    expect(questions).toEqual([]);
+    await tool('erase').getByRole('button', { name: 'Call', exact: true }).click();
+    expect(questions).toEqual([expect.stringContaining('may change something')]);
+    expect(mcp.calls.map((it) => it.tool)).toEqual(['search']);
+    answer = true;
+    await tool('erase').getByRole('button', { name: 'Call', exact: true }).click();
+    await tool('erase').locator('[data-called="ok"]').getByText('about erase').waitFor();
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+    expect(await seriousFaultsInEitherTheme(page)).toEqual([]);
+  });
+
   inBrowser("cannot be changed where they are from the operator's file", async () => {
     const mcp = await server();
     const name = await keepMcpServer(stage.api, { url: mcp.url });

@@ -1,4 +1,5 @@
 import { apiKeyEnv, testCaller } from '../support/callers.js';
+import { keepMcpServer, McpHttpServer } from '../support/mcp-http-server.js';
 import { ParleyCommand } from '../support/parley-command.js';
 import { useStage } from '../support/stage.js';
 import { Api, unique } from '../support/workflow.js';
@@ -56,12 +57,26 @@ it('lists, shows and removes workflows, models, MCP servers and credentials, and
   expect((await run('workflows', 'show', name)).out).toContain('description: Says hello.\n');
   expect((await run('credentials', 'show', name)).out).toContain('kind: bearer\n');
   expect(await run('credentials', 'remove', name)).toMatchObject({ code: 1, err: expect.stringContaining(name) });
+  expect(await run('models', 'test', name)).toMatchObject({ code: 1, err: expect.stringContaining('credential: ') });
   for (const word of ['workflows', 'models', 'credentials'])
     expect(await run(word, 'remove', name)).toMatchObject({ code: 0, out: `Removed ${name}.\n` });
   expect((await run('models', 'show', name)).code).toBe(1);
   expect(await run('models', 'show')).toMatchObject({ code: 2, err: expect.stringContaining('parley models show') });
   expect((await run('models', 'remvoe', name)).code).toBe(2);
   expect([printed, stage.parley.logs()].some((text) => text.includes(SECRET))).toBe(false);
+});
+
+it('calls a tool of an MCP server, and asks for --yes where the tool may change something', async () => {
+  const mcp = await McpHttpServer.start();
+  stage.defer(() => mcp.stop());
+  mcp.tools = [{ name: 'search', annotations: { readOnlyHint: true } }, { name: 'erase' }];
+  const name = await keepMcpServer(api, { url: mcp.url });
+  const data = JSON.stringify({ text: 'three pages' });
+  expect(await run('mcp', 'call', name, 'search', '--data', data)).toMatchObject({ code: 0, out: 'three pages\n' });
+  expect(await run('mcp', 'call', name, 'erase')).toMatchObject({ code: 2, err: expect.stringContaining('--yes') });
+  expect(await run('mcp', 'call', name, 'erase', '--yes')).toMatchObject({ code: 0, out: 'erase\n' });
+  expect(await run('mcp', 'call', name, 'search', '--data', '[]')).toMatchObject({ code: 2 });
+  expect(await run('mcp', 'call', name)).toMatchObject({ code: 2, err: expect.stringContaining('parley mcp call') });
 });
 
 it('makes, rotates and revokes keys, and shows each key once', async () => {

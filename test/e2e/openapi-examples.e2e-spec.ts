@@ -85,6 +85,8 @@ const OF_OTHERS = [
   'PUT /agents/{name}',
   'POST /generate',
   'POST /mcp-servers/{name}/accept',
+  'POST /mcp-servers/{name}/call',
+  'POST /models/test',
 ];
 
 beforeAll(async () => {

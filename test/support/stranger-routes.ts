@@ -79,6 +79,7 @@ export const MCP_SERVER_ROUTES: readonly ApiRoute[] = [
   ['GET', '/mcp-servers/{id}'],
   ['PUT', '/mcp-servers/{id}', () => ({ url: 'https://mcp.example.com' })],
   ['POST', '/mcp-servers/{id}/accept', () => ({ hash: 'mine' })],
+  ['POST', '/mcp-servers/{id}/call', () => ({ tool: 'mine' })],
   ['DELETE', '/mcp-servers/{id}'],
 ];
 
@@ -92,6 +93,7 @@ const MODEL = { provider: 'openai', model: 'mine' };
 
 export const MODEL_ROUTES: readonly ApiRoute[] = [
   ['GET', '/models/{id}'],
+  ['POST', '/models/{id}/test'],
   ['PUT', '/models/{id}', () => MODEL],
   ['DELETE', '/models/{id}'],
 ];

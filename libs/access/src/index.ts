@@ -5,6 +5,7 @@ export { ACCESS_MIGRATIONS } from './access-migrations.js';
 export { AccessModule } from './access.module.js';
 export { auditCalls } from './audit-log.js';
 export { admitBodies, ArrivingBody, inFlightError } from './body-admission.js';
+export { sendTrial, TrialSlots } from './trial-slots.js';
 export { RefusedBodies } from './refused-bodies.js';
 export { BrowserGuard, guardBrowsers, ServedHosts } from './browser-guard.js';
 export {

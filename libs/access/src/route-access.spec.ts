@@ -56,6 +56,7 @@ describe('routeAccess', () => {
     ['GET', '/api/credentialsmith', ['agents']],
     ['GET', '/api/models', ['agents', 'workflows']],
     ['PUT', '/api/models/:name', ['admin']],
+    ['POST', '/api/models/:name/test', ['admin']],
     ['POST', '/api/modelsmith', ['agents']],
     ['GET', '/api/keysmith', ['agents']],
     ['GET', '/api/whatever-comes', ['agents']],

@@ -731,6 +731,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/mcp-servers/{name}/call": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Calls a tool of an MCP server once.
+         * @description A tool without `readOnlyHint` needs `confirmed`. Tools that agents may not call are refused. The call takes at most 60 seconds and is not repeated. An error of the tool is a result (200) with `ok: false`.
+         */
+        post: operations["callTool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/models": {
         parameters: {
             query?: never;
@@ -763,6 +783,46 @@ export interface paths {
         post?: never;
         /** Deletes a model that no workflow names. */
         delete: operations["deleteModel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/models/{name}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tests a stored model.
+         * @description The prompt is fixed, the answer has at most 64 tokens, and the test takes at most 30 seconds. Nothing is stored, and the tokens are not part of `/api/usage`. A failure of the model is a result (200) with `ok: false`.
+         */
+        post: operations["testModel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/models/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tests a model without storing it.
+         * @description The prompt is fixed, the answer has at most 64 tokens, and the test takes at most 30 seconds. Nothing is stored, and the tokens are not part of `/api/usage`. A failure of the model is a result (200) with `ok: false`.
+         */
+        post: operations["testUnsavedModel"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -3151,6 +3211,48 @@ export interface components {
             /** @example https://mcp.example.com/v1 */
             url?: string;
         };
+        McpToolCallBody: {
+            /**
+             * @description Arguments, which the server checks; default: none.
+             * @example {
+             *       "query": "Parley"
+             *     }
+             */
+            args?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description True if a person has confirmed the call of a tool that may change something.
+             * @default false
+             */
+            confirmed: boolean;
+            /**
+             * @description Name at the server.
+             * @example search
+             */
+            tool: string;
+        };
+        McpToolCallView: {
+            /**
+             * @description Error of the tool, or the reason why it could not be called.
+             * @example HTTP 500
+             */
+            error?: string;
+            /**
+             * @description Milliseconds until the result or the error.
+             * @example 87
+             */
+            latencyMs: number;
+            /** @description True if the tool returned a result. */
+            ok: boolean;
+            /**
+             * @description Untrusted result: the structured content, else the text, else the content blocks of MCP.
+             * @example three pages
+             */
+            result?: Record<string, never>;
+            /** @description True if the result has more than 256 KiB. */
+            truncated?: boolean;
+        };
         McpToolView: {
             /** @description True if `allow` matches the tool. */
             allowed: boolean;
@@ -3250,6 +3352,64 @@ export interface components {
              * @example 2
              */
             output: string;
+        };
+        ModelTestFailure: {
+            /**
+             * @example key-refused
+             * @enum {string}
+             */
+            cause: "key-refused" | "unknown-model" | "unreachable" | "wrong-address" | "forbidden-address" | "credential" | "rate-limited" | "timeout" | "provider-error" | "refused" | "unusable-answer";
+            /**
+             * @description The provider's reason, without secrets.
+             * @example the provider refused the key
+             */
+            message: string;
+            /**
+             * @description HTTP status of the provider, if it answered.
+             * @example 401
+             */
+            status?: number;
+        };
+        ModelTestUsage: {
+            /**
+             * @description Part of `inputTokens` from the cache of the provider.
+             * @example 0
+             */
+            cachedInputTokens?: number;
+            /**
+             * @description Cost in US dollars; absent if the model has no price.
+             * @example 0.00001
+             */
+            cost?: string;
+            /** @example 17 */
+            inputTokens: number;
+            /** @example 2 */
+            outputTokens: number;
+            /**
+             * @description Part of `outputTokens` for reasoning.
+             * @example 0
+             */
+            reasoningTokens?: number;
+        };
+        ModelTestView: {
+            /** @description Absent if the model answered. */
+            failure?: components["schemas"]["ModelTestFailure"];
+            /**
+             * @description Milliseconds until the whole answer, or the failure.
+             * @example 412
+             */
+            latencyMs: number;
+            /** @description True if the model answered. */
+            ok: boolean;
+            /**
+             * @description Start of the answer; absent if the test failed.
+             * @example ok
+             */
+            text?: string;
+            /** @description True if the answer was longer than `text`, or reached its limit of tokens. */
+            truncated?: boolean;
+            /** @description Absent if the provider reports no tokens. */
+            usage?: components["schemas"]["ModelTestUsage"];
         };
         ModelUsageView: {
             /**
@@ -7441,6 +7601,85 @@ export interface operations {
             };
         };
     };
+    callTool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["McpToolCallBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpToolCallView"];
+                };
+            };
+            /** @description The body is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description MCP server not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The tool may change something, and the call is not confirmed (`CONFIRMATION_REQUIRED`). */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The server has no such tool, or the tool may not be called. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller has two calls under way, its tenant four, or twenty in the last minute. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many calls are under way at this replica, or the replica is shutting down. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listModels: {
         parameters: {
             query?: {
@@ -7624,6 +7863,104 @@ export interface operations {
             };
             /** @description A workflow names the model. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    testModel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelTestView"];
+                };
+            };
+            /** @description model not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller has two tests under way, its tenant four, or twenty in the last minute; `Retry-After` says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tests are under way at this replica, or the replica is shutting down. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    testUnsavedModel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelTestView"];
+                };
+            };
+            /** @description The body is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller has two tests under way, its tenant four, or twenty in the last minute; `Retry-After` says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many tests are under way at this replica, or the replica is shutting down. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

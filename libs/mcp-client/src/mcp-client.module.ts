@@ -6,6 +6,7 @@ import { OutboundHttp } from '#libs/http-client';
 import { AppConfig, Shutdown } from '#libs/service';
 import { McpServerKind } from './api/mcp-server-kind.js';
 import { McpServersController } from './api/mcp-servers.controller.js';
+import { McpToolCallController, McpToolCallSlots } from './api/mcp-tool-call.controller.js';
 import { McpConnections } from './connection/mcp-connections.js';
 import { McpServerTools } from './mcp-server-tools.js';
 import { McpTools } from './mcp-tools.js';
@@ -22,13 +23,14 @@ import { McpServers } from './servers/mcp-servers.js';
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([McpServerRow]), ConfigurationModule],
-  controllers: [McpServersController],
+  controllers: [McpServersController, McpToolCallController],
   providers: [
     McpServers,
     McpServerKind,
     ToolPins,
     ToolWatch,
     McpServerTools,
+    McpToolCallSlots,
     { provide: McpTools, useExisting: McpServerTools },
     {
       provide: McpConnections,

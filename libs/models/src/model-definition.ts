@@ -17,11 +17,16 @@ export interface ModelSettings {
 }
 
 /** Default base URLs of the providers. An `openai-compatible` model has no default and must name its own URL. */
-export const PROVIDER_URLS: Readonly<Record<Exclude<ModelProvider, 'openai-compatible'>, string>> = {
+const PROVIDER_URLS: Readonly<Record<Exclude<ModelProvider, 'openai-compatible'>, string>> = {
   openai: 'https://api.openai.com/v1',
   anthropic: 'https://api.anthropic.com/v1',
   google: 'https://generativelanguage.googleapis.com/v1beta',
 };
+
+/** Returns the base URL of a model; `''` for an `openai-compatible` model without one. */
+export function baseUrlOf({ provider, baseUrl }: Pick<ModelDefinition, 'provider' | 'baseUrl'>): string {
+  return baseUrl ?? (provider === 'openai-compatible' ? '' : PROVIDER_URLS[provider]);
+}
 
 /** Options of every call, by the keys that the provider packages of the AI SDK use. */
 export const PROVIDER_OPTIONS: Readonly<Record<string, Record<string, JsonValue> & JsonObject>> = {

@@ -150,6 +150,7 @@ interface ModelErrorOptions {
   outage?: ModelOutage | undefined;
   retryAfter?: number | undefined;
   usage?: ModelUsage | undefined;
+  isTruncated?: boolean;
 }
 
 /**
@@ -171,6 +172,8 @@ export class ModelError extends PublicFault {
   readonly retryAfter: number | undefined;
   /** Number of tokens of the call, if the provider reports them for the answer that failed. */
   readonly usage: ModelUsage | undefined;
+  /** True if the answer was truncated at its token limit. */
+  readonly isTruncated: boolean;
 
   constructor(message: string, options: ModelErrorOptions = {}) {
     super(briefText(message), { cause: options.cause });
@@ -179,6 +182,7 @@ export class ModelError extends PublicFault {
     this.outage = options.outage;
     this.retryAfter = options.retryAfter;
     this.usage = options.usage;
+    this.isTruncated = options.isTruncated === true;
   }
 
   override get kind(): FaultKind {

@@ -5,6 +5,8 @@ import { FilesModule } from '#libs/files';
 import { ModelKind } from './model-kind.js';
 import { ModelStore } from './model-store.js';
 import { ModelRow } from './model-table.js';
+import { ModelTestController } from './model-test.controller.js';
+import { ModelTester, ModelTestSlots } from './model-tester.js';
 import { ModelsController } from './models.controller.js';
 import { ConfiguredModels, Models, StoredModels } from './models.js';
 
@@ -19,10 +21,14 @@ export class ConfiguredModelsModule {}
 @Module({
   imports: [FilesModule, TypeOrmModule.forFeature([ModelRow])],
   providers: [ModelStore, ConfiguredModels, { provide: Models, useClass: StoredModels }],
-  exports: [Models, ModelStore],
+  exports: [ConfiguredModels, Models, ModelStore],
 })
 export class ModelsModule {}
 
 /** Provides the API that manages models. Needs a global ModelNamers. */
-@Module({ imports: [ModelsModule, ConfigurationModule], controllers: [ModelsController], providers: [ModelKind] })
+@Module({
+  imports: [ModelsModule, ConfigurationModule],
+  controllers: [ModelsController, ModelTestController],
+  providers: [ModelKind, ModelTester, ModelTestSlots],
+})
 export class ModelsApiModule {}

@@ -14,14 +14,7 @@ import {
   withoutHalf,
 } from '#libs/protocol';
 import { AppConfig, ContentRooms, DEFAULT_CONTENT_LIMITS, Metrics, ReceivedAnswers } from '#libs/service';
-import {
-  inputModes,
-  MODEL_NAME,
-  type ModelProvider,
-  type ModelSettings,
-  PROVIDER_URLS,
-  type StoredModel,
-} from './model-definition.js';
+import { baseUrlOf, inputModes, MODEL_NAME, type ModelProvider, type StoredModel } from './model-definition.js';
 import { ModelStore } from './model-store.js';
 import { type Model, type ModelCall, type ModelEnd, ModelError, type ModelEvent, type ModelToolCall } from './model.js';
 import { CredentialSigner, FirstUsableSigner, KeySigner, type ModelSigner } from './provider/model-signer.js';
@@ -106,7 +99,7 @@ const MOST_NAMES = 200;
  * Counts the tokens and failures of models, for the metrics `parley_model_*`. After the first 200 names in a process,
  * further models are counted as `other`.
  */
-class ModelCounts {
+export class ModelCounts {
   private readonly names = new Set<string>();
   private readonly tokens;
   private readonly errors;
@@ -119,20 +112,20 @@ class ModelCounts {
     this.errors = metrics.counter('parley_model_errors_total', 'Model calls of this replica that failed', ['model']);
   }
 
-  /** Returns a model that counts the tokens and failures of the calls of `inner`. */
-  countModel(inner: Model): Model {
+  /** Returns a model that counts the tokens of the calls of `inner`, and their failures unless `countsErrors` is false. */
+  countModel(inner: Model, { countsErrors = true }: { countsErrors?: boolean } = {}): Model {
     const { name, inputModes, provider, providerModel } = inner;
     return {
       name,
       inputModes,
       ...(provider && { provider }),
       ...(providerModel !== undefined && { providerModel }),
-      streamAnswer: (call) => this.streamCounted(inner, call),
+      streamAnswer: (call) => this.streamCounted(inner, call, countsErrors),
       ...(inner.readSecrets && { readSecrets: (signal) => inner.readSecrets!(signal) }),
     };
   }
 
-  private async *streamCounted(inner: Model, call: ModelCall): AsyncIterable<ModelEvent> {
+  private async *streamCounted(inner: Model, call: ModelCall, countsErrors: boolean): AsyncIterable<ModelEvent> {
     const model = this.metricLabel(inner.name);
     try {
       for await (const event of inner.streamAnswer(call)) {
@@ -143,7 +136,7 @@ class ModelCounts {
         yield event;
       }
     } catch (error) {
-      if (!call.signal.aborted) this.errors.inc({ model });
+      if (countsErrors && !call.signal.aborted) this.errors.inc({ model });
       throw error;
     }
   }
@@ -278,7 +271,7 @@ export class StoredModels extends Models {
   async findOrigin(name: string | undefined, { tenant }: Pick<WantedModel, 'tenant'>): Promise<string | undefined> {
     const found = name && MODEL_NAME.test(name) ? await this.store.readModel({ tenant, name }) : undefined;
     if (!found) return this.configured.findOrigin(name);
-    const baseUrl = found.baseUrl ?? defaultUrl(found.provider);
+    const baseUrl = baseUrlOf(found);
     return URL.canParse(baseUrl) ? new URL(baseUrl).origin : undefined;
   }
 
@@ -289,7 +282,7 @@ export class StoredModels extends Models {
   }
 
   private modelOf({ tenant, name, auth, ...rest }: StoredModel, wanted: WantedModel): Model {
-    const baseUrl = rest.baseUrl ?? defaultUrl(rest.provider);
+    const baseUrl = baseUrlOf(rest);
     const ownSigner = (): ModelSigner =>
       auth === undefined
         ? new KeySigner(undefined)
@@ -308,10 +301,6 @@ export class StoredModels extends Models {
     if (credentials.length === 0) return undefined;
     return new FirstUsableSigner(this.signers, { tenant, credentials }, provider);
   }
-}
-
-function defaultUrl(provider: ModelSettings['provider']): string {
-  return provider === 'openai-compatible' ? '' : PROVIDER_URLS[provider];
 }
 
 /** Default of `CoalescingOptions.heldMs`, in milliseconds. */

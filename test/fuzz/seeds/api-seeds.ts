@@ -179,6 +179,7 @@ const BODIES: Readonly<Record<string, JsonObject[]>> = {
   'POST /api/credentials': CREDENTIALS,
   'PUT /api/credentials/{name}': CREDENTIALS,
   'POST /api/models': MODELS,
+  'POST /api/models/test': MODELS,
   'PUT /api/models/{name}': MODELS,
   'POST /api/keys': [{ name: 'fuzz', scopes: ['agents'] }],
   'POST /api/keys/{id}/rotate': [{ overlapSeconds: 1 }],

@@ -1,8 +1,8 @@
 import { Argument, type Command } from 'commander';
-import type { Schemas } from '#libs/client';
-import { isJsonObject, type JsonObject } from '#libs/protocol';
+import { ParleyError, type Schemas } from '#libs/client';
+import { isJsonObject, type JsonObject, tryParseJson } from '#libs/protocol';
 import { exampleText } from '../examples.js';
-import { CommandError } from '../exit-code.js';
+import { CommandError, EXIT } from '../exit-code.js';
 import { definitionOf, definitionText, savedWorkflows } from '../saved-workflows.js';
 import type { Session } from '../session.js';
 
@@ -22,6 +22,10 @@ interface ObjectCommand {
   /** Lists all objects. */
   list: (session: Session) => Promise<JsonObject[]>;
   example: string;
+  /** Further actions on one object, by their words. They get the further arguments of the command line. */
+  more?: Readonly<Record<string, (session: Session, name: string, rest: readonly unknown[]) => Promise<void>>>;
+  /** Adds the arguments and options of further actions. */
+  addArguments?: (command: Command) => Command;
 }
 
 const ACTIONS = ['list', 'show', 'remove'] as const;
@@ -50,7 +54,8 @@ const COMMANDS: readonly ObjectCommand[] = [
     titles: ['NAME', 'PROVIDER', 'MODEL', 'CREDENTIAL', 'URL'],
     rowOf: ({ name, provider, model, auth, baseUrl }) => [name, provider, model, auth, baseUrl].map(cellText),
     list: (session) => listPages(session, '/api/models', 'models'),
-    example: 'parley models --json',
+    example: 'parley models test careful',
+    more: { test: testModel },
   },
   {
     word: 'mcp',
@@ -60,7 +65,13 @@ const COMMANDS: readonly ObjectCommand[] = [
     titles: ['NAME', 'STATUS', 'FROM', 'CREDENTIAL', 'URL'],
     rowOf: ({ name, status, source, auth, url }) => [name, status ?? 'not called yet', source, auth, url].map(cellText),
     list: (session) => listPages(session, '/api/mcp-servers', 'servers'),
-    example: 'parley mcp show github',
+    example: `parley mcp call github search --data '{"query": "parley"}'`,
+    more: { call: callTool },
+    addArguments: (command) =>
+      command
+        .argument('[tool]', 'tool, for call')
+        .option('-d, --data <json>', 'arguments of the tool as a JSON object, for call')
+        .option('-y, --yes', 'confirm the call of a tool that may change something'),
   },
   {
     word: 'credentials',
@@ -83,15 +94,17 @@ const COMMANDS: readonly ObjectCommand[] = [
 /** Adds the commands `workflows`, `models`, `mcp`, `credentials` and `keys`, which manage the objects of a service. */
 export function addObjectCommands(program: Command, session: Session): void {
   for (const command of COMMANDS) {
-    program
+    const actions = [...ACTIONS, ...Object.keys(command.more ?? {})];
+    const { addArguments = (it) => it } = command;
+    const added = program
       .command(command.word)
-      .addArgument(new Argument('[action]', `default: list`).choices(ACTIONS).default('list'))
-      .argument('[name]', `name, for show and remove`)
-      .description(`list, show or remove ${command.many} of the service`)
-      .addHelpText('after', exampleText(`parley ${command.word}`, command.example))
-      .action((action: (typeof ACTIONS)[number], name: string | undefined) =>
-        action === 'list' ? showList(session, command) : changeOne(session, command, { action, name }),
-      );
+      .addArgument(new Argument('[action]', `default: list`).choices(actions).default('list'))
+      .argument('[name]', `name, for all actions but list`)
+      .description(`${actions.slice(0, -1).join(', ')} or ${actions.at(-1)} ${command.many} of the service`)
+      .addHelpText('after', exampleText(`parley ${command.word}`, command.example));
+    addArguments(added).action((action: string, name: string | undefined, ...rest: unknown[]) =>
+      action === 'list' ? showList(session, command) : changeOne(session, command, { action, name, rest }),
+    );
   }
   addKeys(program, session);
 }
@@ -110,11 +123,14 @@ async function showList(session: Session, { list, titles, rowOf, many }: ObjectC
 }
 
 async function changeOne(
-  { client, terminal, signal }: Session,
-  { path, one, word }: ObjectCommand,
-  { action, name }: { action: 'show' | 'remove'; name: string | undefined },
+  session: Session,
+  { path, one, word, more = {} }: ObjectCommand,
+  { action, name, rest }: { action: string; name: string | undefined; rest: readonly unknown[] },
 ): Promise<void> {
   if (name === undefined) throw new CommandError(`Name ${one}: parley ${word} ${action} <name>`);
+  const { client, terminal, signal } = session;
+  const runMore = more[action];
+  if (runMore) return runMore(session, name, rest);
   const place = `${path}/${encodeURIComponent(name)}` as const;
   if (action === 'remove') {
     await client.call(place, { method: 'DELETE', signal });
@@ -124,6 +140,47 @@ async function changeOne(
   const view = await client.call<JsonObject>(place, { signal });
   const shown = word === 'workflows' ? definitionOf(view as unknown as Schemas['WorkflowView']) : view;
   terminal.writeResult(view, () => terminal.stripControls(definitionText(shown, 'yaml').trimEnd()));
+}
+
+/** Tests a stored model with one short call, and writes the start of its answer. @throws CommandError if it fails */
+async function testModel({ client, terminal, signal }: Session, name: string): Promise<void> {
+  const path = `/api/models/${encodeURIComponent(name)}/test` as const;
+  const result = await client.call<Schemas['ModelTestView']>(path, { method: 'POST', signal });
+  const { failure, text = '', usage, latencyMs } = result;
+  if (failure) throw new CommandError(`${failure.cause}: ${failure.message}`, EXIT.failed, { ...failure, latencyMs });
+  const tokens = usage ? `${usage.inputTokens} + ${usage.outputTokens} tokens` : 'tokens not reported';
+  terminal.writeResult(result, () => terminal.stripControls(`${text}\n(${latencyMs} ms, ${tokens})`));
+}
+
+/** Options of `parley mcp call`. */
+interface ToolCallOptions {
+  data?: string;
+  yes?: boolean;
+}
+
+/** Calls a tool of an MCP server once, and writes its result. @throws CommandError if the call fails */
+async function callTool(
+  { client, terminal, signal }: Session,
+  server: string,
+  rest: readonly unknown[],
+): Promise<void> {
+  const [tool, { data = '{}', yes = false }] = rest as [string | undefined, ToolCallOptions];
+  if (tool === undefined) throw new CommandError('Name a tool: parley mcp call <server> <tool>');
+  const args = tryParseJson(data);
+  if (!isJsonObject(args)) throw new CommandError('--data must be a JSON object');
+  const path = `/api/mcp-servers/${encodeURIComponent(server)}/call` as const;
+  const body = { tool, args, confirmed: yes };
+  const called = await client.call<Schemas['McpToolCallView']>(path, { method: 'POST', body, signal }).catch(askForYes);
+  const { ok, error = '', result } = called;
+  if (!ok) throw new CommandError(error, EXIT.failed);
+  const text = (): string => (typeof result === 'string' ? result : JSON.stringify(result, null, 2));
+  terminal.writeResult(called, () => terminal.stripControls(text()));
+}
+
+/** Names the option that confirms a call, for the refusal of a call that is not confirmed. */
+function askForYes(error: unknown): never {
+  if (!(error instanceof ParleyError) || error.status !== 409) throw error;
+  throw new CommandError(`${error.message} with --yes`);
 }
 
 /** Lists the objects of a kind over all pages. */

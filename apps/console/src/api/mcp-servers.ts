@@ -33,3 +33,13 @@ export function getMcpServer(name: string, signal?: AbortSignal): Promise<McpSer
 export function acceptTools(name: string, hash: string): Promise<McpServerDetail> {
   return callApi('POST', `/api/mcp-servers/${encodeURIComponent(name)}/accept`, { body: { hash } });
 }
+
+export type McpToolCall = Schemas['McpToolCallView'];
+
+/** Calls a tool once, as a person and not as an agent. @throws ApiProblem */
+export function callTool(
+  server: string,
+  body: { tool: string; args: unknown; confirmed: boolean },
+): Promise<McpToolCall> {
+  return callApi('POST', `/api/mcp-servers/${encodeURIComponent(server)}/call`, { body });
+}

@@ -1,5 +1,5 @@
 import type { Schemas } from '#libs/client';
-import { getJson } from './http.js';
+import { callApi, getJson } from './http.js';
 
 export const PROVIDERS = {
   'openai-compatible': 'OpenAI-compatible endpoint',
@@ -18,4 +18,11 @@ export type ModelChoices = Pick<Schemas['ModelListView'], 'models' | 'defaultMod
 
 export function listModels(signal: AbortSignal): Promise<ModelChoices> {
   return getJson('/api/models', signal);
+}
+
+export type ModelTestResult = Schemas['ModelTestView'];
+
+/** Tests a model without storing it; the service calls the model once. @throws ApiProblem */
+export function testModel(body: object): Promise<ModelTestResult> {
+  return callApi('POST', '/api/models/test', { body });
 }

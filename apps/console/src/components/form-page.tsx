@@ -8,10 +8,12 @@ interface FormPageProps {
   submit: string;
   onSubmit: (fields: FormData) => void;
   children: ReactNode;
+  /** Content of the form below its button, such as a test of what is entered. */
+  below?: ReactNode;
 }
 
 /** Shows a form on a page of its own, with the service's error above its button. */
-export function FormPage({ action, submit, onSubmit, children }: FormPageProps) {
+export function FormPage({ action, submit, onSubmit, children, below }: FormPageProps) {
   const submitFields = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     onSubmit(new FormData(event.currentTarget));
@@ -27,6 +29,7 @@ export function FormPage({ action, submit, onSubmit, children }: FormPageProps) 
       <Button kind="primary" type="submit" disabled={action.pending}>
         {submit}
       </Button>
+      {below}
     </form>
   );
 }

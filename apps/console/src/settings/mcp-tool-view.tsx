@@ -1,5 +1,6 @@
 import { CopyButton, JsonView } from '../components/json-view.js';
 import type { ListedMcpTool } from '../api/mcp-servers.js';
+import { McpToolTrial } from './mcp-tool-trial.js';
 
 /** Shows a tool as its server describes it, with its full name and whether agents may call it. */
 export function McpToolView({ server, tool }: { server: string; tool: ListedMcpTool }) {
@@ -25,6 +26,7 @@ export function McpToolView({ server, tool }: { server: string; tool: ListedMcpT
         <summary className="text-xs text-muted-foreground">Arguments</summary>
         <JsonView value={inputSchema} label={`Arguments of ${called}`} />
       </details>
+      <McpToolTrial server={server} tool={tool} />
     </li>
   );
 }

@@ -10,6 +10,7 @@ import { ResourceView } from '../components/resource-view.js';
 import { CredentialField } from './credential-field.js';
 import { RemoveButton } from './remove-button.js';
 import { type ModelEntry, PROVIDERS } from '../api/models.js';
+import { ModelTest } from './model-test.js';
 import { storeObject } from './settings-api.js';
 
 const UP = { label: 'Models', href: '~/settings/models' };
@@ -43,7 +44,7 @@ function ModelForm({ model }: { model?: ModelEntry }) {
   const [, navigate] = useLocation();
   const [provider, setProvider] = useState<ModelEntry['provider']>(model?.provider ?? 'openai-compatible');
   const saveModel = async (fields: FormData): Promise<void> => {
-    await storeObject('models', model?.name, buildModelBody(fields));
+    await storeObject('models', model?.name, buildModelBody(fields, model));
     navigate('/models');
   };
   return (
@@ -51,6 +52,7 @@ function ModelForm({ model }: { model?: ModelEntry }) {
       action={action}
       submit={model ? 'Save' : 'Add'}
       onSubmit={(fields) => void action.run(() => saveModel(fields))}
+      below={<ModelTest readBody={(fields) => ({ name: 'unsaved', ...buildModelBody(fields, model) })} />}
     >
       {model === undefined && (
         <Field label="Name" hint="Nodes refer to it by this name." error={action.errorAt('name')}>
@@ -109,10 +111,15 @@ function ModelForm({ model }: { model?: ModelEntry }) {
   );
 }
 
-function buildModelBody(fields: FormData): object {
+/** Returns the body of a request. The form has no field for the price, so a stored price stays. */
+function buildModelBody(fields: FormData, model: ModelEntry | undefined): object {
   const texts = ['name', 'provider', 'model', 'baseUrl', 'auth'].flatMap((field) => {
     const text = readText(fields, field);
     return text === undefined ? [] : [[field, text]];
   });
-  return { ...Object.fromEntries(texts), input: readTexts(fields, 'input') };
+  return {
+    ...(model && { name: model.name, ...(model.price && { price: model.price }) }),
+    ...Object.fromEntries(texts),
+    input: readTexts(fields, 'input'),
+  };
 }

@@ -145,14 +145,20 @@ function wholeBecause(
   return ownWord ? unified : undefined;
 }
 
+interface AnswerLack {
+  said: string;
+  fallback: boolean;
+  isTruncated?: boolean;
+}
+
 /**
  * Returns why an answer is not whole, as the second part of a sentence in `said` (`was cut at its token limit`).
  * `fallback` is false if the provider withholds content: no other model is then asked.
  */
-function lackOf(reason: LanguageModelV4FinishReason | undefined): { said: string; fallback: boolean } {
+function lackOf(reason: LanguageModelV4FinishReason | undefined): AnswerLack {
   switch (reason?.unified) {
     case 'length':
-      return { said: 'was cut at its token limit', fallback: true };
+      return { said: 'was cut at its token limit', fallback: true, isTruncated: true };
     case 'content-filter':
       return { said: 'was withheld', fallback: false };
     default:
