@@ -131,7 +131,7 @@ interface PanelProps {
 }
 
 /** Shows the panel of the selected node or edge, or of the workflow. */
-function Panel({ editing: { draft, change }, plugins, saving, selection, isNew, found }: PanelProps) {
+function Panel({ editing: { draft, change, dirty }, plugins, saving, selection, isNew, found }: PanelProps) {
   const node = draft.nodes.findIndex(({ id }) => id === selection.node);
   const edge = selection.edge === undefined ? -1 : edgeIds(draft.edges).indexOf(selection.edge);
   return (
@@ -149,6 +149,7 @@ function Panel({ editing: { draft, change }, plugins, saving, selection, isNew, 
           change={change}
           onSelect={selection.selectNode}
           onSelectEdge={selection.selectEdge}
+          dirty={isNew ? undefined : dirty}
         />
       ) : edge >= 0 ? (
         <EdgePanel

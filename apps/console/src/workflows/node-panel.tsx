@@ -25,6 +25,7 @@ import {
 import { controlsOf } from '../nodes/node-controls.js';
 import { NODE_FIELDS, shownFields } from '../nodes/node-fields.js';
 import { NodeIdField } from './node-id-field.js';
+import { NodeTrial } from './node-trial.js';
 import { ProblemNotes } from './problem-notes.js';
 import type { DraftEditing } from './use-draft.js';
 
@@ -45,10 +46,13 @@ interface NodePanelProps {
   change: DraftEditing['change'];
   onSelect: (id: string | undefined) => void;
   onSelectEdge: (id: string) => void;
+  /** True if the workflow has unsaved changes; `undefined` if it was never saved. */
+  dirty: boolean | undefined;
 }
 
 /** Shows the settings of a node. */
-export function NodePanel({ draft, plugins, index, problems, change, onSelect, onSelectEdge }: NodePanelProps) {
+export function NodePanel(props: NodePanelProps) {
+  const { draft, plugins, index, problems, change, onSelect, onSelectEdge, dirty } = props;
   const node = draft.nodes[index];
   if (!node) return null;
   const { Icon, label, description, accent } = nodeLook(node.type);
@@ -104,6 +108,7 @@ export function NodePanel({ draft, plugins, index, problems, change, onSelect, o
           const Section = SECTIONS[name];
           return <Section key={name} {...control} />;
         })}
+        {dirty !== undefined && <NodeTrial key={node.id} workflow={draft.name} node={node} dirty={dirty} />}
       </div>
       <Button
         kind="danger"
