@@ -175,7 +175,8 @@ function sourceFingerprint() {
   const settings = ['.swcrc', 'package.json', 'package-lock.json', ...BUNDLERS].map((file) =>
     readText(join(ROOT, file)),
   );
-  const files = [...COMPILED, CONSOLE].flatMap((folder) => filesUnder(join(ROOT, folder)));
+  // The console contains the templates and the pages of the documentation.
+  const files = [...COMPILED, CONSOLE, 'docs', 'examples'].flatMap((folder) => filesUnder(join(ROOT, folder)));
   const facts = files.map((file) => `${relative(ROOT, file)} ${statSync(file).size} ${statSync(file).mtimeMs}`);
   return hash([...settings, ...facts.sort()]);
 }

@@ -3,7 +3,7 @@ import { Redirect, Route, Switch } from 'wouter';
 import { EmptyState } from './components/empty-state.js';
 import { usePageTitle } from './components/page-title.js';
 import { ViewBoundary } from './components/view-boundary.js';
-import { ROUTES } from './routes.js';
+import { HelpView, ROUTES } from './routes.js';
 import { Shell } from './shell/shell.js';
 import { SIGNED_IN_PATH } from './api/sign-in.js';
 import { SignInDialog } from './shell/sign-in-dialog.js';
@@ -27,6 +27,13 @@ export function App() {
             </ViewBoundary>
           </Route>
         ))}
+        <Route path="/help" nest>
+          <ViewBoundary>
+            <Suspense fallback={<Loading />}>
+              <HelpView />
+            </Suspense>
+          </ViewBoundary>
+        </Route>
         <Route path={SIGNED_IN_PATH}>
           <SignedIn />
         </Route>

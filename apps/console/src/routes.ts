@@ -39,6 +39,9 @@ export const ROUTES: readonly ViewRoute[] = [
   { path: '/settings', label: 'Settings', Icon: Settings, View: loadView(() => import('./settings/view.js')) },
 ];
 
+/** View of the documentation, to which the headers of pages link. It is not in the navigation. */
+export const HelpView: LazyExoticComponent<ComponentType> = loadView(() => import('./help/view.js'));
+
 function loadView(load: () => Promise<{ View: ComponentType }>): LazyExoticComponent<ComponentType> {
   return lazy(async () => ({ default: (await load().catch(throwUnreachable)).View }));
 }

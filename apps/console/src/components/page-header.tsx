@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { HelpLink } from './help-link.js';
 import { usePageTitle } from './page-title.js';
 
 interface PageHeaderProps {
@@ -35,7 +36,10 @@ export function PageHeader({ title, tab, up, aside, actions }: PageHeaderProps) 
         <h1 className="truncate text-lg font-semibold">{title}</h1>
       </div>
       {aside}
-      {actions && <div className="ml-auto flex flex-wrap items-center gap-2">{actions}</div>}
+      <div className="ml-auto flex flex-wrap items-center gap-2">
+        {actions}
+        <HelpLink />
+      </div>
     </header>
   );
 }

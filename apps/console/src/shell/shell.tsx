@@ -6,6 +6,7 @@ import { useWaitingCount, WaitingCountUpdates } from '../inbox/waiting-count.js'
 import { AccountButtons } from './account-buttons.js';
 import { Navigation } from './navigation.js';
 import { ThemeSwitch } from './theme-switch.js';
+import { Tour } from './tour.js';
 
 /** Shows the frame (header and navigation) around every view. */
 export function Shell({ children }: { children: ReactNode }) {
@@ -40,6 +41,7 @@ export function Shell({ children }: { children: ReactNode }) {
       <main id="view" tabIndex={-1} className="min-h-0 min-w-0 grow overflow-auto outline-none">
         {children}
       </main>
+      <Tour />
       <div className="shrink-0 border-t bg-card md:hidden">
         <Navigation waiting={waiting} />
       </div>

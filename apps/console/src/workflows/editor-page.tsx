@@ -4,15 +4,39 @@ import { PageHeader } from '../components/page-header.js';
 import { ResourceView } from '../components/resource-view.js';
 import { type Draft, EMPTY_DRAFT, moveNodes } from './draft.js';
 import { Editor } from './editor.js';
+import { templateDraft } from './template-draft.js';
 import { draftOf, getWorkflow, withoutRevision } from './workflow-api.js';
 
-/** Shows the editor of a workflow, or of a new one. */
-export function EditorPage({ name }: { name: string | undefined }) {
-  const [begunEmpty] = useState(name === undefined);
-  if (begunEmpty || name === undefined) {
-    return <Editor initial={EMPTY_DRAFT} revision={undefined} isNew={name === undefined} />;
-  }
-  return <SavedEditor key={name} name={name} />;
+interface EditorPageProps {
+  /** Name of a saved workflow; `undefined` for a new one. */
+  name: string | undefined;
+  /** Template of a new workflow; `undefined` for an empty one. */
+  template: string | undefined;
+}
+
+/** Shows the editor of a workflow, or of a new one, which keeps its editor once it is saved. */
+export function EditorPage({ name, template }: EditorPageProps) {
+  const isNew = name === undefined;
+  const [begun, setBegun] = useState({ isNew, template });
+  if (isNew && (!begun.isNew || begun.template !== template)) setBegun({ isNew, template });
+  if (!begun.isNew && !isNew) return <SavedEditor key={name} name={name} />;
+  if (begun.template === undefined) return <Editor initial={EMPTY_DRAFT} revision={undefined} isNew={isNew} />;
+  return <TemplateEditor key={begun.template} template={begun.template} isNew={isNew} />;
+}
+
+function TemplateEditor({ template, isNew }: { template: string; isNew: boolean }) {
+  const resource = useQuery({
+    queryKey: ['template', template],
+    queryFn: ({ signal }) => templateDraft(template, signal),
+    // The draft of a later visit needs another name.
+    gcTime: 0,
+    staleTime: Infinity,
+  });
+  return (
+    <ResourceView resource={resource}>
+      {(draft) => <Editor initial={draft} revision={undefined} isNew={isNew} />}
+    </ResourceView>
+  );
 }
 
 function SavedEditor({ name }: { name: string }) {

@@ -7,6 +7,7 @@ import { Button } from '../components/button.js';
 import { InputsForm } from '../schema/inputs-form.js';
 import { firstInputs, givenInputs } from '../schema/run-inputs.js';
 import type { Draft } from './draft.js';
+import { sampleInputs } from './sample-inputs.js';
 import { inputNodes, startRun } from './workflow-api.js';
 
 interface RunDialogProps {
@@ -53,7 +54,7 @@ function StartForm({ draft, dirty, save, keyOf, onClose }: StartFormProps) {
   const [, navigate] = useLocation();
   const action = useAction();
   const inputs = inputNodes(draft);
-  const [values, setValues] = useState(() => firstInputs(inputs));
+  const [values, setValues] = useState(() => firstInputs(inputs, sampleInputs(draft.name)));
   const startSavedRun = async (): Promise<void> => {
     if (dirty && !(await save())) return onClose();
     const given = givenInputs(inputs, values);

@@ -3,8 +3,11 @@ import { EditorPage } from './editor-page.js';
 import { HistoryPage } from './revisions/history-page.js';
 import { WorkflowList } from './workflow-list.js';
 
-/** Pattern of the routes that share an editor: a new workflow keeps its editor and undo history once it is saved. */
-const EDITOR = /^\/(?:new|edit\/(?<name>[^/]+))\/?$/;
+/**
+ * Pattern of the routes that share an editor, with the template of a new workflow: a new workflow keeps its editor and
+ * undo history once it is saved.
+ */
+const EDITOR = /^\/(?:new(?:\/(?<template>[\w-]+))?|edit\/(?<name>[^/]+))\/?$/;
 
 /** Pattern of the routes of a workflow's history, with the revision that is shown. */
 const HISTORY = /^\/history\/(?<name>[^/]+)(?:\/(?<revision>[^/]+))?\/?$/;
@@ -24,7 +27,9 @@ export function View() {
         )}
       </Route>
       <Route path={EDITOR}>
-        {({ name }) => <EditorPage name={name === undefined ? undefined : decodeURIComponent(name)} />}
+        {({ name, template }) => (
+          <EditorPage name={name === undefined ? undefined : decodeURIComponent(name)} template={template} />
+        )}
       </Route>
     </Switch>
   );

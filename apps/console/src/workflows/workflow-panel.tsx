@@ -1,8 +1,9 @@
-import { useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { Button } from '../components/button.js';
 import { CheckField, OptionalNumber } from '../components/choice-fields.js';
 import { Disclosure } from '../components/disclosure.js';
 import { Field, FieldError, Input, Select, TextArea } from '../components/field.js';
+import { Loading } from '../components/loading.js';
 import { type Draft, setDraft } from './draft.js';
 import type { DraftProblems, WorkflowField } from './draft-problems.js';
 import { DurationField } from './duration-field.js';
@@ -10,6 +11,8 @@ import { ExitFields } from './exit-fields.js';
 import type { DraftEditing } from './use-draft.js';
 import type { FieldFocus } from './use-selection.js';
 import { proposeName } from './workflow-name.js';
+
+const TemplateGallery = lazy(async () => ({ default: (await import('./template-gallery.js')).TemplateGallery }));
 
 interface WorkflowPanelProps {
   draft: Draft;
@@ -115,6 +118,14 @@ export function WorkflowPanel({ draft, change, isNew, problems, focus }: Workflo
       </Disclosure>
       {draft.nodes.length === 0 && (
         <p className="text-sm text-muted-foreground">Add a node from the list of types, then select it to set it up.</p>
+      )}
+      {isNew && draft.nodes.length === 0 && (
+        <section aria-label="Begin with a template" className="space-y-2">
+          <h3 className="text-sm font-medium">Begin with a template</h3>
+          <Suspense fallback={<Loading />}>
+            <TemplateGallery dense />
+          </Suspense>
+        </section>
       )}
     </div>
   );
