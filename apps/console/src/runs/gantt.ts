@@ -1,26 +1,46 @@
 import { parseInstanceName } from './instance-name.js';
 import type { Attempt, NodePicture } from './node-picture.js';
 import type { RunPicture } from './run-picture.js';
+import type { PartKind, TimelinePart } from './timeline-parts.js';
 
-/** An attempt of a node as a bar; its left edge and width are percents of the time span. */
-interface Bar {
-  attempt: Attempt;
-  left: number;
-  width: number;
+/** Time that a bar stands for: an attempt of a node, or a part of it. */
+export interface TimelineSpan {
+  from: string;
+  /** End in ISO 8601; absent while it is open. */
+  to?: string | undefined;
+  status: string;
+  label: string;
 }
 
+/** A row of a timeline: a node with its attempts, or a part of a node. */
 export interface TimelineRow {
-  node: NodePicture;
-  bars: readonly Bar[];
+  key: string;
+  /** Name of the node or instance that the row selects. */
+  name: string;
+  node: string;
+  label: string;
+  /** Kind of the part; absent for a node. */
+  kind?: PartKind;
+  status: string;
+  spans: readonly TimelineSpan[];
+  /** Milliseconds of all spans together; absent if nothing started. */
+  took?: number;
+  error?: string | undefined;
+  /** Rows of the node's parts, by begin. */
+  parts: readonly TimelineRow[];
 }
 
-export interface Timeline {
-  rows: readonly TimelineRow[];
-  /** Milliseconds that the whole width stands for. */
-  span: number;
+/** Choice of rows: all of them, what failed, or the longest. */
+export type TimelineFilter = 'all' | 'failed' | 'slowest';
+
+/** First and last moment of a timeline, in epoch milliseconds. */
+export interface TimelineScale {
+  begin: number;
+  end: number;
 }
 
 const LEAST_WIDTH = 0.4;
+const SLOWEST = 10;
 
 /** Returns nodes with the attempts of all their iterations. Attempts of list entries are left out. */
 export function everyAttempt({ nodes, instances }: Pick<RunPicture, 'nodes' | 'instances'>): NodePicture[] {
@@ -35,31 +55,102 @@ export function everyAttempt({ nodes, instances }: Pick<RunPicture, 'nodes' | 'i
 }
 
 /**
- * Returns a row for each node, with a bar for each of its attempts. A running attempt lasts until `now`. Nodes that
- * never started come last.
+ * Returns a row for each node, by begin, with the rows of its parts. An open span lasts until `now`. Nodes that never
+ * started come last.
  */
-export function timelineOf(nodes: Iterable<NodePicture>, startedAt: string | undefined, now: number): Timeline {
-  const all = [...nodes];
-  const attempts = all.flatMap((node) => node.attempts);
-  const begin = Math.min(
-    ...[startedAt, ...attempts.map((it) => it.startedAt)].flatMap((at) => (at ? [Date.parse(at)] : [])),
-    now,
-  );
-  const end = Math.max(begin + 1, ...attempts.map((it) => endOf(it, now)));
-  const span = end - begin;
-  const barOf = (attempt: Attempt): Bar => {
-    const left = ((Date.parse(attempt.startedAt) - begin) / span) * 100;
-    const width = ((endOf(attempt, now) - Date.parse(attempt.startedAt)) / span) * 100;
-    return { attempt, left: Math.min(left, 100 - LEAST_WIDTH), width: Math.max(width, LEAST_WIDTH) };
-  };
-  const rows = all.map((node) => ({ node, bars: node.attempts.map(barOf) }));
-  return { rows: rows.toSorted((a, b) => beginOf(a) - beginOf(b)), span };
+export function timelineOf(
+  nodes: readonly NodePicture[],
+  parts: readonly TimelinePart[],
+  now: number,
+): readonly TimelineRow[] {
+  const byNode = Map.groupBy(parts, ({ node }) => node);
+  const rows = nodes.map((node) => nodeRow(node, byNode.get(node.id) ?? [], now));
+  return rows.toSorted(byBegin);
 }
 
-function endOf({ finishedAt }: Attempt, now: number): number {
-  return finishedAt === undefined ? now : Date.parse(finishedAt);
+function nodeRow({ id, status, attempts, error }: NodePicture, parts: readonly TimelinePart[], now: number) {
+  const spans = attempts.map(attemptSpan);
+  const rows = parts.map((part, index) => partRow(part, `${id} ${index}`, now)).toSorted(byBegin);
+  const row: TimelineRow = { key: id, name: id, node: id, label: id, status, spans, parts: rows, error };
+  if (spans.length > 0) row.took = spans.reduce((sum, span) => sum + lengthOf(span, now), 0);
+  return row;
 }
 
-function beginOf({ bars }: TimelineRow): number {
-  return bars[0]?.left ?? Number.MAX_VALUE;
+function attemptSpan({ attempt, startedAt, finishedAt, status }: Attempt): TimelineSpan {
+  return { from: startedAt, to: finishedAt, status, label: `Attempt ${attempt}` };
+}
+
+function partRow(part: TimelinePart, key: string, now: number): TimelineRow {
+  const { kind, node, instance, status, error } = part;
+  const label = instance === node || kind === 'entry' ? part.label : `${instance}: ${part.label}`;
+  const span = { from: part.from, to: part.to, status, label };
+  return { key, name: instance, node, label, kind, status, error, spans: [span], took: lengthOf(span, now), parts: [] };
+}
+
+/**
+ * Returns the rows to show, with the rows of open nodes' parts.
+ * - `failed` keeps failed nodes and parts, and the nodes of failed parts.
+ * - `slowest` keeps the ten longest nodes and parts, the longest first. A node with parts is represented by its parts.
+ */
+export function shownRows(
+  rows: readonly TimelineRow[],
+  filter: TimelineFilter,
+  isOpen: (node: string) => boolean,
+): readonly TimelineRow[] {
+  if (filter === 'slowest') return slowestOf(rows);
+  if (filter === 'all') return rows.flatMap((row) => [row, ...(isOpen(row.node) ? row.parts : [])]);
+  return rows.flatMap((row) => {
+    const parts = row.parts.filter(hasFailed);
+    return parts.length > 0 || hasFailed(row) ? [row, ...parts] : [];
+  });
+}
+
+function slowestOf(rows: readonly TimelineRow[]): readonly TimelineRow[] {
+  const leaves = rows.flatMap((row) => {
+    const parts = row.parts.filter(({ kind }) => kind !== 'entry');
+    return parts.length > 0 ? parts.map((part) => ({ ...part, label: `${row.node}: ${part.label}` })) : [row];
+  });
+  const started = leaves.filter(({ took }) => took !== undefined);
+  return started.toSorted((a, b) => (b.took ?? 0) - (a.took ?? 0)).slice(0, SLOWEST);
+}
+
+function hasFailed({ status, spans }: TimelineRow): boolean {
+  return status === 'failed' || spans.some((span) => span.status === 'failed');
+}
+
+/** Returns the scale from the start of the run, or of its first node, to the end of the last span. */
+export function scaleOf(rows: readonly TimelineRow[], startedAt: string | undefined, now: number): TimelineScale {
+  let begin = Math.min(startedAt === undefined ? now : Date.parse(startedAt), now);
+  let end = begin;
+  for (const { spans } of rows) {
+    for (const span of spans) {
+      begin = Math.min(begin, Date.parse(span.from));
+      end = Math.max(end, endOf(span, now));
+    }
+  }
+  return { begin, end: Math.max(end, begin + 1) };
+}
+
+/** Returns the left edge and the width of a span's bar, in percents of the scale. */
+export function placeBar(span: TimelineSpan, { begin, end }: TimelineScale, now: number) {
+  const from = Date.parse(span.from);
+  const percent = 100 / (end - begin);
+  const left = Math.min((from - begin) * percent, 100 - LEAST_WIDTH);
+  return { left, width: Math.max((endOf(span, now) - from) * percent, LEAST_WIDTH) };
+}
+
+function lengthOf(span: TimelineSpan, now: number): number {
+  return endOf(span, now) - Date.parse(span.from);
+}
+
+function endOf({ to }: TimelineSpan, now: number): number {
+  return to === undefined ? now : Date.parse(to);
+}
+
+function byBegin(a: TimelineRow, b: TimelineRow): number {
+  return beginOf(a) - beginOf(b);
+}
+
+function beginOf({ spans: [first] }: TimelineRow): number {
+  return first ? Date.parse(first.from) : Number.MAX_VALUE;
 }

@@ -4,6 +4,7 @@ import { ApiProblem } from '../api/problem.js';
 import { type ConsoleLine, toConsoleLine } from '../console-panel/console-line.js';
 import type { RunEvent } from './run-event.js';
 import { applyEvents, pictureOf, type RunPicture, UNREAD, unreadPicture } from './run-picture.js';
+import { TimelineFold, type TimelinePart } from './timeline-parts.js';
 
 export type LogConnection = 'connecting' | 'live' | 'lost' | 'ended';
 
@@ -12,6 +13,8 @@ export interface LogView {
   /** State of the run; `UNREAD` until all events that exist at the start have been read. */
   picture: RunPicture;
   lines: readonly ConsoleLine[];
+  /** Parts of the nodes' time, by begin. */
+  parts: readonly TimelinePart[];
   connection: LogConnection;
   /** Error that prevents reading the events; absent while they can be read. */
   error?: unknown;
@@ -30,6 +33,7 @@ export class RunLog {
   #view: LogView;
   /** State after the events received so far, also while the view does not show it yet. */
   #picture: RunPicture;
+  readonly #timeline = new TimelineFold();
   #last = 0;
   #collected: RunEvent[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -40,7 +44,7 @@ export class RunLog {
     graph: RunPicture['graph'],
   ) {
     this.#picture = pictureOf(graph);
-    this.#view = { picture: unreadPicture(graph), lines: [], connection: 'connecting' };
+    this.#view = { picture: unreadPicture(graph), lines: [], parts: [], connection: 'connecting' };
   }
 
   readonly getView = (): LogView => this.#view;
@@ -112,9 +116,11 @@ export class RunLog {
     const events = this.#collected;
     this.#collected = [];
     this.#picture = applyEvents(this.#picture, events);
+    for (const event of events) this.#timeline.foldEvent(event);
     this.#updateView({
       ...(!this.#isUnread && { picture: this.#picture }),
       lines: [...this.#view.lines, ...events.map((event) => toConsoleLine(event, String(event.sequence)))],
+      parts: this.#timeline.snapshot(),
       connection: events.some(({ type }) => type === 'done') ? 'ended' : 'live',
     });
   }

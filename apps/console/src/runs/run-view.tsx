@@ -20,6 +20,7 @@ import { runCard } from './run-cards.js';
 import { RunLoopHead } from './run-loop-head.js';
 import { isPlain, type RunPicture, UNREAD } from './run-picture.js';
 import { instanceOf, NEWEST, type Shown, shownNode, shownPlace, shownWith } from './run-scope.js';
+import type { TimelinePart } from './timeline-parts.js';
 import { TimelineView } from './timeline-view.js';
 import { useRunLog } from './use-run-log.js';
 
@@ -34,7 +35,7 @@ interface RunViewProps {
  * live.
  */
 export function RunView({ runId, workflow, selected }: RunViewProps) {
-  const { picture, lines, connection, error } = useRunLog(runId, workflow);
+  const { picture, lines, parts, connection, error } = useRunLog(runId, workflow);
   const [, navigate] = useLocation();
   const [stepped, setStepped] = useState<Shown>(NEWEST);
   const shown = useMemo(() => shownWith(picture, selected, stepped), [picture, selected, stepped]);
@@ -73,6 +74,7 @@ export function RunView({ runId, workflow, selected }: RunViewProps) {
             <div className="relative min-h-0 min-w-0 grow">
               <Pictures
                 picture={picture}
+                parts={parts}
                 selected={node?.id}
                 edges={edges}
                 shown={shown}
@@ -155,6 +157,7 @@ function withoutEdge(search: string): string {
 
 interface PicturesProps {
   picture: RunPicture;
+  parts: readonly TimelinePart[];
   /** Id of the selected node. */
   selected: string | undefined;
   edges: RunEdges;
@@ -164,7 +167,7 @@ interface PicturesProps {
 }
 
 /** Shows the graph or the timeline of a run, as the address says. */
-function Pictures({ picture, selected, edges, shown, onSelect, onShow }: PicturesProps) {
+function Pictures({ picture, parts, selected, edges, shown, onSelect, onShow }: PicturesProps) {
   const [search, setSearch] = useSearchParams();
   const view = search.get('view') === 'timeline' ? 'timeline' : 'graph';
   const selectedEdge = edges.selected === undefined ? undefined : edgeIds(picture.graph.edges)[edges.selected];
@@ -199,7 +202,7 @@ function Pictures({ picture, selected, edges, shown, onSelect, onShow }: Picture
         {picture.status === UNREAD ? (
           <Loading />
         ) : (
-          <TimelineView picture={picture} selected={selected} onSelect={onSelect} />
+          <TimelineView picture={picture} parts={parts} selected={selected} onSelect={onSelect} />
         )}
       </Tabs.Content>
     </Tabs.Root>

@@ -1,33 +1,44 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useMemo, useRef } from 'react';
+import { Minus, Plus } from 'lucide-react';
+import { useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { Button } from '../components/button.js';
 import { useNow } from '../components/clock.js';
-import { lookOf } from '../components/status-badge.js';
+import { Select } from '../components/field.js';
 import { formatDuration } from '../components/time-ago.js';
-import { everyAttempt, timelineOf, type TimelineRow } from './gantt.js';
+import { everyAttempt, scaleOf, shownRows, type TimelineFilter, timelineOf, type TimelineScale } from './gantt.js';
 import type { RunPicture } from './run-picture.js';
+import type { TimelinePart } from './timeline-parts.js';
+import { NAME_COLUMN, TimelineRowView } from './timeline-row.js';
 
 const ROW_HEIGHT = 32;
-const MARKS = [0, 0.25, 0.5, 0.75];
-
-const COLORS: Readonly<Record<string, string>> = {
-  running: 'bg-primary',
-  'input-required': 'bg-warning',
-  completed: 'bg-success',
-  failed: 'bg-destructive',
-};
+const MOST_ZOOM = 64;
+/** Number of marks in the width of the view. */
+const MARKS = 4;
+/** Nodes of a small run are open at first; those of a larger run are closed. */
+const MOST_OPEN = 20;
 
 interface TimelineViewProps {
   picture: RunPicture;
+  parts: readonly TimelinePart[];
   selected: string | undefined;
-  onSelect: (id: string) => void;
+  onSelect: (name: string) => void;
 }
 
-/** Shows a timeline: when each attempt of each node ran. Only rows in view are rendered. */
-export function TimelineView({ picture, selected, onSelect }: TimelineViewProps) {
-  const box = useRef<HTMLDivElement>(null);
-  const now = useNow();
+/**
+ * Shows a timeline: when each node ran, and inside it the calls of models and tools, retries and waits. Only rows in
+ * view are rendered.
+ */
+export function TimelineView({ picture, parts, selected, onSelect }: TimelineViewProps) {
+  const { box, zoom, zoomTo } = useZoom();
+  const tick = useNow();
+  const now = picture.finishedAt === undefined ? tick : Date.parse(picture.finishedAt);
+  const [filter, setFilter] = useState<TimelineFilter>('all');
+  const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
   const nodes = useMemo(() => everyAttempt(picture), [picture]);
-  const { rows, span } = timelineOf(nodes, picture.startedAt, now);
+  const all = useMemo(() => timelineOf(nodes, parts, now), [nodes, parts, now]);
+  const scale = useMemo(() => scaleOf(all, picture.startedAt, now), [all, picture.startedAt, now]);
+  const isOpen = (node: string): boolean => toggled.get(node) ?? nodes.length <= MOST_OPEN;
+  const rows = shownRows(all, filter, isOpen);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
@@ -36,72 +47,114 @@ export function TimelineView({ picture, selected, onSelect }: TimelineViewProps)
   });
   return (
     <div className="flex h-full flex-col text-sm">
-      <div className="flex shrink-0 border-b text-xs text-muted-foreground">
-        <span className={`${NAME} py-1`}>Node</span>
-        <span className="relative grow">
-          {MARKS.map((mark) => (
-            <span key={mark} className="absolute top-1 border-l pl-1" style={{ left: `${mark * 100}%` }}>
-              {formatDuration(span * mark)}
-            </span>
-          ))}
-        </span>
-      </div>
-      <div ref={box} role="region" aria-label="Timeline" tabIndex={0} className="min-h-0 grow overflow-y-auto">
-        <div role="list" className="relative" style={{ height: virtual.getTotalSize() }}>
-          {virtual.getVirtualItems().map(({ index, start }) => {
-            const row = rows[index];
-            return (
-              row && (
-                <div
-                  key={row.node.id}
-                  role="listitem"
-                  className="absolute inset-x-0"
-                  style={{ transform: `translateY(${start}px)`, height: ROW_HEIGHT }}
-                >
-                  <Row row={row} selected={row.node.id === selected} onSelect={onSelect} />
-                </div>
-              )
-            );
-          })}
+      <Tools filter={filter} onFilter={setFilter} zoom={zoom} onZoom={zoomTo} />
+      <div
+        ref={box}
+        role="region"
+        aria-label="Timeline"
+        tabIndex={0}
+        className="min-h-0 grow overflow-auto [--name:11rem] md:[--name:15rem] xl:[--name:19rem]"
+      >
+        <div className="min-w-full" style={{ width: `calc(var(--name) + (100% - var(--name)) * ${zoom})` }}>
+          <Marks scale={scale} zoom={zoom} />
+          {rows.length === 0 && <p className="sticky left-0 w-fit p-3 text-muted-foreground">Nothing failed.</p>}
+          <div role="list" className="relative" style={{ height: virtual.getTotalSize() }}>
+            {virtual.getVirtualItems().map(({ index, start }) => {
+              const row = rows[index];
+              return (
+                row && (
+                  <div
+                    key={row.key}
+                    role="listitem"
+                    className="absolute inset-x-0"
+                    style={{ transform: `translateY(${start}px)`, height: ROW_HEIGHT }}
+                  >
+                    <TimelineRowView
+                      row={row}
+                      scale={scale}
+                      now={now}
+                      selected={row.kind === undefined && row.name === selected}
+                      {...(filter === 'all' && row.parts.length > 0 && { open: isOpen(row.node) })}
+                      onToggle={() => setToggled(new Map(toggled).set(row.node, !isOpen(row.node)))}
+                      onSelect={onSelect}
+                    />
+                  </div>
+                )
+              );
+            })}
+          </div>
         </div>
       </div>
     </div>
   );
 }
 
-const NAME = 'w-36 shrink-0 truncate px-3 text-left md:w-48';
-
-interface RowProps {
-  row: TimelineRow;
-  selected: boolean;
-  onSelect: (id: string) => void;
+/** Keeps the zoom of a scroll area; a change keeps the middle of the view in the middle. */
+function useZoom() {
+  const box = useRef<HTMLDivElement>(null);
+  const [zoom, setZoom] = useState(1);
+  const middle = useRef(0.5);
+  const zoomTo = (wanted: number): void => {
+    const area = box.current;
+    const next = Math.min(MOST_ZOOM, Math.max(1, wanted));
+    if (area) middle.current = (area.scrollLeft + area.clientWidth / 2) / area.scrollWidth;
+    setZoom(next);
+  };
+  useLayoutEffect(() => {
+    const area = box.current;
+    if (area) area.scrollLeft = middle.current * area.scrollWidth - area.clientWidth / 2;
+  }, [zoom]);
+  return { box, zoom, zoomTo };
 }
 
-function Row({ row: { node, bars }, selected, onSelect }: RowProps) {
-  const { Icon, label } = lookOf(node.status);
+interface ToolsProps {
+  filter: TimelineFilter;
+  onFilter: (filter: TimelineFilter) => void;
+  zoom: number;
+  onZoom: (zoom: number) => void;
+}
+
+function Tools({ filter, onFilter, zoom, onZoom }: ToolsProps) {
+  const id = useId();
   return (
-    <button
-      type="button"
-      data-row={node.id}
-      aria-pressed={selected}
-      onClick={() => onSelect(node.id)}
-      className={`flex h-full w-full items-center border-b hover:bg-muted/60 ${selected ? 'bg-muted' : ''}`}
-    >
-      <span className={`${NAME} flex items-center gap-1.5`}>
-        <Icon className="size-3.5 shrink-0" aria-label={label} role="img" />
-        <span className="truncate">{node.id}</span>
+    <div className="flex shrink-0 flex-wrap items-center gap-2 border-b px-3 py-1">
+      <label htmlFor={id} className="text-xs text-muted-foreground">
+        Rows
+      </label>
+      <span>
+        <Select id={id} value={filter} onChange={({ target }) => onFilter(target.value as TimelineFilter)}>
+          <option value="all">All, by begin</option>
+          <option value="failed">Failed</option>
+          <option value="slowest">Slowest</option>
+        </Select>
       </span>
-      <span className="relative mr-3 h-4 grow">
-        {bars.map(({ attempt: { attempt, status }, left, width }, index) => (
-          <span
-            key={index}
-            data-bar={status}
-            title={`Attempt ${attempt}: ${lookOf(status).label}`}
-            style={{ left: `${left}%`, width: `${width}%` }}
-            className={`absolute inset-y-0 rounded-sm ${COLORS[status] ?? 'bg-muted-foreground'}`}
-          />
+      <span role="group" aria-label="Zoom" className="ml-auto flex items-center gap-1" data-zoom={zoom}>
+        <Button kind="quiet" aria-label="Zoom out" disabled={zoom === 1} onClick={() => onZoom(zoom / 2)}>
+          <Minus className="size-4" aria-hidden />
+        </Button>
+        <Button kind="quiet" aria-label="Zoom in" disabled={zoom === MOST_ZOOM} onClick={() => onZoom(zoom * 2)}>
+          <Plus className="size-4" aria-hidden />
+        </Button>
+        <Button kind="quiet" disabled={zoom === 1} onClick={() => onZoom(1)}>
+          Fit
+        </Button>
+      </span>
+    </div>
+  );
+}
+
+function Marks({ scale: { begin, end }, zoom }: { scale: TimelineScale; zoom: number }) {
+  const count = MARKS * zoom;
+  return (
+    <div className="sticky top-0 z-20 flex border-b bg-card text-xs text-muted-foreground">
+      <span className={`${NAME_COLUMN} px-3 py-1`}>Node</span>
+      <span className="relative mr-3 grow">
+        {Array.from({ length: count }, (_, index) => (
+          <span key={index} className="absolute top-1 border-l pl-1" style={{ left: `${(index / count) * 100}%` }}>
+            {formatDuration(((end - begin) * index) / count)}
+          </span>
         ))}
       </span>
-    </button>
+    </div>
   );
 }
