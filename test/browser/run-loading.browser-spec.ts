@@ -66,7 +66,7 @@ describe('the view of a run whose events are slow', () => {
       await expectKnown(`/nodes/${node}`, node);
       if (status === 'completed') await expectKnown('?view=timeline', 'Inputs');
       await page.setViewportSize(PHONE);
-      if (status !== 'canceled') await expectKnown('', 'Inputs');
+      if (status !== 'canceled') await expectKnown('?view=details', 'Inputs');
       await page.setViewportSize(DESKTOP);
       gate.resolve();
       await nodeReaches(page, node, status);

@@ -263,6 +263,7 @@ describe('the view of a run', () => {
     const canvas = page.locator('.react-flow__pane');
     const cards = nodes.map(({ id }) => nodeOf(page, id));
     await until(() => areWithin(cards, canvas), { what: 'every node to be within the canvas' });
+    await page.getByRole('tab', { name: 'Log' }).click();
     const log = page.getByRole('log', { name: 'Lines of the console' });
     const inSight = async (): Promise<boolean> => {
       const lines = await page.locator('[data-line]').all();

@@ -24,7 +24,7 @@ describe('the id of a trace in the console', () => {
       const page = await browser.open(`${stage.parley.url}/runs/${runId}`);
       await page
         .locator('header')
-        .getByText(`trace ${id.slice(0, 8)}…`)
+        .getByText(`trace …${id.slice(-8)}`)
         .waitFor();
       expect(await traceIdIn(page, 'header')).toBe(id);
     }
@@ -38,7 +38,7 @@ describe('the id of a trace in the console', () => {
     const traceId = runId.replaceAll('-', '');
     await page
       .locator('header')
-      .getByText(`trace ${traceId.slice(0, 8)}…`)
+      .getByText(`trace …${traceId.slice(-8)}`)
       .waitFor();
     expect(await traceIdIn(page, 'header')).toBe(traceId);
   });

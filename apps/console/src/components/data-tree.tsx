@@ -25,7 +25,7 @@ export function DataTree({ value, label = 'Data' }: { value: unknown; label?: st
         aria-label={label}
         role="region"
         tabIndex={0}
-        className="max-h-96 overflow-auto rounded-md border bg-muted/50 p-2 pr-10 font-mono text-xs"
+        className="max-h-96 overflow-auto max-md:max-h-none rounded-md border bg-muted/50 p-2 pr-10 font-mono text-xs"
       >
         <Root value={value} />
       </div>

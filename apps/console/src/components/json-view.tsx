@@ -14,7 +14,7 @@ export function JsonView({ value, label = 'JSON' }: { value: unknown; label?: st
         aria-label={label}
         tabIndex={0}
         role="region"
-        className="max-h-96 overflow-auto rounded-md border bg-muted/50 p-3 pr-10 font-mono text-xs break-words whitespace-pre-wrap"
+        className="max-h-96 overflow-auto max-md:max-h-none rounded-md border bg-muted/50 p-3 pr-10 font-mono text-xs break-words whitespace-pre-wrap"
       >
         {text}
       </pre>

@@ -13,7 +13,7 @@ export function LiveText({ text, label }: { text: string; label: string }) {
       role="group"
       aria-label={label}
       data-live-text
-      className="max-h-72 overflow-auto rounded-md border border-primary/40 bg-muted/50 p-2.5"
+      className="max-h-72 overflow-auto max-md:max-h-none rounded-md border border-primary/40 bg-muted/50 p-2.5"
     >
       <Markdown text={text} />
     </div>

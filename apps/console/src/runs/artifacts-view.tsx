@@ -44,7 +44,7 @@ export function ArtifactsView({ title, artifacts, file, tall = false }: Artifact
         tabIndex={0}
         role="group"
         aria-label={`${title}, rendered`}
-        className={`overflow-auto rounded-md border bg-muted/50 p-2.5 ${tall ? 'max-h-[28rem]' : 'max-h-72'}`}
+        className={`overflow-auto rounded-md border bg-muted/50 p-2.5 max-md:max-h-none ${tall ? 'max-h-[28rem]' : 'max-h-72'}`}
       >
         <Contents artifacts={artifacts} />
       </div>

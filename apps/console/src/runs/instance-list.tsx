@@ -85,7 +85,7 @@ function Entries({ runId, name, status, counts, onSelect }: EntriesProps) {
 
 function Rows({ rows, onSelect }: { rows: readonly InstanceSummary[]; onSelect: (name: string) => void }) {
   return (
-    <ul className="max-h-72 divide-y overflow-y-auto rounded-md border text-sm">
+    <ul className="max-h-72 divide-y overflow-y-auto max-md:max-h-none rounded-md border text-sm">
       {rows.map((row) => (
         <li key={row.instance}>
           <button

@@ -240,7 +240,7 @@ function Said({ children }: { children: string }) {
       tabIndex={0}
       role="group"
       aria-label="Text"
-      className="max-h-60 overflow-auto rounded-md border bg-muted/50 p-2.5 text-sm break-words whitespace-pre-wrap"
+      className="max-h-60 overflow-auto max-md:max-h-none rounded-md border bg-muted/50 p-2.5 text-sm break-words whitespace-pre-wrap"
     >
       {children}
     </div>

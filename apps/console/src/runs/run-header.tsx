@@ -7,8 +7,10 @@ import { shortId } from '../components/page-title.js';
 import { lookOf, StatusBadge } from '../components/status-badge.js';
 import { Elapsed } from '../components/time.js';
 import { TraceId } from '../components/trace-id.js';
+import { useWideWindow } from '../components/use-wide-window.js';
 import { historyHref } from '../workflows/revisions/revision-api.js';
 import { CancelRun } from './cancel-run.js';
+import { runCause } from './causes.js';
 import { RerunMenu } from './rerun-menu.js';
 import { getRun } from './run-api.js';
 import type { LogConnection } from './run-log.js';
@@ -33,38 +35,47 @@ export function RunHeader({ run, picture, connection, node }: RunHeaderProps) {
   const status = isUnread ? data?.status : picture.status;
   const canBeCanceled = isUnread ? status === 'running' : finishedAt === undefined;
   const hasEnded = isUnread ? status !== undefined && ENDED.has(status) : finishedAt !== undefined;
+  const isWide = useWideWindow();
+  const why = isWide ? undefined : isUnread ? data?.error?.message : runCause(picture);
   return (
-    <PageHeader
-      title={`Run of ${workflow}`}
-      tab={[status && lookOf(status).label, node, `${workflow} ${shortId(runId)}`]}
-      up={{ label: 'Runs', href: '~/runs' }}
-      aside={
-        <span className="flex items-center gap-2 text-sm text-muted-foreground">
-          {status !== undefined && <StatusBadge status={status} />}
-          {startedAt !== undefined && <Elapsed from={startedAt} to={finishedAt} />}
-          {picture.ending !== undefined && finishedAt === undefined && <span>Ending …</span>}
-          {data?.revision !== undefined && (
-            <Link href={historyHref(workflow, data.revision)} className="underline">
-              Revision {data.revision}
+    <>
+      <PageHeader
+        title={`Run of ${workflow}`}
+        tab={[status && lookOf(status).label, node, `${workflow} ${shortId(runId)}`]}
+        up={{ label: 'Runs', href: '~/runs' }}
+        aside={
+          <span className="flex items-center gap-2 text-sm whitespace-nowrap text-muted-foreground">
+            {status !== undefined && <StatusBadge status={status} />}
+            {startedAt !== undefined && <Elapsed from={startedAt} to={finishedAt} />}
+            {picture.ending !== undefined && finishedAt === undefined && <span>Ending …</span>}
+            {data?.revision !== undefined && (
+              <Link href={historyHref(workflow, data.revision)} className="underline">
+                Revision {data.revision}
+              </Link>
+            )}
+            {isWide && data?.trace_id !== undefined && <TraceId id={data.trace_id} />}
+            {connection === 'lost' && (
+              <span role="status" className="flex items-center gap-1 text-warning">
+                <RefreshCw className="size-3.5" aria-hidden /> Reconnecting …
+              </span>
+            )}
+          </span>
+        }
+        actions={
+          <>
+            <Link href={`~/workflows/edit/${encodeURIComponent(workflow)}`} className={buttonClass()}>
+              Open workflow
             </Link>
-          )}
-          {data?.trace_id !== undefined && <TraceId id={data.trace_id} />}
-          {connection === 'lost' && (
-            <span role="status" className="flex items-center gap-1 text-warning">
-              <RefreshCw className="size-3.5" aria-hidden /> Reconnecting …
-            </span>
-          )}
-        </span>
-      }
-      actions={
-        <>
-          <Link href={`~/workflows/edit/${encodeURIComponent(workflow)}`} className={buttonClass()}>
-            Open workflow
-          </Link>
-          {canBeCanceled && <CancelRun runId={runId} />}
-          {hasEnded && <RerunMenu run={run} graph={picture.graph} hasFailed={status === 'failed'} />}
-        </>
-      }
-    />
+            {canBeCanceled && <CancelRun runId={runId} />}
+            {hasEnded && <RerunMenu run={run} graph={picture.graph} hasFailed={status === 'failed'} />}
+          </>
+        }
+      />
+      {why !== undefined && (
+        <p data-why title={why} className="line-clamp-2 shrink-0 border-b bg-card px-4 pb-2 text-sm break-words">
+          {why}
+        </p>
+      )}
+    </>
   );
 }

@@ -1,27 +1,21 @@
-import { Tabs } from 'radix-ui';
 import { useMemo, useState } from 'react';
 import { useLocation, useSearchParams } from 'wouter';
 import { ErrorState } from '../components/error-state.js';
-import { Loading } from '../components/loading.js';
 import { SplitPane } from '../components/split-pane.js';
+import { useWideWindow } from '../components/use-wide-window.js';
 import { ConsolePanel } from '../console-panel/console-panel.js';
-import type { EdgeOutcome } from '../graph/edge-look.js';
-import type { EdgeReport } from '../graph/flow-elements.js';
-import { LazyCanvas } from '../graph/lazy-canvas.js';
 import { edgeIds } from '../graph/graph.js';
 import { EdgeDetails } from './edge-details.js';
 import { edgeStates } from './edge-states.js';
 import { formatInstanceName, parseInstanceName } from './instance-name.js';
+import { NarrowRun } from './narrow-run.js';
 import { NodeDetails } from './node-details.js';
 import type { RunWorkflow } from './run-api.js';
 import { RunHeader } from './run-header.js';
 import { RunOverview } from './run-overview.js';
-import { runCard } from './run-cards.js';
-import { RunLoopHead } from './run-loop-head.js';
+import { type PicturesProps, type RunEdges, RunGraphView, RunPictures, RunTimeline } from './run-pictures.js';
 import { isPlain, type RunPicture, UNREAD } from './run-picture.js';
 import { instanceOf, NEWEST, type Shown, shownNode, shownPlace, shownWith } from './run-scope.js';
-import type { TimelinePart } from './timeline-parts.js';
-import { TimelineView } from './timeline-view.js';
 import { useRunLog } from './use-run-log.js';
 
 interface RunViewProps {
@@ -37,10 +31,11 @@ interface RunViewProps {
 export function RunView({ runId, workflow, selected }: RunViewProps) {
   const { picture, lines, parts, connection, error } = useRunLog(runId, workflow);
   const [, navigate] = useLocation();
+  const isWide = useWideWindow();
   const [stepped, setStepped] = useState<Shown>(NEWEST);
   const shown = useMemo(() => shownWith(picture, selected, stepped), [picture, selected, stepped]);
   const selectInstance = (name: string | undefined): void => {
-    const search = withoutEdge(location.search);
+    const search = withoutEdge(location.search, isWide);
     // Keep the shown iterations when the selection changes.
     setStepped(shown);
     navigate(`/${encodeURIComponent(runId)}${name === undefined ? '' : `/nodes/${encodeURIComponent(name)}`}${search}`);
@@ -57,50 +52,63 @@ export function RunView({ runId, workflow, selected }: RunViewProps) {
     navigate(`/${encodeURIComponent(runId)}/nodes/${encodeURIComponent(name)}${location.search}`);
   };
   const node = selected === undefined ? undefined : selectedNode(picture, selected, shown);
-  const edges = useEdges(picture, shown, runId);
+  const edges = useEdges(picture, shown, runId, isWide);
   const run = { runId, workflow: workflow.name };
-  return (
-    <div className="flex h-full flex-col">
+  const details = node ? (
+    <NodeDetails run={run} node={node} picture={picture} onSelect={selectInstance} />
+  ) : edges.selected === undefined ? (
+    <RunOverview run={run} picture={picture} onSelect={selectInstance} />
+  ) : (
+    <EdgeDetails
+      picture={picture}
+      index={edges.selected}
+      state={edges.states[edges.selected]}
+      onSelect={selectInstance}
+    />
+  );
+  const pictures: PicturesProps = {
+    picture,
+    parts,
+    selected: node?.id,
+    edges,
+    shown,
+    onSelect: selectInstance,
+    onShow: showIteration,
+  };
+  const log = <ConsolePanel lines={lines} empty={describeEmptyLog(picture, error)} />;
+  const header = (
+    <>
       <RunHeader run={run} picture={picture} connection={connection} node={selected} />
       {error !== undefined && <ErrorState error={error} />}
+    </>
+  );
+  if (!isWide) {
+    return (
+      <NarrowRun
+        header={header}
+        isSelected={node !== undefined || edges.selected !== undefined}
+        content={(tab) => {
+          if (tab === 'details') return <aside aria-label="Details">{details}</aside>;
+          if (tab === 'log') return log;
+          return tab === 'timeline' ? <RunTimeline {...pictures} /> : <RunGraphView {...pictures} />;
+        }}
+      />
+    );
+  }
+  return (
+    <div className="flex h-full flex-col">
+      {header}
       <div className="min-h-120 grow">
-        <SplitPane
-          label="Height of the console"
-          direction="below"
-          name="console"
-          initial={innerWidth < 768 ? 190 : 220}
-        >
-          <div className="flex h-full flex-col md:flex-row">
+        <SplitPane label="Height of the console" direction="below" name="console" initial={220}>
+          <div className="flex h-full">
             <div className="relative min-h-0 min-w-0 grow">
-              <Pictures
-                picture={picture}
-                parts={parts}
-                selected={node?.id}
-                edges={edges}
-                shown={shown}
-                onSelect={selectInstance}
-                onShow={showIteration}
-              />
+              <RunPictures {...pictures} />
             </div>
-            <aside
-              aria-label="Details"
-              className="max-h-[55%] shrink-0 overflow-y-auto border-t bg-card p-4 md:max-h-none md:w-88 md:border-t-0 md:border-l"
-            >
-              {node ? (
-                <NodeDetails run={run} node={node} picture={picture} onSelect={selectInstance} />
-              ) : edges.selected === undefined ? (
-                <RunOverview run={run} picture={picture} onSelect={selectInstance} />
-              ) : (
-                <EdgeDetails
-                  picture={picture}
-                  index={edges.selected}
-                  state={edges.states[edges.selected]}
-                  onSelect={selectInstance}
-                />
-              )}
+            <aside aria-label="Details" className="w-88 shrink-0 overflow-y-auto border-l bg-card p-4">
+              {details}
             </aside>
           </div>
-          <ConsolePanel lines={lines} empty={describeEmptyLog(picture, error)} />
+          {log}
         </SplitPane>
       </div>
     </div>
@@ -119,17 +127,8 @@ function selectedNode(picture: RunPicture, name: string, shown: Shown) {
   return path.length > 0 || index !== undefined ? instanceOf(picture, name) : shownNode(picture, node, shown);
 }
 
-interface RunEdges {
-  /** State of each edge, by index; empty if the workflow has no choices. */
-  states: readonly EdgeOutcome[];
-  /** Index of the edge that the address names. */
-  selected: number | undefined;
-  /** Selects an edge by its id; missing if edges have no details. */
-  select?: (id: string) => void;
-}
-
 /** Returns the states of a run's edges, and the index of the selected edge. */
-function useEdges(picture: RunPicture, shown: Shown, runId: string): RunEdges {
+function useEdges(picture: RunPicture, shown: Shown, runId: string, isWide: boolean): RunEdges {
   const [search] = useSearchParams();
   const [, navigate] = useLocation();
   const states = useMemo(
@@ -142,82 +141,17 @@ function useEdges(picture: RunPicture, shown: Shown, runId: string): RunEdges {
     states,
     selected: picture.graph.edges[index] ? index : undefined,
     select: (id) => {
-      const next = new URLSearchParams(location.search);
+      const next = new URLSearchParams(withoutEdge(location.search, isWide));
       next.set('edge', String(edgeIds(picture.graph.edges).indexOf(id)));
       navigate(`/${encodeURIComponent(runId)}?${next.toString()}`);
     },
   };
 }
 
-function withoutEdge(search: string): string {
+/** Returns a query without its edge; in a narrow window also without its tab, so that the details are shown. */
+function withoutEdge(search: string, isWide: boolean): string {
   const rest = new URLSearchParams(search);
   rest.delete('edge');
+  if (!isWide) rest.delete('view');
   return rest.size === 0 ? '' : `?${rest.toString()}`;
-}
-
-interface PicturesProps {
-  picture: RunPicture;
-  parts: readonly TimelinePart[];
-  /** Id of the selected node. */
-  selected: string | undefined;
-  edges: RunEdges;
-  shown: Shown;
-  onSelect: (id: string | undefined) => void;
-  onShow: (key: string, iteration: number) => void;
-}
-
-/** Shows the graph or the timeline of a run, as the address says. */
-function Pictures({ picture, parts, selected, edges, shown, onSelect, onShow }: PicturesProps) {
-  const [search, setSearch] = useSearchParams();
-  const view = search.get('view') === 'timeline' ? 'timeline' : 'graph';
-  const selectedEdge = edges.selected === undefined ? undefined : edgeIds(picture.graph.edges)[edges.selected];
-  return (
-    <Tabs.Root
-      value={view}
-      onValueChange={(value) => setSearch(value === 'timeline' ? { view: value } : {}, { replace: true })}
-      className="flex h-full flex-col"
-    >
-      <Tabs.List aria-label="Pictures of the run" className="flex shrink-0 gap-1 border-b bg-card px-3 py-1">
-        <Tabs.Trigger value="graph" className={TAB}>
-          Graph
-        </Tabs.Trigger>
-        <Tabs.Trigger value="timeline" className={TAB}>
-          Timeline
-        </Tabs.Trigger>
-      </Tabs.List>
-      <Tabs.Content value="graph" className="min-h-0 grow outline-none">
-        <LazyCanvas
-          label="Run"
-          graph={picture.graph}
-          selected={selected}
-          onSelect={onSelect}
-          dataOf={(id) => runCard(picture, id, shown)}
-          edgeOf={(index) => edgeReport(picture, shown, index, edges.states[index])}
-          selectedEdge={selectedEdge}
-          {...(edges.select && { onSelectEdge: edges.select })}
-          loopHead={(loop) => <RunLoopHead loop={loop} picture={picture} shown={shown} onShow={onShow} />}
-        />
-      </Tabs.Content>
-      <Tabs.Content value="timeline" className="min-h-0 grow outline-none">
-        {picture.status === UNREAD ? (
-          <Loading />
-        ) : (
-          <TimelineView picture={picture} parts={parts} selected={selected} onSelect={onSelect} />
-        )}
-      </Tabs.Content>
-    </Tabs.Root>
-  );
-}
-
-const TAB =
-  'rounded px-2.5 py-1 text-sm text-muted-foreground hover:text-foreground data-[state=active]:bg-muted data-[state=active]:font-medium data-[state=active]:text-foreground';
-
-function edgeReport(picture: RunPicture, shown: Shown, index: number, state: EdgeOutcome): EdgeReport {
-  const { to = '', loop } = picture.graph.edges[index] ?? {};
-  const error = picture.edgeErrors.get(index);
-  return {
-    state,
-    problems: error === undefined ? [] : [error],
-    moves: !loop && shownNode(picture, to, shown)?.status === 'running',
-  };
 }

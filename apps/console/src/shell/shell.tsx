@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import { useTitleCount } from '../components/page-title.js';
 import { useWaitingCount, WaitingCountUpdates } from '../inbox/waiting-count.js';
 import { AccountButtons } from './account-buttons.js';
-import { Navigation } from './navigation.js';
+import { BottomNavigation, Navigation } from './navigation.js';
 import { ThemeSwitch } from './theme-switch.js';
 import { Tour } from './tour.js';
 
@@ -43,7 +43,7 @@ export function Shell({ children }: { children: ReactNode }) {
       </main>
       <Tour />
       <div className="shrink-0 border-t bg-card md:hidden">
-        <Navigation waiting={waiting} />
+        <BottomNavigation waiting={waiting} />
       </div>
     </div>
   );

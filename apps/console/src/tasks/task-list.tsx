@@ -8,6 +8,7 @@ import { usePages } from '../api/use-pages.js';
 import { Button } from '../components/button.js';
 import { ConnectionNote } from '../components/connection-note.js';
 import type { Column } from '../components/data-table.js';
+import { FrontCut } from '../components/front-cut.js';
 import { EmptyState } from '../components/empty-state.js';
 import { PageHeader } from '../components/page-header.js';
 import { PagedTable } from '../components/paged-table.js';
@@ -18,7 +19,7 @@ import { agentPath, type TaskSearch, TaskFilterForm } from './task-filter.js';
 import { isTopLevel, originOf } from './task-origin.js';
 
 const COLUMNS: readonly Column<A2aTask>[] = [
-  { title: 'Task', className: 'md:w-80 font-mono text-xs', cell: ({ id }) => id },
+  { title: 'Task', className: 'md:w-80 font-mono text-xs', cell: ({ id }) => <FrontCut text={id} /> },
   { title: 'State', className: 'w-36 md:w-52', cell: ({ status }) => <StatusBadge status={status.state} /> },
   { title: 'Kind', className: 'w-44', cell: (task) => originOf(task).label, wideOnly: true },
   {

@@ -131,7 +131,7 @@ function Text({ label, value }: { label: string; value: unknown }) {
         tabIndex={0}
         role="region"
         aria-label={label}
-        className="max-h-72 overflow-auto rounded-md border bg-muted/50 p-2 font-mono text-xs break-words whitespace-pre-wrap"
+        className="max-h-72 overflow-auto max-md:max-h-none rounded-md border bg-muted/50 p-2 font-mono text-xs break-words whitespace-pre-wrap"
       >
         {typeof value === 'string' ? value : JSON.stringify(value, undefined, 2)}
       </pre>

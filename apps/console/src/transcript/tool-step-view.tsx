@@ -75,7 +75,7 @@ function Text({ text }: { text: string }) {
       tabIndex={0}
       role="region"
       aria-label="Text"
-      className="max-h-72 overflow-auto rounded-md border bg-muted/50 p-2 font-mono text-xs break-words whitespace-pre-wrap"
+      className="max-h-72 overflow-auto max-md:max-h-none rounded-md border bg-muted/50 p-2 font-mono text-xs break-words whitespace-pre-wrap"
     >
       {text}
     </pre>
