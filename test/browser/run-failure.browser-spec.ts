@@ -61,4 +61,38 @@ describe('the failure of a run', () => {
     await page.waitForURL('**?edge=0');
     await page.locator('[data-details="edge 0"]').waitFor();
   });
+
+  inBrowser('leads to the iteration of a loop that failed, and runs again from that iteration', async () => {
+    const values = { n: '${iteration < 2 ? 1 : int("x")}' };
+    const edges = [{ from: 'count', to: 'count', loop: { max_iterations: 3 } }];
+    const nodes = [{ id: 'count', type: 'set', config: { values } }];
+    const runId = await failedRun({ name: unique('loop'), language: 2, nodes, edges });
+    const page = await open(runId);
+    await press(page, 'Open count@2');
+    await page.waitForURL('**/nodes/count%402');
+    await page.locator('[data-details="count@2"] [data-status="failed"]').first().waitFor();
+    await page.goBack();
+    await press(page, 'Run again from count@2');
+    await page.waitForURL((url) => !url.pathname.includes(runId));
+    const again = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    const events = (await (await stage.api.events(again)).all()).map(({ data }) => data);
+    const reused = events.filter(({ type }) => type === 'node.reused').map(({ instance }) => instance);
+    expect(reused).toEqual(['count@1']);
+  });
+
+  inBrowser('leads from the node of a workflow to the run inside it, which failed', async () => {
+    const child = await stage.api.save(linear(unique('inner'), script('prints', { fail: 'No paper left' })));
+    const node = { id: 'sub', type: 'workflow', config: { workflow: child.name } };
+    const page = await open(await failedRun({ name: unique('outer'), nodes: [node], edges: [] }));
+    await page.locator('[data-cause]').getByText('No paper left').waitFor();
+    await press(page, 'Open sub');
+    await page.waitForURL('**/nodes/sub');
+    await page.getByRole('link', { name: `Follow its run of ${child.name}` }).click();
+    await page.getByRole('heading', { name: `Run of ${child.name}` }).waitFor();
+    await press(page, 'Open prints');
+    await page.waitForURL('**/nodes/prints');
+    // Only the outer run can be rerun: the page of the inner run explains the refusal.
+    await page.getByRole('button', { name: 'Run again from prints' }).click();
+    await page.getByRole('alert').getByText('rerun that from the node').waitFor();
+  });
 });
