@@ -22,9 +22,19 @@ export const PICTURES = [
   { name: 'runs', path: () => '/runs', ready: 'table' },
   { name: 'run', path: ({ runId }) => `/runs/${runId}/nodes/research`, ready: '[data-line="done"]' },
   {
+    name: 'transcript',
+    path: ({ agentRunId }) => `/runs/${agentRunId}/nodes/answer`,
+    ready: '[data-step="tool"]',
+    before: async (page) => {
+      await page.locator('[data-step="model"]').first().getByRole('button', { name: 'Sent' }).click();
+      await page.getByRole('region', { name: 'System prompt' }).first().waitFor();
+      await page.getByRole('heading', { name: 'Transcript' }).evaluate((it) => it.scrollIntoView());
+    },
+  },
+  {
     name: 'timeline',
-    path: ({ runId }) => `/runs/${runId}?view=timeline`,
-    ready: '[data-row="research"]',
+    path: ({ agentRunId }) => `/runs/${agentRunId}?view=timeline`,
+    ready: '[data-part="tool"]',
   },
   {
     name: 'iterations',
