@@ -3501,6 +3501,12 @@ export interface components {
             /** @example writer */
             id: string;
         };
+        NoteBody: {
+            /** @description Position of the note in an editor. */
+            position: components["schemas"]["PositionBody"];
+            /** @example Ask Mia before you change these prompts. */
+            text: string;
+        };
         OAuth2Body: {
             /** @example https://api.example.com */
             audience?: string;
@@ -4541,6 +4547,7 @@ export interface components {
              */
             name: string;
             nodes: components["schemas"]["WorkflowNodeBody"][];
+            notes?: components["schemas"]["NoteBody"][];
             onExit?: components["schemas"]["ExitBody"][];
             /**
              * @default cancel
@@ -5017,6 +5024,7 @@ export interface components {
              */
             name: string;
             nodes: components["schemas"]["WorkflowNodeBody"][];
+            notes?: components["schemas"]["NoteBody"][];
             onExit?: components["schemas"]["ExitBody"][];
             /**
              * @default cancel
@@ -5206,6 +5214,7 @@ export interface components {
              */
             name: string;
             nodes: components["schemas"]["WorkflowNodeBody"][];
+            notes?: components["schemas"]["NoteBody"][];
             onExit?: components["schemas"]["ExitBody"][];
             /**
              * @default cancel

@@ -48,6 +48,14 @@ describe('a definition that a model changes', () => {
     expect(current.visible['nodes']).toEqual([{ id: 'a', type, config: shown }]);
   });
 
+  it('keeps the notes, which the model does not see', () => {
+    const notes = [{ text: 'Why so?', position: { x: 1, y: 2 } }];
+    const nodes = [{ id: 'a', type: 'agent', config: {} }];
+    const current = new CurrentDefinition({ name: 'w', nodes, notes });
+    expect(current.visible).toEqual({ name: 'w', nodes });
+    expect(current.applyAnswer({ name: 'w', nodes }).workflow).toMatchObject({ notes });
+  });
+
   it('keeps the credential of a changed node that calls the same agent, and of no other', () => {
     const config = { endpoint_url: URL, auth: 'partner-key' };
     expect(configAfter('external', config, { endpoint_url: URL, timeout: 5 })).toEqual({ ...config, timeout: 5 });

@@ -61,7 +61,7 @@ type LostInNode = Pick<WorkflowProblem, 'path' | 'detail'>;
 
 /**
  * Current definition of a workflow, which a model is asked to change.
- * - The model sees no names of credentials and no positions of nodes.
+ * - The model sees no names of credentials, no positions of nodes and no notes.
  * - A node that the model repeats, or marks as unchanged, stays exactly as the caller sent it.
  * - A changed node keeps the credentials of the agents that it still calls.
  */
@@ -78,27 +78,29 @@ export class CurrentDefinition {
   }
 
   /**
-   * Definition as the model sees it: without credentials, positions, and the members that the service manages (SHOWN).
+   * Definition as the model sees it: without credentials, positions, notes, and the members that the service manages
+   * (SHOWN).
    */
   get visible(): JsonObject {
-    const { nodes, ...rest } = this.sent;
+    const { nodes, notes: _notes, ...rest } = this.sent;
     const members = Object.entries(rest).filter(([name]) => !SHOWN.has(name));
     const visible = Array.isArray(nodes) ? nodes.map(visibleNode) : nodes && withoutInnerNames(nodes);
     return { ...Object.fromEntries(members), ...(visible !== undefined && { nodes: visible }) };
   }
 
   /**
-   * Merges an answer of the model with the unchanged nodes, and with the name and the `$schema` of the current
-   * definition.
+   * Merges an answer of the model with the unchanged nodes, and with the name, the notes and the `$schema` of the
+   * current definition.
    */
   applyAnswer(answer: JsonObject): ChangedDefinition {
-    const { name, $schema } = this.sent;
+    const { name, $schema, notes } = this.sent;
     const nodes = Array.isArray(answer['nodes']) ? this.changedNodes(answer['nodes']) : undefined;
     const workflow = {
       ...(typeof $schema === 'string' && { $schema }),
       ...answer,
       ...(typeof name === 'string' && WORKFLOW_NAME.test(name) && { name }),
       ...(nodes && { nodes: nodes.map(({ node }) => node) }),
+      ...(notes !== undefined && { notes }),
     };
     return { workflow, lost: nodes?.flatMap(({ node, lost }, index) => toWarnings(node, index, lost)) ?? [] };
   }

@@ -3,6 +3,7 @@ import {
   findSizeProblems,
   MOST_DEFINITION_BYTES,
   MOST_DESCRIPTION_BYTES,
+  MOST_NOTE_BYTES,
   MOST_PROMPT_BYTES,
 } from './definition-limits.js';
 import type { WorkflowDefinition } from './workflow.js';
@@ -31,6 +32,14 @@ describe('sizeProblems', () => {
     } as never;
     const large = definition({ args: { text: '${'.repeat(MOST_DEFINITION_BYTES / 2), more: unwritable } });
     expect(findSizeProblems(large)).toMatchObject([{ code: 'DEFINITION_TOO_LARGE' }]);
+  });
+
+  it('names each note that is too long', () => {
+    const position = { x: 0, y: 0 };
+    const notes = [0, 1].map((more) => ({ text: 'é'.repeat(MOST_NOTE_BYTES / 2 + more), position }));
+    expect(findSizeProblems(definition({}, { notes }))).toMatchObject([
+      { severity: 'error', code: 'TEXT_TOO_LONG', path: 'notes[1].text' },
+    ]);
   });
 
   it('names each text that is too long, by bytes and not by characters, also in a workflow in a node', () => {

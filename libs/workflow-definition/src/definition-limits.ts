@@ -14,6 +14,9 @@ export const MOST_PROMPT_BYTES = 64 * 1024;
  */
 export const MOST_DESCRIPTION_BYTES = 4 * 1024;
 
+/** Maximum number of bytes of one note, in UTF-8. */
+export const MOST_NOTE_BYTES = 4 * 1024;
+
 const PROMPTS = ['prompt', 'system_prompt'];
 
 /** Returns the problems of a definition that exceeds a size limit. If it returns any, skip the other checks. */
@@ -24,6 +27,9 @@ export function findSizeProblems(definition: WorkflowDefinition): WorkflowProble
   }
   return [
     ...checkTextLength('description', definition.description, MOST_DESCRIPTION_BYTES),
+    ...(definition.notes ?? []).flatMap(({ text }, index) =>
+      checkTextLength(`notes[${index}].text`, text, MOST_NOTE_BYTES),
+    ),
     ...definition.nodes.flatMap(({ id, config }, index) => findLongTexts(config, `nodes[${index}].config`, id)),
   ];
 }

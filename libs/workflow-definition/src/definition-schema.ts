@@ -1,4 +1,13 @@
-import { CONDITION, CONDITION_API, durationSchema, NODE, OUTCOMES, RANGES, WORKFLOW_NAME } from './node-schema.js';
+import {
+  CONDITION,
+  CONDITION_API,
+  durationSchema,
+  NODE,
+  OUTCOMES,
+  POSITION,
+  RANGES,
+  WORKFLOW_NAME,
+} from './node-schema.js';
 import {
   defaultedMember,
   integerMember,
@@ -78,6 +87,12 @@ export const EXIT = objectShape('ExitBody', 'an entry of onExit', {
       description: 'Outcome after which the node runs; a canceled run matches always only.',
     }),
   ),
+});
+
+/** Shape of a note. A run ignores notes. */
+export const NOTE = objectShape('NoteBody', 'a note', {
+  text: textMember({ description: 'Text of the note.' }, { example: 'Ask Mia before you change these prompts.' }),
+  position: objectMember(POSITION, { description: 'Position of the note in an editor.' }),
 });
 
 /** Media type, or range of media types such as `image/*`. */
@@ -161,6 +176,7 @@ const MEMBERS = {
       description: 'Nodes without edges that run once the outcome of the run is known, without changing it.',
     }),
   ),
+  notes: optionalMember(objectsMember(NOTE, 100, { description: 'Notes for people, shown in an editor.' })),
 };
 
 /**

@@ -55,7 +55,8 @@ export function durationSchema(description: string): JsonObject {
   return { pattern: DURATION.source, description: `${description} E.g. 500ms, 1.5s, 2m, 48h, 7d.` };
 }
 
-const POSITION = objectShape('PositionBody', undefined, {
+/** Shape of a position in an editor. */
+export const POSITION = objectShape('PositionBody', undefined, {
   x: numberMember({ description: 'Horizontal position, to the right.' }, { example: 120 }),
   y: numberMember({ description: 'Vertical position, downwards.' }, { example: 80 }),
 });

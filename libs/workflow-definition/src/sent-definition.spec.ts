@@ -24,6 +24,7 @@ const DEFINITION = {
     },
   ],
   onExit: [{ node: 'a', on: 'always', x: 1 }],
+  notes: [{ text: 't', position: { x: 1, y: 1, z: 1 }, x: 1 }],
   x: 1,
 };
 
@@ -39,7 +40,10 @@ function pathsOf(value: unknown, name: string, path = ''): string[] {
 describe('unknownMembers', () => {
   it('are warned of, at any depth that is not the author’s own', () => {
     const found = unknownMembers(DEFINITION);
-    const own = ['nodes[0].config.x', 'nodes[0].position.x', 'nodes[0].output.schema.x', 'nodes[0].onWait.default.x'];
+    const own = [
+      ...['nodes[0].config.x', 'nodes[0].position.x', 'nodes[0].output.schema.x', 'nodes[0].onWait.default.x'],
+      'notes[0].position.x',
+    ];
     const expected = pathsOf(DEFINITION, 'x').filter((path) => !own.includes(path) && !path.includes('parts'));
     expect(found.map(({ path }) => path).toSorted()).toEqual(expected.toSorted());
     expect(found.every(({ severity, code }) => severity === 'warning' && code === 'UNKNOWN_KEY')).toBe(true);
@@ -55,7 +59,11 @@ describe('unknownMembers', () => {
     const shown = ['revision', 'createdAt', 'updatedAt', 'problems'];
     const expected = JSON.parse(JSON.stringify(DEFINITION)) as Record<string, unknown>;
     for (const name of shown) delete expected[name];
-    const unknown = new Set([...unknownMembers(DEFINITION).map(({ path }) => path), 'nodes[0].position.z']);
+    const unknown = new Set([
+      ...unknownMembers(DEFINITION).map(({ path }) => path),
+      'nodes[0].position.z',
+      'notes[0].position.z',
+    ]);
     expect(stored).toEqual(without(expected, unknown));
   });
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, nameHint, unfitMember } from '#libs/protocol';
-import { DEFINITION, EDGE, EXIT } from './definition-schema.js';
+import { DEFINITION, EDGE, EXIT, NOTE } from './definition-schema.js';
 import { NODE } from './node-schema.js';
 import {
   type ObjectShape,
@@ -83,6 +83,7 @@ export function unknownMembers(sent: JsonObject): WorkflowProblem[] {
       isReserved(it.name) && it.path === it.name ? reservedMemberProblem(it) : unknownMemberProblem(it, hints),
     ),
     ...objectEntries(sent['onExit']).flatMap(([index, exit]) => find(EXIT, exit, `onExit[${index}].`)),
+    ...objectEntries(sent['notes']).flatMap(([index, note]) => find(NOTE, note, `notes[${index}].`)),
     ...objectEntries(sent['nodes']).flatMap(([index, node]) => {
       const id = typeof node['id'] === 'string' ? { node: node['id'] } : {};
       return find(NODE, node, `nodes[${index}].`).map((it) => ({ ...it, ...id }));

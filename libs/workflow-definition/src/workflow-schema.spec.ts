@@ -55,6 +55,7 @@ const FULL: JsonObject = {
   parallel: 20,
   inputModes: ['text/plain', 'image/*'],
   onExit: [{ node: 'c', on: 'failure' }],
+  notes: [{ text: 'Why so?', position: { x: -40, y: 2.5 } }],
 };
 
 function having(path: string, value: JsonValue): JsonObject {
@@ -96,6 +97,7 @@ describe('workflowSchema', () => {
     ['inputModes', null],
     ['inputModes', ['*/*']],
     ['onExit', null],
+    ['notes', null],
     ['onExit.0.on', null],
     ['nodes.0.branch', null],
     ['nodes.0.join', null],
@@ -129,6 +131,8 @@ describe('workflowSchema', () => {
     ['inputModes', ['*/png']],
     ['parallel', 1.5],
     ['onExit', [{}]],
+    ['notes', [{ text: 'x' }]],
+    ['notes.0.text', 5],
     ['onExit.0.on', 'canceled'],
     ['concurrency', {}],
     ['budget', {}],

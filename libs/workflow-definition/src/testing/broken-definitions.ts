@@ -93,6 +93,7 @@ const ODD_DEFINITIONS: Record<string, JsonValue> = {
   'more edges than allowed': { ...WHOLE, edges: many(10_001, () => ({ from: 'topic', to: 'draft' })) },
   'more edges than allowed, all broken': { ...WHOLE, edges: many(10_001, () => ({ on: 5 })) },
   'more exits than allowed': { ...WHOLE, onExit: many(101, () => ({ node: 5 })) },
+  'more notes than allowed': { ...WHOLE, notes: many(101, () => ({ text: 5 })) },
   'more faults than reported': { ...WHOLE, nodes: many(60, () => ({ retry: {} })), deadline: 5 },
   'more unknown members than reported': {
     ...WHOLE,
