@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FakeAgent, FakeCall } from '../support/fake-agent.js';
-import { type FakeBehaviour, holds } from '../support/fake-behaviour.js';
+import { type FakeBehaviour, holds, when } from '../support/fake-behaviour.js';
 import { useCluster } from '../support/cluster-stage.js';
 import { testRandom } from '../support/test-random.js';
 import { logProblems, storedLogs } from '../support/stored-log.js';
@@ -69,10 +69,17 @@ describe(`the replica of a run with runs in it is killed, ${KILLS} times by chan
   it('every run ends as if nothing had happened, and nothing that had finished is called again', async () => {
     const random = testRandom('child-runs');
     const runIds: string[] = [];
+    // No run ends before its owner is known.
+    let owned = -1;
+    fake.always((call) => {
+      const [, run] = /^c of run (\d+)$/.exec(call.text ?? '') ?? [];
+      return run === undefined ? slowly(call) : when(() => owned >= Number(run), slowly(call));
+    });
     for (let kill = 0; kill < KILLS; kill += 1) {
       const runId = await stage.api.start(`${name}_top`, { in: `run ${kill}` });
       runIds.push(runId);
       const owner = await stage.cluster.owned(runId);
+      owned = kill;
       await delay(random.between(0, 5 * NODE_MS));
       await stage.cluster.kill(owner);
       await stage.cluster.add();

@@ -59,8 +59,12 @@ describe(`the replica that executes a run of ten nodes is killed, ${KILLS} times
   beforeAll(async () => {
     const random = testRandom('kills');
     [whole, streaming] = await Promise.all([stage.fake(), stage.fake({ streaming: true })]);
-    let isFirstKilled = false;
-    whole.always((call) => (call.text === 'w1 of run 0' ? when(() => isFirstKilled, slowly(call)) : slowly(call)));
+    // A run does not end before its owner is known; the first one waits for the kill.
+    let letGo = -1;
+    whole.always((call) => {
+      const [, run] = /^w1 of run (\d+)$/.exec(call.text ?? '') ?? [];
+      return run === undefined ? slowly(call) : when(() => letGo >= Number(run), slowly(call));
+    });
     streaming.always(slowly);
     const { name } = await stage.api.save(tenNodes(whole.url, streaming.url));
     runIds = [];
@@ -71,9 +75,12 @@ describe(`the replica that executes a run of ten nodes is killed, ${KILLS} times
       const pause = kill === 0 ? 0 : random.between(0, 4 * NODE_MS);
       await killOwner(runId, async () => {
         if (kill === 0) await until(() => sendsOf('w1', 0).length > 0, { what: 'the first agent to be called' });
-        else await delay(pause);
+        else {
+          letGo = kill;
+          await delay(pause);
+        }
       });
-      isFirstKilled = true;
+      letGo = kill;
       // The next one starts beside the next run; two at least are there to be chosen from.
       const starting = stage.cluster.add();
       starts.push(starting);

@@ -10,8 +10,11 @@ import { type Api, external, step, unique, type Workflow, type WorkflowNode } fr
 
 const stage = useCluster({ replicas: 2 });
 
-/** Duration that slightly exceeds the time for which a run waits in its replica before it is parked. */
-const LONG = '32s';
+/**
+ * Duration that exceeds the half minute for which a run waits in its replica before it is parked, also where its turn
+ * ends seconds after its timer began.
+ */
+const LONG = '45s';
 const RUNS = 20;
 
 /** Time limit of waits: the runs themselves wait for half a minute. */
@@ -119,7 +122,8 @@ describe('Parked runs', () => {
     const nap: Node = { id: 'nap', type: 'wait', config: { for: LONG } };
     const runIds = await startAll(then(nap, agent), stage.at(0));
     await parked(runIds);
-    expect(await metric(stage.replica(1), 'parley_runs_waiting', 'reason="timer"')).toBe(RUNS);
+    const asleep = async (): Promise<number> => metric(stage.replica(1), 'parley_runs_waiting', 'reason="timer"');
+    await until(async () => (await asleep()) === RUNS, { what: 'the metric to count all runs' });
     await stage.cluster.kill(stage.replica(0));
     await stage.cluster.kill(stage.replica(0));
     expect(agent.sends).toEqual([]);

@@ -335,6 +335,7 @@ describe('what is written', () => {
     const wrong = `wrong-${randomBytes(20).toString('hex')}`;
     await withKey(wrong).call('GET', '/runs');
     await fetch(`${stage.parley.url}/a2a/tasks`, { headers: { authorization: `Bearer ${wrong}` } });
+    await until(() => stage.parley.logs().includes('/a2a/tasks'), { what: 'the last request in the log' });
     expect(stage.parley.logs()).toContain('/api/keys');
     for (const secret of [ann.key, made.key, body.ticket, wrong]) expect(stage.parley.logs()).not.toContain(secret);
   });

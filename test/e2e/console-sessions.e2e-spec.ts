@@ -123,7 +123,7 @@ describe('a session of the console', () => {
     const { token, headers } = await signIn(stage.parley.url, ann.headers);
     expect(await statusFor(stage.parley.url, headers)).toBe(200);
     expect(await databaseText(stage.database)).not.toContain(token);
-    expect(stage.parley.logs()).toContain('/api/session');
+    await until(() => stage.parley.logs().includes('/api/session'), { what: 'the request in the log' });
     expect(stage.parley.logs()).not.toContain(token);
   });
 });

@@ -34,7 +34,8 @@ describe('two services on one database', () => {
     const frames = await reader.all();
     expect(ids(frames)).toEqual(range(1, frames.length));
     expect(frames.at(-1)?.data).toMatchObject({ status: 'completed', state: { x: 'seen from afar' } });
-    expect(await metric(second.url, 'parley_signals_received_total{topic="task_progress"}')).toBeGreaterThan(0);
+    const signals = (): Promise<number> => metric(second.url, 'parley_signals_received_total{topic="task_progress"}');
+    await until(async () => (await signals()) > 0, { what: 'signals of the other replica' });
   });
 
   it('the card of an agent says what its model takes, whichever of them it was told to', async () => {

@@ -8,8 +8,11 @@ import { before, until } from '../../support/until.js';
 /** A stand-alone agent, seen from outside. */
 export class AgentProcess {
   private written = '';
+  private readonly closed: Promise<unknown>;
 
   private constructor(private readonly child: ChildProcess) {
+    // Its last words may come after its end.
+    this.closed = once(child, 'close');
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (this.written += chunk));
   }
 
@@ -41,9 +44,7 @@ export class AgentProcess {
 
   /** The exit code, once it has ended. */
   async ended(): Promise<number | null> {
-    if (this.child.exitCode === null && this.child.signalCode === null) {
-      await before(once(this.child, 'close'), { what: 'the agent to end' });
-    }
+    await before(this.closed, { what: 'the agent to end' });
     return this.child.exitCode;
   }
 

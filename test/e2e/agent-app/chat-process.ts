@@ -7,9 +7,12 @@ import { before, until } from '../../support/until.js';
 /** The terminal client, seen from outside: lines go in, lines come out. */
 export class ChatProcess {
   private written = '';
+  private readonly closed: Promise<unknown>;
   private answers = 0;
 
   private constructor(private readonly child: ChildProcessWithoutNullStreams) {
+    // Its last words may come after its end.
+    this.closed = once(child, 'close');
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (this.written += chunk));
   }
 
@@ -47,9 +50,7 @@ export class ChatProcess {
   }
 
   async ended(): Promise<number | null> {
-    if (this.child.exitCode === null && this.child.signalCode === null) {
-      await before(once(this.child, 'close'), { what: 'the chat to end' });
-    }
+    await before(this.closed, { what: 'the chat to end' });
     return this.child.exitCode;
   }
 

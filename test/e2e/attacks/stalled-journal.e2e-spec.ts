@@ -52,7 +52,7 @@ it('a journal that stands still makes the replica not ready, which says why, ref
     expect(await sent).toContain('MESSAGE_NOT_CONFIRMED');
     await blocker.query('ROLLBACK');
     await until(async () => (await readiness()).status === 200, { what: 'the replica to be ready' });
-    expect(await metric(parley, 'parley_journal_stall_seconds')).toBe(0);
+    await until(async () => (await metric(parley, 'parley_journal_stall_seconds')) === 0, { what: 'no stall' });
     expect((await sendTask(base, 'goes on')).status.state).toBe('TASK_STATE_COMPLETED');
   } finally {
     await blocker.end();

@@ -42,10 +42,14 @@ const adapter = new FastifyAdapter({ forceCloseConnections: 'idle' });
 const app = await NestFactory.create<NestFastifyApplication>(AppModule, adapter, { bufferLogs: true });
 app.useLogger(app.get(Logger));
 app.enableShutdownHooks(undefined, { useProcessExit: true });
-const executionEnds = Number(process.env['TEST_EXECUTION_MS'] ?? 0);
-app
-  .get(Shutdown)
-  .registerStep('executions', ({ signal }) => delay(executionEnds, undefined, { signal }).catch(() => undefined));
+if (process.env['TEST_EXECUTES'] === 'true') {
+  // An execution that ends when the test has it end, or when it is let go.
+  const ended = new Promise<void>((resolve) => process.once('SIGUSR2', () => resolve()));
+  app.get(Shutdown).registerStep('executions', async ({ signal }) => {
+    const letGo = new Promise((resolve) => signal.addEventListener('abort', resolve));
+    await Promise.race([ended, letGo]);
+  });
+}
 await app.listen(0, '127.0.0.1');
 app.get(ServiceAddress).setBoundUrl(await app.getUrl());
 app.get(Readiness).started = true;

@@ -34,22 +34,21 @@ describe('a service of nothing but the ground', () => {
   });
 
   it('on SIGTERM turns not ready, ends streams, lets executions finish, and exits with 0 and no PostgreSQL left', async () => {
-    const { url } = await boot({ TEST_EXECUTION_MS: '1000' });
+    const { url } = await boot({ TEST_EXECUTES: 'true' });
     const stream = await fetch(`${url}/stream`);
     const streamed = stream.text();
     const exited = once(child, 'exit');
-    const begun = performance.now();
     child.kill('SIGTERM');
     expect(await streamed).toMatch(/^id: 1\ndata: tick\n\n/);
     expect((await fetch(`${url}/health/ready`)).status).toBe(503);
     expect((await fetch(`${url}/health/live`)).status).toBe(200);
+    child.kill('SIGUSR2');
     expect(await exited).toEqual([0, null]);
-    expect(performance.now() - begun).toBeGreaterThan(990);
     expect(existsSync(join(dataDir, 'postgres', 'cluster', 'postmaster.pid'))).toBe(false);
   });
 
   it('lets executions go when the grace time is over', async () => {
-    await boot({ TEST_EXECUTION_MS: '60000', SHUTDOWN_GRACE: '300ms' });
+    await boot({ TEST_EXECUTES: 'true', SHUTDOWN_GRACE: '300ms' });
     const exited = once(child, 'exit');
     child.kill('SIGTERM');
     expect(await exited).toEqual([0, null]);
