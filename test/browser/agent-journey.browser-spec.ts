@@ -6,6 +6,7 @@ import { Talks } from '../support/conversation.js';
 import { type FakeAnswer, FakeLlm } from '../support/fake-llm.js';
 import { keepMcpServer, McpHttpServer } from '../support/mcp-http-server.js';
 import { useSharedStage } from '../support/shared-stage.js';
+import { until } from '../support/until.js';
 import { echo, linear, unique, type Workflow } from '../support/workflow.js';
 
 const ANSWER = ['# Tidy\n\n', '1. found it,\n', '2. **erased** it.\n'];
@@ -164,8 +165,10 @@ describe('agents with tools in the console', () => {
       const options = page.getByRole('listbox', { name: 'Agents' }).getByRole('option');
       await field.pressSequentially(poet);
       // The workflow itself is chosen already.
-      await options.first().waitFor();
-      expect(await options.locator('code').allTextContents()).toEqual([`workflows/${poet}/nodes/rhyme`]);
+      const offered = async (): Promise<string> => (await options.locator('code').allTextContents()).join();
+      await until(async () => (await offered()) === `workflows/${poet}/nodes/rhyme`, {
+        what: 'the agent to be offered',
+      });
       await page.keyboard.press('ArrowDown');
       expect(await options.first().getAttribute('aria-selected')).toBe('true');
       expect(await seriousFaults(page)).toEqual([]);

@@ -4,6 +4,7 @@ import { FakeAgent } from '../support/fake-agent.js';
 import { holds } from '../support/fake-behaviour.js';
 import { freePort, type Parley, startParley } from '../support/parley.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { until } from '../support/until.js';
 import { Api, external, linear, unique } from '../support/workflow.js';
 
 describe('a console whose service is killed', () => {
@@ -54,7 +55,9 @@ describe('a console whose service is killed', () => {
 
     await thread.locator('header [data-status="complete"]').waitFor();
     const { turns } = await new Talks(new Api(parley.url)).get(id);
-    expect(await thread.locator('[data-turn] .markdown').allInnerTexts()).toEqual(turns.map(({ text }) => text));
+    const texts = async (): Promise<string[]> => thread.locator('[data-turn] .markdown').allInnerTexts();
+    await until(async () => (await texts()).length === turns.length, { what: `${turns.length} turns` });
+    expect(await texts()).toEqual(turns.map(({ text }) => text));
     expect(turns.map(({ text }) => text)).toEqual(['Hello', 'the answer']);
 
     await log.locator('[data-sequence]').getByText('Completed').waitFor();

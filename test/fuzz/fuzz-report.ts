@@ -45,9 +45,13 @@ export class FuzzReport {
     return [...this.endpoints.values()].flatMap((it) => [...it.values()]).reduce((sum, count) => sum + count, 0);
   }
 
+  /** Number of bytes by which the heap has grown beyond its limit; 0 if it has not. */
+  get excess(): number {
+    return Math.max(0, this.end.heap - this.start.heap - HEAP_GROWTH);
+  }
+
   /** Returns all problems, one line each; an empty list if there are none. */
   problems(): string[] {
-    const grown = this.end.heap - this.start.heap;
     const { pauseLimit } = this.options;
     return [
       ...this.failures.map(
@@ -55,7 +59,7 @@ export class FuzzReport {
       ),
       ...this.logged.map((line) => `logged: ${line.slice(0, 1000)}`),
       ...(this.exitCode === 0 ? [] : [`the service ended with ${this.exitCode}`]),
-      ...(grown > HEAP_GROWTH ? [`the heap grew by ${megabytes(grown)}`] : []),
+      ...(this.excess > 0 ? [`the heap grew by ${megabytes(this.excess + HEAP_GROWTH)}`] : []),
       ...(pauseLimit > 0 && this.loop.max > pauseLimit
         ? [`the event loop stood still for ${this.loop.max.toFixed(0)} ms; ${pauseLimit} ms are allowed`]
         : []),

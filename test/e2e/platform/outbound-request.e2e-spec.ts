@@ -87,17 +87,17 @@ describe('request', () => {
   it('takes no more in than its reader reads', async () => {
     let sent = 0;
     const send = async (response: ServerResponse): Promise<void> => {
-      for (; sent < 64 && !response.destroyed; sent += 1)
+      for (; sent < 128 && !response.destroyed; sent += 1)
         if (!response.write(Buffer.alloc(MEGABYTE))) await once(response, 'drain').catch(() => undefined);
       response.end();
     };
     answer = (_request, response) => void send(response);
     const given = await http.request(call());
     for (let before = -1; before !== sent; await delay(100)) before = sent;
-    expect(sent).toBeLessThan(32);
+    expect(sent).toBeLessThan(64);
     let bytes = 0;
     for await (const piece of given.readPieces()) bytes += piece.byteLength;
-    expect(bytes).toBe(64 * MEGABYTE);
+    expect(bytes).toBe(128 * MEGABYTE);
   });
 
   it.each(['discard', 'pieces'] as const)('closes the connection of an answer given up by %s', async (how) => {

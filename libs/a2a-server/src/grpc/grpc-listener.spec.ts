@@ -53,7 +53,7 @@ async function listen(connections: ConnectionLimits): Promise<void> {
   const memory = { inFlightBytes: 64 * MEBIBYTE, callerInFlightBytes: 32 * MEBIBYTE, answerBytes: 1024 * MEBIBYTE };
   inFlight = new InFlight({ memory } as never, metrics);
   room = new ResponseBudget({ memory } as never, metrics);
-  pace = new ReaderPace(metrics, { bytesPerSecond: 16_000, windowMs: 300 });
+  pace = new ReaderPace(metrics, { bytesPerSecond: 16_000, windowMs: 1_000 });
   const authentication = { identifyCaller: async () => ANN };
   const limits = { enterRequest: () => () => undefined, enterStream: () => () => undefined };
   const openCalls = { watchStream: () => () => undefined };
@@ -308,7 +308,7 @@ describe('a gRPC connection without credentials', () => {
   });
 
   it('stays while a health watch is open, and once somebody has called on it', async () => {
-    await limitConnections({ anonymousMs: 300, mostOfAddress: 1_000 });
+    await limitConnections({ anonymousMs: 1_000, mostOfAddress: 1_000 });
     const [watching, known, idle] = [session(), session(), session()];
     const ended = isClosed(idle);
     const answered = ending(begin(known, `${A2A}/GetTask`, NAMED_T));
