@@ -83,9 +83,12 @@ describe('an owner that another replica took for dead', () => {
     await withOwner(async ({ owner, taskId, executor }) => {
       const { signal } = await executor.begun();
       await server.query(`UPDATE task SET replica_id = 'gone', claim_token = 'lost' WHERE task_id = $1`, [taskId]);
-      await owner.recovery.sweepOnce();
       const begun = () => executor.contexts.filter((context) => context.taskId === taskId);
-      await until(() => begun().length === 2, { what: 'the execution that goes on' });
+      const goesOn = async (): Promise<boolean> => {
+        await owner.recovery.sweepOnce();
+        return begun().length === 2;
+      };
+      await until(goesOn, { what: 'the execution that goes on' });
       expect(signal.reason).toBeInstanceOf(ExecutionInterrupted);
       expect(begun()[1]?.signal.aborted).toBe(false);
     }, executing);
@@ -114,9 +117,14 @@ describe('an owner that another replica took for dead', () => {
 describe('a Task that is taken over while its agent cannot be looked up', () => {
   it('goes on when it can be', async () => {
     await whileAgentsAreAway(async (taskId) => {
-      await survivor.recovery.sweepOnce();
-      expect(await state(taskId)).toBe('TASK_STATE_SUBMITTED');
+      // A survivor whose own heartbeat is late takes nothing over.
+      const adopted = async (): Promise<boolean> => {
+        await survivor.recovery.sweepOnce();
+        return (await idleClaims(server, survivor)).length > 0;
+      };
+      await until(adopted, { what: 'the Task to be adopted' });
       expect(await idleClaims(server, survivor)).toEqual([taskId]);
+      expect(await state(taskId)).toBe('TASK_STATE_SUBMITTED');
       outage = undefined;
       await takenUp(server, survivor);
       adopter.say('TASK_STATE_COMPLETED');
@@ -149,7 +157,13 @@ it('a Message to a Task that waits, whose claimant died before it wrote anything
   const answered = survivor.registry.resumeExecution(AGENT, taskId, MESSAGE, CALL);
   answered.catch(() => undefined);
   await looked;
-  await survivor.recovery.sweepOnce();
+  let isTaken = false;
+  void answered.then(() => (isTaken = true));
+  const found = async (): Promise<boolean> => {
+    await survivor.recovery.sweepOnce();
+    return isTaken;
+  };
+  await until(found, { what: 'the claim to be let go' });
   const execution = await before(answered, { what: 'the Message to be taken' });
   survivor.store.readHeader = header;
   adopter.say('TASK_STATE_COMPLETED');

@@ -114,7 +114,10 @@ describe('a database out of reach', () => {
       told(rpc(node, 'message/send', OLD_MESSAGE, { headers: { 'a2a-version': '0.3' } })),
     ];
     // From now on the node's agent is known, so that no query is made before the Message is taken in.
-    expect((await rest(node, 'POST', '/message:send', { body: MESSAGE })).status).toBe(200);
+    const taken = async (): Promise<boolean> => {
+      return (await rest(node, 'POST', '/message:send', { body: MESSAGE })).status === 200;
+    };
+    await until(taken, { what: 'the journal to write again' });
     link.cut();
     try {
       for (const { status, headers, text } of await Promise.all(send())) {
@@ -125,9 +128,7 @@ describe('a database out of reach', () => {
     } finally {
       link.mend();
     }
-    await until(async () => (await rest(node, 'POST', '/message:send', { body: MESSAGE })).status === 200, {
-      what: 'Messages to be taken in',
-    });
+    await until(taken, { what: 'Messages to be taken in' });
   });
 
   it('so is one that only reads for longer than a write waits for it', async () => {

@@ -12,6 +12,7 @@ import { Api, linear, says, script, unique } from '../support/workflow.js';
 const LONG = { within: 180_000 };
 const CHUNKS = range(1, 40).flatMap((n): JsonObject[] => [{ sleep: 50 }, { artifact: { parts: [{ text: `${n}` }] } }]);
 const LEGACY = { 'a2a-version': '0.3' };
+const KINDS = ['journal', 'replica', 'signals', 'jobs'];
 
 let database: TestDatabase;
 let link: DatabaseLink;
@@ -114,15 +115,21 @@ describe('when the network loses all connections to the database and tells neith
     await until(async () => (await fetch(`${cutOff.url}/health/ready`)).status === 200, LONG);
     const base = new Api(cutOff.url).base(workflow, 'quick');
     const earlier = await sendTask(base, 'before');
-    const lost = await sessions();
-    expect([...lost.values()]).toEqual(expect.arrayContaining(['journal', 'replica', 'signals', 'jobs']));
+    const lost = await until(
+      async () => {
+        const found = await sessions();
+        const kinds = new Set(found.values());
+        return KINDS.every((kind) => kinds.has(kind)) && found;
+      },
+      { what: 'sessions of all kinds', ...LONG },
+    );
     link.lose();
     const answered = before(Promise.all([sendTask(base, 'after'), getTask(base, earlier.id)]), LONG);
     const renewed = new Set<string>();
     await until(
       async () => {
         for (const [pid, kind] of await sessions()) if (!lost.has(pid)) renewed.add(kind);
-        return ['journal', 'replica', 'signals', 'jobs'].every((kind) => renewed.has(kind));
+        return KINDS.every((kind) => renewed.has(kind));
       },
       { what: 'sessions of all kinds to be replaced', ...LONG },
     );
