@@ -74,7 +74,7 @@ export default defineAgent({ name: 'echo', run: async (ctx) => ctx.text });`;
     const command = [...PARLEY, 'start'];
     const first = start(command, port, database);
     const api = new Api(await first.ready());
-    await api.save(linear('slow', script('a', { sleep: 1_500 }, { complete: 'done' })));
+    await api.save(linear('slow', script('a', { sleep: 5_000 }, { complete: 'done' })));
     const runId = await api.start('slow', {});
     await until(async () => (await api.run(runId)).nodes['a']?.status === 'running', { what: 'the run to be at work' });
     expect(await first.kill()).toBe(true);

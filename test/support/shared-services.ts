@@ -25,7 +25,7 @@ interface Loan extends Service {
   from: number;
 }
 
-const READY_WITHIN_MS = 60_000;
+const READY_WITHIN_MS = SAFETY_NET_MS;
 
 let idle: Service[] = [];
 const loans = new Map<string, Loan>();
