@@ -42,10 +42,14 @@ describeWithNats('replicas that signal each other over NATS', () => {
 
   const at = (index: number): Api => new Api(cluster.replicas[index]!.url);
 
+  /** Waits until a replica is ready: on a busy machine one of its checks may take too long once. */
   async function signalsAt({ url }: Parley): Promise<Ready['details']['signals']> {
-    const response = await fetch(`${url}/health/ready`);
-    const { status, details } = (await response.json()) as Ready;
-    expect({ status: response.status, ready: status }).toEqual({ status: 200, ready: 'ok' });
+    const ready = async (): Promise<Ready | false> => {
+      const response = await fetch(`${url}/health/ready`);
+      return response.status === 200 && ((await response.json()) as Ready);
+    };
+    const { status, details } = await until(ready, { what: `${url} to be ready` });
+    expect(status).toBe('ok');
     return details.signals;
   }
 

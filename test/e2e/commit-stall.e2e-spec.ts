@@ -108,6 +108,7 @@ it('a replica that was silent loses no Task after its first new heartbeat', asyn
   expect(await adopted()).toBe(0);
   await judge.recovery.sweepOnce();
   expect(await server.query('SELECT FROM task WHERE replica_id = $1', [replicaId])).toHaveLength(30);
+  for (const { recovery } of replicas) recovery.start();
   executor.letGo();
   await allEnded();
 });

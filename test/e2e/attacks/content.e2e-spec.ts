@@ -12,6 +12,7 @@ import {
   type WorkflowNode,
 } from '../../support/workflow.js';
 import { takeTurns } from '../../support/turns.js';
+import { untilReady } from '../../support/until-ready.js';
 
 takeTurns();
 
@@ -33,8 +34,7 @@ afterEach(() => expectWell(stage));
 
 async function expectWell({ parley }: Stage): Promise<void> {
   expect(parley.running()).toBe(true);
-  const ready = await fetch(`${parley.url}/health/ready`);
-  expect([ready.status, await ready.text()]).toEqual([200, expect.any(String)]);
+  await untilReady(parley);
   expect(parley.logs()).not.toMatch(/"level":"(error|fatal)"/);
 }
 

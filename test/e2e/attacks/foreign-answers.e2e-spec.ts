@@ -2,6 +2,7 @@ import { besides } from '../../support/beside.js';
 import { type Flood, FloodingAgent, gzipBomb } from '../../support/flooding-agent.js';
 import { useStage } from '../../support/stage.js';
 import { takeTurns } from '../../support/turns.js';
+import { untilReady } from '../../support/until-ready.js';
 import { external, linear, says, script, unique } from '../../support/workflow.js';
 
 takeTurns();
@@ -21,8 +22,7 @@ beforeAll(async () => {
 
 afterEach(async () => {
   expect(stage.parley.running()).toBe(true);
-  const ready = await fetch(`${stage.parley.url}/health/ready`);
-  expect([ready.status, await ready.text()]).toEqual([200, expect.any(String)]);
+  await untilReady(stage.parley);
   expect(stage.parley.logs()).not.toMatch(/"level":"(error|fatal)"/);
 });
 

@@ -9,6 +9,7 @@ import { GrpcWire } from '../../support/grpc-wire.js';
 import { metric } from '../../support/service-metrics.js';
 import { useStage } from '../../support/stage.js';
 import { takeTurns } from '../../support/turns.js';
+import { untilReady } from '../../support/until-ready.js';
 import { until } from '../../support/until.js';
 import { Api, echo, input, linear, output, script, unique } from '../../support/workflow.js';
 
@@ -106,7 +107,7 @@ describe('a caller that sends as much as it can', () => {
       expect(
         (await sendTask(base, 'small', { headers, configuration: { returnImmediately: true } })).status.state,
       ).toBe('TASK_STATE_SUBMITTED');
-      expect((await fetch(`${stage.parley.url}/health/ready`)).status).toBe(200);
+      await untilReady(stage.parley);
     },
     PATIENCE_MS,
   );
@@ -251,7 +252,7 @@ describe('a service without authentication', () => {
       const statuses = new Set(flooded.map(({ status }) => status));
       expect([...statuses].filter((status) => ![200, 429, 503].includes(status))).toEqual([]);
       expect(statuses.has(200)).toBe(true);
-      expect((await fetch(`${stage.parley.url}/health/ready`)).status).toBe(200);
+      await untilReady(stage.parley);
     },
     PATIENCE_MS,
   );
