@@ -22,9 +22,9 @@ import { fileStorageContract } from './file-storage.contract.js';
 
 const MEBIBYTE = 1024 ** 2;
 /** Mebibytes that the heap may keep of a large file that passes through; its young generation has 16 more. */
-const MOST_KEPT = 4;
+const MOST_KEPT = 8;
 /** Mebibytes of a file between two looks at the heap. */
-const BETWEEN_LOOKS = 8;
+const BETWEEN_LOOKS = 16;
 /** What the first upload may make grow for good: the young generation, code, connections. */
 const FIRST = 8;
 const [ann, eve] = [testCaller('ann'), testCaller('eve')];
@@ -186,7 +186,7 @@ function killedUploads(service: () => KilledService): void {
   });
 }
 
-const LIMITS = { ...apiKeyEnv(ann, eve), FILE_LIMIT: '256mb', FILES_QUOTA: '1gb' };
+const LIMITS = { ...apiKeyEnv(ann, eve), FILE_LIMIT: '512mb', FILES_QUOTA: '1gb' };
 
 describe('large files in a folder', () => {
   let database: TestDatabase;
@@ -208,7 +208,7 @@ describe('large files in a folder', () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  largeFiles(200, 40, () => parley);
+  largeFiles(400, 80, () => parley);
 
   it('gives nothing of them to a stranger', async () => {
     const { id } = await upload(parley, 1);
@@ -306,7 +306,7 @@ describeWithS3('an S3 server', () => {
       for (const folder of folders) rmSync(folder, { recursive: true, force: true });
     });
 
-    largeFiles(96, 64, () => one);
+    largeFiles(192, 128, () => one);
 
     it('gives by one replica what the other one took, and leaves nothing in their folders', async () => {
       const { id, sha256 } = await upload(one, 2);
