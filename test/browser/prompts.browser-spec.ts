@@ -38,4 +38,31 @@ describe('a step of a transcript', () => {
     expect(await step.getByRole('region', { name: 'assistant' }).last().innerText()).toBe('It is 42.');
     expect(await seriousFaultsInEitherTheme(page)).toEqual([]);
   });
+
+  inBrowser('is edited, and continues the run as a rerun from its node', async () => {
+    const { llm, name } = await keepModel(stage.api, stage.defer);
+    llm.answer = ({ messages }): string =>
+      `You said: ${JSON.stringify((messages as JsonObject[]).at(-1)?.['content'])}`;
+    const agent = echo('a', { model: name, prompt: 'Six by seven?' });
+    const { runId } = await stage.api.finish(linear(unique('edits'), agent, output('out')));
+    const page = await browser.open(`${stage.parley.url}/runs/${runId}/nodes/a`);
+    const step = page.locator('[data-step="model"]').first();
+    await step.getByRole('button', { name: 'Sent' }).click();
+    await step.getByRole('button', { name: 'Edit and run again' }).click();
+    const field = step.getByLabel('Edited prompt');
+    expect(await field.inputValue()).toBe('Six by seven?');
+    await field.fill('Six by {{eight}}?');
+    expect(await seriousFaultsInEitherTheme(page)).toEqual([]);
+    await step.getByRole('button', { name: 'Run again from a' }).click();
+    await page.waitForURL((url) => !url.pathname.includes(runId));
+    await page
+      .getByRole('group', { name: 'Output, rendered' })
+      .getByText(/You said: .*Six by \{\{eight\}\}\?/)
+      .waitFor();
+    await page.getByRole('button', { name: 'Close details' }).click();
+    const related = page.getByRole('region', { name: 'Related runs' });
+    await related.getByText('The prompt of a was edited.').waitFor();
+    await related.getByRole('link', { name: 'an earlier run' }).click();
+    await page.waitForURL(`**/runs/${runId}`);
+  });
 });

@@ -2,7 +2,7 @@ import type { JsonObject } from '#libs/protocol';
 import type { FakeAgent } from '../support/fake-agent.js';
 import { answers, ends, holds } from '../support/fake-behaviour.js';
 import { useSharedStage } from '../support/shared-stage.js';
-import { external, input, linear, output, type Run, unique, type Workflow } from '../support/workflow.js';
+import { echo, external, input, linear, output, type Run, unique, type Workflow } from '../support/workflow.js';
 
 const stage = useSharedStage();
 
@@ -206,6 +206,26 @@ describe('a rerun', () => {
     };
     expect(await refusal('b')).toBe(`from[0]: revision "${revision}" of the workflow has no node "b"`);
     expect(await refusal('c')).toBe('from[0]: the run has no instance "c"');
+  });
+
+  it('sends an edited prompt to an agent, records it, and names what cannot be edited', async () => {
+    const nodes = [input('in'), echo('a', { prompt: 'a {{in}}' }), echo('b', { prompt: 'b {{a}}' })];
+    const origin = await ran(linear(unique('edit'), ...nodes, output('out')), { in: 'x' });
+    expect(texts(origin)).toEqual(['b a x']);
+    const edit = { node: 'b', prompt: 'as {{it}} is' };
+    const again = await rerun(origin.runId, { edit });
+    expect(again).toMatchObject({ origin: origin.runId, edit });
+    expect(texts(again)).toEqual(['as {{it}} is']);
+    expect(again.nodes['a']).toMatchObject({ attempts: 0, origin: origin.runId });
+    const { body } = await stage.api.call<JsonObject>('GET', `/runs/${again.runId}/nodes/b`);
+    expect(body['input']).toMatchObject([{ text: 'as {{it}} is' }]);
+    const refusal = async (body: JsonObject): Promise<unknown[]> => {
+      const reply = await stage.api.call<{ errors: { path: string }[] }>('POST', `/runs/${origin.runId}/rerun`, body);
+      return [reply.status, reply.body.errors[0]?.path];
+    };
+    expect(await refusal({ edit: { node: 'out', prompt: 'x' } })).toEqual([422, 'edit.node']);
+    expect(await refusal({ edit: { node: 'c', prompt: 'x' } })).toEqual([422, 'edit.node']);
+    expect(await refusal({ edit: { node: 'b', prompt: '' } })).toEqual([422, 'edit.prompt']);
   });
 
   it('takes null for what is left out', async () => {

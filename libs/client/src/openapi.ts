@@ -3963,6 +3963,8 @@ export interface components {
             url: string;
         };
         RerunBody: {
+            /** @description Edited prompt of an agent node, which then runs again. */
+            edit?: components["schemas"]["RerunEdit"];
             /**
              * @description True if all failed nodes run again, with all that follow them.
              * @example false
@@ -3990,6 +3992,18 @@ export interface components {
              * @example 12
              */
             revision?: string;
+        };
+        RerunEdit: {
+            /**
+             * @description Agent node, or its instance, whose prompt is edited. It runs again.
+             * @example draft
+             */
+            node: string;
+            /**
+             * @description Text that is sent as it is: references in it are not filled in. At most 65536 bytes.
+             * @example Write two sentences about tea.
+             */
+            prompt: string;
         };
         RetryBody: {
             /** @example 3 */
@@ -4091,6 +4105,8 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             createdAt: string;
+            /** @description Edited prompt, if this run is a rerun with one. */
+            edit?: components["schemas"]["RerunEdit"];
             error?: components["schemas"]["RunFailure"];
             /**
              * @example {

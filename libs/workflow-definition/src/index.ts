@@ -7,7 +7,7 @@ export {
   turnIfLarge,
 } from './definition-check.js';
 export { CHANGES, type DefinitionDiff, diffDefinitions, type EdgeChange, type NodeChange } from './definition-diff.js';
-export { MOST_DEFINITION_BYTES, MOST_DESCRIPTION_BYTES } from './definition-limits.js';
+export { MOST_DEFINITION_BYTES, MOST_DESCRIPTION_BYTES, MOST_PROMPT_BYTES } from './definition-limits.js';
 export {
   createVocabulary,
   type ExpressionPlace,

@@ -14,6 +14,7 @@ import { AnswerForm } from './answer-form.js';
 import { ArtifactsView } from './artifacts-view.js';
 import { getInstanceName, nodeCause } from './causes.js';
 import { ChildRun } from './child-run.js';
+import { EditPrompt } from './edit-prompt.js';
 import { InstanceList } from './instance-list.js';
 import { parseInstanceName } from './instance-name.js';
 import { IterationStepper } from './iteration-stepper.js';
@@ -46,6 +47,10 @@ export function NodeDetails({ run, node, picture, onSelect }: NodeDetailsProps) 
     enabled: node.status !== UNREAD,
   });
   const cause = nodeCause(node, picture);
+  const canEdit = picture.finishedAt !== undefined && node.type === 'agent';
+  const promptAction = canEdit
+    ? (prompt: string) => <EditPrompt runId={run.runId} name={name} prompt={prompt} />
+    : undefined;
   return (
     <div className="space-y-4" data-details={name}>
       <Head node={node} onClose={() => onSelect(undefined)} />
@@ -64,7 +69,7 @@ export function NodeDetails({ run, node, picture, onSelect }: NodeDetailsProps) 
       <Progress node={node} />
       {resource.data && <ArtifactsView title="Output" artifacts={resource.data.artifacts} file={name} />}
       <ViewBoundary key={`${name} ${node.taskId}`}>
-        <NodeTranscript node={node} />
+        <NodeTranscript node={node} promptAction={promptAction} />
       </ViewBoundary>
       <Input detail={resource.data} />
       <Attempts node={node} />

@@ -105,7 +105,7 @@ export function Cause({ status, children }: { status: string; children: string }
 }
 
 /** Shows links to the run of which this run is a rerun, and to the reruns of this run. */
-function Related({ run: { runId, origin }, ended }: { run: Run; ended: boolean }) {
+function Related({ run: { runId, origin, edit }, ended }: { run: Run; ended: boolean }) {
   const forks = useQuery({
     queryKey: ['forks', runId],
     queryFn: ({ signal }) => listForks(runId, signal),
@@ -123,6 +123,18 @@ function Related({ run: { runId, origin }, ended }: { run: Run; ended: boolean }
             an earlier run
           </Link>
           {ended && <RerunDifference origin={origin} runId={runId} />}
+        </p>
+      )}
+      {edit !== undefined && (
+        <p>
+          The prompt of{' '}
+          <Link
+            href={`~/runs/${encodeURIComponent(runId)}/nodes/${encodeURIComponent(edit.node)}`}
+            className="underline"
+          >
+            {edit.node}
+          </Link>{' '}
+          was edited.
         </p>
       )}
       {ended && (

@@ -16,12 +16,15 @@ interface PromptPlace {
   step: ModelStep;
 }
 
+/** Renders an action below the prompt of an agent, for its text. */
+export type PromptAction = (prompt: string) => ReactNode;
+
 /** Shows what a model was sent and answered in one step. The texts are read when a fold opens. */
-export function PromptFolds(place: PromptPlace) {
+export function PromptFolds({ promptAction, ...place }: PromptPlace & { promptAction?: PromptAction | undefined }) {
   return (
     <>
       <Fold title="Sent" summary="">
-        <PromptTexts place={place}>{(prompt) => <SentTexts prompt={prompt} />}</PromptTexts>
+        <PromptTexts place={place}>{(prompt) => <SentTexts prompt={prompt} promptAction={promptAction} />}</PromptTexts>
       </Fold>
       {place.step.state !== 'running' && (
         <Fold title="Received" summary="">
@@ -54,9 +57,16 @@ async function readPrompt({ taskId, step: { step, model } }: PromptPlace, signal
   return found ? getJson<Prompt>(`${path}/${found.call}`, signal) : null;
 }
 
-function SentTexts({ prompt: { sent, provider, providerModel, cut } }: { prompt: Prompt }) {
+interface SentTextsProps {
+  prompt: Prompt;
+  promptAction: PromptAction | undefined;
+}
+
+function SentTexts({ prompt: { step, sent, provider, providerModel, cut }, promptAction }: SentTextsProps) {
   const { system, messages, tools, output, temperature, maxTokens } = sent;
   const parameters = { temperature, maxTokens };
+  // Later steps repeat the prompt of the first one. A text that was cut is not the whole prompt.
+  const asked = step === 1 && cut !== true ? findPrompt(messages) : undefined;
   return (
     <>
       <Head copied={sent} label="Copy what was sent" isCut={cut === true}>
@@ -66,11 +76,19 @@ function SentTexts({ prompt: { sent, provider, providerModel, cut } }: { prompt:
       {messages.map((message, index) => (
         <Message key={index} message={message} />
       ))}
+      {asked !== undefined && promptAction?.(asked)}
       {tools !== undefined && <DataTree value={tools} label="Tools" />}
       {output !== undefined && <DataTree value={output} label="Schema of the answer" />}
       {JSON.stringify(parameters) !== '{}' && <DataTree value={parameters} label="Parameters" />}
     </>
   );
+}
+
+/** Returns the text of the last message of the user: what the agent was asked, after its earlier turns. */
+function findPrompt(messages: readonly unknown[]): string | undefined {
+  const last = messages.at(-1) as { role?: unknown; parts?: readonly { text?: string }[] } | undefined;
+  if (last?.role !== 'user' || !Array.isArray(last.parts)) return undefined;
+  return last.parts.flatMap(({ text }) => text ?? []).join('\n\n');
 }
 
 function ReceivedTexts({ prompt: { received, usage, ms, reason, note, error } }: { prompt: Prompt }) {

@@ -50,6 +50,15 @@ const contentParts = (...given: Parameters<typeof nodeContent>): Part[] => allPa
 const textOf = (given: Given) => partsOf(given)[0]?.text;
 
 describe('nodeContent', () => {
+  test('is an edited text with the files, and without other texts and data', () => {
+    const file: Part = { url: 'https://files.example/a.png', mediaType: 'image/png' };
+    const state = new RunState(PARENTS);
+    state.getNode('b').artifacts = [{ artifactId: 'b', parts: [textPart('text'), dataPart({ k: 1 }), file] }];
+    const graph = WorkflowGraph.buildValid(PARENTS);
+    const source = { inputs: {}, nodes: state.nodes, edited: 'say {{b}}' };
+    expect(contentParts(graph.node('child'), graph, source)).toEqual([textPart('say {{b}}'), file]);
+  });
+
   test('is the rendered prompt (C10, D5)', () => {
     const given = {
       config: { prompt: '{{b}} and {{b.data}}, {{nobody}}' },

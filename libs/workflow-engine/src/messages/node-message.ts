@@ -143,6 +143,8 @@ export interface MessageSource {
    * the reference stays as written.
    */
   leavesOut?(id: string): boolean;
+  /** Text that replaces all texts and data of the Message, because a rerun edits it; absent for any other Message. */
+  edited?: string;
   /** CEL expressions and variables for `${…}` in texts; absent unless the workflow has `language: 2`. */
   language?: FillingSource['language'];
 }
@@ -152,6 +154,7 @@ export interface MessageSource {
  * predecessors. `RunContent` limits the size of that content.
  * - A `workflow` node with inputs is sent only its inputs.
  * - A node that works on a text, but would be sent no text, data or file, is sent `Execute node <id>`.
+ * - A Message that a rerun edits has the edited text, and the files.
  * @param budget limit of all texts together
  * @throws ContentTooLarge beyond the budget, before anything is built
  * @throws FailedExpression
@@ -170,6 +173,8 @@ export function nodeContent(
   const own =
     node.type === 'tool' ? [dataPart({ args: filling.fillValue('config.args', args) })] : ownData(node, data, filling);
   const content = withCallerTexts(node, graph, run, contentFor(node.type, { text, rest }, own));
+  if (run.edited !== undefined)
+    return { own: [textPart(run.edited)], passed: messageParts(content).filter(isFilePart), leftOut: [] };
   return { ...withOrder(node, content), leftOut: [...leftOut, ...content.leftOut] };
 }
 

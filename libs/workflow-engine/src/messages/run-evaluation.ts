@@ -251,6 +251,7 @@ export class RunEvaluation {
       ...(text !== undefined && { text, said }),
       ...(takesContent && content.length > 0 && { content }),
       ...(repeated.length > 0 && { repeated }),
+      ...(state.edit?.node === node.instance && { edited: state.edit.prompt }),
       ...(definition.language === 2 && {
         leavesOut: (id: string) => state.graph.has(id) && state.isLeftOut(at.findInstance(id) ?? node),
         language: { expressions, variables: createRunVariables(at, moment), budgets },

@@ -56,6 +56,15 @@ describe('a rerun', () => {
     expect(run.state.results).toEqual(origin.state.results);
   });
 
+  it('sends an edited prompt as it is, to the instance that it names alone', async () => {
+    const origin = await ran(CHAIN);
+    const { run, called } = await rerun(origin, { from: ['b'], edit: { node: 'b', prompt: 'say {{a}}' } });
+    expect(called).toEqual(['b', 'c']);
+    expect(run.state.edit).toEqual({ node: 'b', prompt: 'say {{a}}' });
+    expect(run.state.getNode('b').artifacts[0]?.parts).toMatchObject([{ text: 'b of say {{a}}' }]);
+    expect(run.state.getNode('c').artifacts[0]?.parts).toMatchObject([{ text: 'c of b of say {{a}}' }]);
+  });
+
   it('of everything takes over nothing', async () => {
     expect((await rerun(await ran(CHAIN), { all: true })).called).toEqual(['a', 'b', 'c']);
   });

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type RunEventNote } from '#libs/protocol';
+import { isJsonObject, type JsonObject, type JsonValue, type RunEventNote } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 
 /** Types of the events that the streams of a run report. */
@@ -99,10 +99,19 @@ export interface RerunRequest {
   failed?: boolean;
   /** True to run all nodes again and reuse no result. */
   all?: boolean;
+  edit?: PromptEdit;
+}
+
+/** Text that a rerun sends to an agent's model in place of the prompt that it would build. */
+export interface PromptEdit {
+  /** Name of the instance whose text is replaced. */
+  node: string;
+  prompt: string;
 }
 
 export function rerunMetadata(request: RerunRequest): JsonObject {
-  return { [RERUN_KEY]: { ...request } };
+  const { edit, ...rest } = request;
+  return { [RERUN_KEY]: { ...rest, ...(edit && { edit: { ...edit } }) } };
 }
 
 /**
@@ -113,12 +122,20 @@ export function readRerunRequest(metadata: JsonObject | undefined): RerunRequest
   const rerun = metadata?.[RERUN_KEY];
   if (!isJsonObject(rerun) || typeof rerun['origin'] !== 'string') return undefined;
   const { origin, from, failed, all } = rerun;
+  const edit = readPromptEdit(rerun['edit']);
   return {
     origin,
     ...(Array.isArray(from) && { from: from.filter((it) => typeof it === 'string') }),
     ...(failed === true && { failed }),
     ...(all === true && { all }),
+    ...(edit && { edit }),
   };
+}
+
+function readPromptEdit(sent: JsonValue | undefined): PromptEdit | undefined {
+  if (!isJsonObject(sent)) return undefined;
+  const { node, prompt } = sent;
+  return typeof node === 'string' && typeof prompt === 'string' ? { node, prompt } : undefined;
 }
 
 /** Reads the request for a rerun from the Task of a run, the first event of its log. */

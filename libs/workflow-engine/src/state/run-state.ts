@@ -36,7 +36,7 @@ import {
   type RunError,
   type RunStatus,
 } from './node-instance.js';
-import { readRerunRequest, readRunMetadata } from './run-metadata.js';
+import { type PromptEdit, readRerunRequest, readRunMetadata } from './run-metadata.js';
 import { type RunFacts, RunProgress } from './run-progress.js';
 import { foldStep, nodeCompleted, nodeReused } from './run-steps.js';
 
@@ -85,6 +85,8 @@ export class RunState implements RunFacts {
   received?: Message;
   /** Id of the run from which this rerun reuses results; absent if the run is no rerun. */
   origin?: string;
+  /** Edited prompt of this rerun; absent if none was edited. */
+  edit?: PromptEdit;
   /** Id of the Message that began the run; absent before the first event. */
   begunBy?: string;
   undelivered = false;
@@ -233,6 +235,7 @@ export class RunState implements RunFacts {
     const { inputs, request } = readRunMetadata(task.metadata);
     const rerun = readRerunRequest(task.metadata);
     if (rerun) this.origin = rerun.origin;
+    if (rerun?.edit) this.edit = rerun.edit;
     const first = task.history?.[0];
     this.progress.acceptRun(task.status.timestamp ?? '');
     if (first) this.begunBy = first.messageId;

@@ -23,7 +23,7 @@ import {
   type RunStatus,
   type SkipReason,
 } from '../state/node-instance.js';
-import { readRunMetadata } from '../state/run-metadata.js';
+import { type PromptEdit, readRunMetadata } from '../state/run-metadata.js';
 import { instanceOf } from '../state/run-progress.js';
 import { askingEntries, questionsText, questionText } from '../state/run-questions.js';
 import { RunState } from '../state/run-state.js';
@@ -224,6 +224,8 @@ export interface RunView {
   error?: RunError;
   /** Id of the run from which this rerun reuses results. */
   origin?: string;
+  /** Edited prompt of this rerun. */
+  edit?: PromptEdit;
   /** Outcome of the cancel for each child, once the run was canceled. */
   children?: CanceledChild[];
   nodes: Record<string, NodeView>;
@@ -272,6 +274,7 @@ export function runView(source: RunSource): RunView {
     ...(run.results.length > 0 && { result: run.results }),
     ...(run.error && { error: run.error }),
     ...(run.origin !== undefined && { origin: run.origin }),
+    ...(run.edit && { edit: run.edit }),
     ...(run.children && { children: run.children.map((child) => withLater(child, run, later)) }),
     nodes: Object.fromEntries(nodes),
     state: run.stateMap(),

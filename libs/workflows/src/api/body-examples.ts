@@ -51,4 +51,7 @@ export const EXPRESSION_EXAMPLES = {
   },
 };
 
-export const RERUN_EXAMPLES = { 'from a node on': { value: { from: ['writer'] } } };
+export const RERUN_EXAMPLES = {
+  'from a node on': { value: { from: ['writer'] } },
+  'with an edited prompt': { value: { edit: { node: 'writer', prompt: 'Write two sentences about tea.' } } },
+};

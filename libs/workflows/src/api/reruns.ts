@@ -4,7 +4,7 @@ import { DEFINITION_GONE, Processes, unknownProcess } from '#libs/durable';
 import { ProblemError } from '#libs/http-server';
 import { isTerminalState, textStart } from '#libs/protocol';
 import { newTaskId, type StoredTask, type TaskHeader, TaskStore } from '#libs/tasks';
-import type { WorkflowRevision } from '#libs/workflow-definition';
+import type { WorkflowDefinition, WorkflowRevision } from '#libs/workflow-definition';
 import {
   isRun,
   OriginResults,
@@ -107,15 +107,17 @@ export class Reruns {
   private async buildRequest(
     { header, task }: StoredTask,
     { definition, revision: newer }: WorkflowRevision,
-    { from, failed, inputs, revision }: RerunBody,
+    { from: named, failed, inputs, revision, edit }: RerunBody,
     call: ApiCall,
   ): Promise<RerunRequest> {
     const origin = header.taskId;
+    const from = edit && !named?.includes(edit.node) ? [...(named ?? []), edit.node] : named;
     if (from === undefined && !failed && inputs === undefined && revision === undefined) return { origin, all: true };
     using room = this.processes.openRoom(call);
     const log = await this.processes.readLog(header, room);
     const then = await this.findRevision({ header, task }, undefined);
     const known = RunState.fromEvents(then.definition, log);
+    if (edit) assertEditable(edit.node, definition, known);
     const ids = new Set(definition.nodes.map(({ id }) => id));
     for (const [place, name] of (from ?? []).entries()) {
       const instance = parseInstance(name);
@@ -128,7 +130,12 @@ export class Reruns {
     // A run that failed as a whole, for example by its deadline, is rerun with the results that it has.
     const hasFailed = header.state === 'TASK_STATE_FAILED' || new OriginResults(log).failed.length > 0;
     if (failed && from === undefined && !hasFailed) throw rerunProblem('failed', 'nothing of the run has failed');
-    return { origin, ...(from && { from }), ...(failed && { failed }) };
+    return {
+      origin,
+      ...(from && { from }),
+      ...(failed && { failed }),
+      ...(edit && { edit: { node: edit.node, prompt: edit.prompt } }),
+    };
   }
 }
 
@@ -144,6 +151,15 @@ function refuseInner({ header, task }: StoredTask): void {
       'the run is one of a node: rerun the run that called it from the node, or call it again',
     );
   throw new ProblemError(409, `the run is one of node "${node}" of run ${parentTaskId}: rerun that from the node`);
+}
+
+/** Rejects an edit of anything but an instance of an agent node that the run has. */
+function assertEditable(name: string, definition: WorkflowDefinition, run: RunState): void {
+  const id = parseInstance(name)?.id;
+  const node = definition.nodes.find((it) => it.id === id);
+  if (node === undefined || run.findInstance(name) === undefined)
+    throw rerunProblem('edit.node', `the run has no instance "${textStart(name, 128)}"`);
+  if (node.type !== 'agent') throw rerunProblem('edit.node', `node "${node.id}" is no agent with a prompt`);
 }
 
 function rerunProblem(path: string, detail: string): ProblemError {

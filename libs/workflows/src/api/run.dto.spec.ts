@@ -24,6 +24,21 @@ describe('RerunBody', () => {
     expect(read({})).toEqual({});
   });
 
+  it('reads an edited prompt, and names what does not fit', () => {
+    const edit = { node: 'a', prompt: 'Hello' };
+    expect(read({ edit })).toEqual({ edit });
+    const faults = [
+      1,
+      { node: 'a' },
+      { ...edit, prompt: ' ' },
+      { ...edit, prompt: 'é'.repeat(32_769) },
+      { prompt: 'x' },
+    ];
+    expect(faults.map((fault) => pathOf(() => read({ edit: fault })))).toEqual([
+      ...['edit', 'edit.prompt', 'edit.prompt', 'edit.prompt', 'edit.node'],
+    ]);
+  });
+
   it.each(['zz', 'form', 'Failed'])('refuses a member %s, which it does not know, by name', (name) => {
     expect(pathOf(() => read({ [name]: 1 }))).toBe(name);
   });

@@ -1,5 +1,6 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, IsBoolean, IsObject, IsOptional, IsString } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsBoolean, IsObject, IsOptional, IsString, ValidateNested } from 'class-validator';
+import { RerunEdit } from './rerun-edit.js';
 import {
   ApiClosed,
   malformedRequest,
@@ -123,17 +124,23 @@ export class RerunBody {
   @IsString({ message: 'must be a string' })
   revision?: string;
 
+  @ApiPropertyOptional({ type: RerunEdit, description: 'Edited prompt of an agent node, which then runs again.' })
+  @IsOptional()
+  @IsObject({ message: 'must be an object' })
+  @ValidateNested()
+  edit?: RerunEdit;
+
   /** Reads a body. A member that is null counts as absent. */
   static from(sent: object): RerunBody {
     const given = Object.entries(sent).filter(([, value]) => value !== null);
-    return withMembers(RerunBody, Object.fromEntries(given));
+    return withMembers(RerunBody, RerunEdit.readMembers(Object.fromEntries(given)));
   }
 }
 
-/** Returns the problem for an invalid body: 422 if only `from`, `inputs` or `revision` is invalid, otherwise 400. */
+/** Returns the problem for an invalid body: 422 if only `from`, `inputs`, `revision` or `edit` is invalid, otherwise 400. */
 function notToBeRerun(entries: ProblemEntry[]): ProblemError {
   const problem = malformedRequest(...entries);
-  const isOfRun = entries.every(({ path }) => /^(from|inputs|revision)\b/.test(path));
+  const isOfRun = entries.every(({ path }) => /^(from|inputs|revision|edit)\b/.test(path));
   return isOfRun ? new ProblemError(422, problem.message, problem.errors) : problem;
 }
 
@@ -369,6 +376,8 @@ export class RunInstances {
 @ApiExtraModels(RunNode)
 export class RunDetail extends RunSummary implements RunView {
   @ApiPropertyOptional({ ...RUN_ID, description: 'Original run, if this run is a rerun.' }) origin?: string;
+  @ApiPropertyOptional({ type: RerunEdit, description: 'Edited prompt, if this run is a rerun with one.' })
+  edit?: RerunEdit;
   @ApiPropertyOptional({ type: [CanceledNode], description: 'Outcome of the cancel for each remote Task.' })
   children?: CanceledNode[];
   @ApiProperty({ type: 'object', additionalProperties: { $ref: getSchemaPath(RunNode) } })
