@@ -206,6 +206,12 @@ describe('an agent of another Parley, which signs', () => {
       const address = `${parley.url}${new URL(webhook!.url).pathname}`;
       expect((await fetch(address, { method: 'POST', headers, body: '{}' })).status).toBe(403);
     }
+    // The agent publishes no keys, so a well-formed signature cannot be verified.
+    const header = Buffer.from('{"alg":"ES256","kid":"k"}').toString('base64url');
+    const headers = { [TOKEN]: webhook!.token, 'x-a2a-notification-signature': `${header}..c2ln` };
+    const address = `${parley.url}${new URL(webhook!.url).pathname}`;
+    const unverified = await fetch(address, { method: 'POST', headers, body: '{}' });
+    expect([unverified.status, unverified.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^[1-9]/)]);
     expect(await rowOf(id)).toEqual(row);
     expect(await notify(webhook!, parley)).toBe(204);
     agent.release();

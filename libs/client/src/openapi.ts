@@ -5325,7 +5325,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The database is out of reach; `Retry-After` says when to try again. */
+            /** @description The database or the JWK Set of the agent is out of reach; `Retry-After` says when to try again. */
             503: {
                 headers: {
                     [name: string]: unknown;

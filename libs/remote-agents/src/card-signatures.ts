@@ -277,8 +277,8 @@ async function verifyOver(
   return 'wrong';
 }
 
-/** True if a JWK Set could not be fetched, or is invalid. */
-function isKeyFailure(error: unknown): boolean {
+/** True if a signature could not be verified because its JWK Set could not be fetched, or is invalid. */
+export function isKeyFailure(error: unknown): boolean {
   if (!(error instanceof errors.JOSEError)) return !(error instanceof TypeError);
   return (
     error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || error.code === 'ERR_JOSE_GENERIC'

@@ -38,7 +38,7 @@ export class AgentNotificationsController {
   @ApiNoContentResponse()
   @ApiProblem(403, 'The token is missing, or is not that of the webhook; or the signature is wrong.')
   @ApiProblem(410, 'The webhook is out of use: the task has a newer one, or was deleted.')
-  @ApiProblem(503, 'The database is out of reach; `Retry-After` says when to try again.')
+  @ApiProblem(503, 'The database or the JWK Set of the agent is out of reach; `Retry-After` says when to try again.')
   @ApiProblem(413, `The notification has more than ${MOST_BYTES} bytes.`)
   async receiveAgentNotification(
     @Param('id') id: string,
@@ -65,7 +65,7 @@ export class AgentNotificationsController {
   /**
    * Rejects a notification with a wrong signature; one without a signature passes.
    * @param key key of the webhook
-   * @throws ProblemError 403
+   * @throws ProblemError 403; 503 if the JWK Set of the agent cannot be read
    */
   private async requireSigned(key: string, headers: IncomingHttpHeaders, body: Buffer): Promise<void> {
     const signature = headers[SIGNATURE_HEADER];
@@ -74,8 +74,9 @@ export class AgentNotificationsController {
     if (!agent) return;
     const [notificationId] = [headers[ID_HEADER]].flat();
     const notification = { url: this.webhooks.urlOf(key), body, signature: String(signature), id: notificationId };
-    if (!(await this.signatures.isValid(agent, notification)))
-      throw new ProblemError(403, 'the signature is not that of the agent');
+    const state = await this.signatures.verifyNotification(agent, notification);
+    if (state === 'wrong') throw new ProblemError(403, 'the signature is not that of the agent');
+    if (state === 'unverified') throw new ProblemError(503, 'the JWK Set of the agent could not be read');
   }
 
   private async findAgent(key: string): Promise<RegisteredAgent | undefined> {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { decodeProtectedHeader, flattenedVerify, type FlattenedVerifyGetKey } from 'jose';
 import { OutboundHttp } from '#libs/http-client';
 import { JWKS_PATH, SIGNATURE_TYPES } from '#libs/http-server';
-import { CardKeys } from '#libs/remote-agents';
+import { CardKeys, isKeyFailure } from '#libs/remote-agents';
 import type { RegisteredAgent } from '../agents/registered-agents.js';
 
 /** Notification as it was received: its body, and the headers that contain its signature and its id. */
@@ -15,6 +15,16 @@ export interface SignedNotification {
   /** Id of the notification. */
   id: string | undefined;
 }
+
+/**
+ * Result of the verification of a notification.
+ *
+ * - `valid`: the agent signed this notification.
+ * - `wrong`: the signature is malformed or expired, is for another notification, or has a key that the agent's JWK Set
+ *   does not contain.
+ * - `unverified`: the agent's JWK Set could not be read, so that a later attempt may succeed.
+ */
+export type NotificationSignatureState = 'valid' | 'wrong' | 'unverified';
 
 /** Maximum difference of two clocks, in seconds. */
 const SKEW_S = 60;
@@ -34,20 +44,24 @@ export class NotificationSignatures {
     this.keys = new CardKeys(http, []);
   }
 
-  /** True if the signature is valid. Never rejects. */
-  async isValid(agent: Pick<RegisteredAgent, 'url' | 'card'>, notification: SignedNotification): Promise<boolean> {
+  /** Verifies the signature of a notification. Never rejects. */
+  async verifyNotification(
+    agent: Pick<RegisteredAgent, 'url' | 'card'>,
+    notification: SignedNotification,
+  ): Promise<NotificationSignatureState> {
     const { signature, body, url, id } = notification;
     const [head = '', payload, proof = '', ...more] = signature.split('.');
-    if (payload !== '' || more.length > 0) return false;
+    if (payload !== '' || more.length > 0) return 'wrong';
     try {
       const jws = { protected: head, payload: body.toString('base64url'), signature: proof };
       const { protectedHeader } = await flattenedVerify(jws, this.keysOf(agent), { algorithms: ['ES256'] });
       const { typ, aud, jti, exp, iat } = (protectedHeader ?? {}) as Record<string, unknown>;
       const now = Date.now() / SECOND_MS;
       const isFresh = typeof exp === 'number' && exp > now - SKEW_S && typeof iat === 'number' && iat < now + SKEW_S;
-      return isFresh && typ === SIGNATURE_TYPES.notification && aud === url && id !== undefined && jti === id;
-    } catch {
-      return false;
+      const isForThis = typ === SIGNATURE_TYPES.notification && aud === url && id !== undefined && jti === id;
+      return isFresh && isForThis ? 'valid' : 'wrong';
+    } catch (error) {
+      return isKeyFailure(error) ? 'unverified' : 'wrong';
     }
   }
 
