@@ -37,7 +37,7 @@ describe('the overview', () => {
   inBrowser('keeps the range in the address', async () => {
     const page = await browser.open(`${stage.parley.url}/overview`, SIZES[0]);
     await page.getByLabel('Range').selectOption('7d');
-    await page.waitForURL('**/overview?range=7d');
+    await page.waitForURL(/\/overview\/?\?range=7d$/);
     await page.reload();
     await page.getByText('in the 7 days before').first().waitFor();
     expect(await page.getByLabel('Range').inputValue()).toBe('7d');
@@ -90,6 +90,30 @@ describe('the overview', () => {
         await page.waitForURL(`**/overview/usage?by=${by}*`);
       }
       expect(await seriousFaults(page)).toEqual([]);
+    }
+  });
+});
+
+describe('the page of a run', () => {
+  const stage = useSharedStage();
+  const browser = useBrowser();
+
+  inBrowser('has its tokens and cost, of its own nodes and with child runs, unknown ones as unknown', async () => {
+    const run = await stage.api.finish(linear(unique('done'), script('a', { complete: 'x' }), output('out')));
+    const own = { calls: 1, unreportedCalls: 1, unpricedCalls: 1 };
+    const total = { calls: 2, unreportedCalls: 1, unpricedCalls: 1, inputTokens: 600, outputTokens: 61, cost: '0.5' };
+    for (const size of SIZES) {
+      const page = await browser.open('about:blank', size);
+      await page.route(`**/api/runs/${run.runId}`, async (route) => {
+        const reply = await route.fetch();
+        await route.fulfill({ json: { ...(await reply.json()), usage: { ...total, own, models: [] } } });
+      });
+      await page.goto(`${stage.parley.url}/runs/${run.runId}`);
+      const usage = page.getByRole('region', { name: 'Tokens and cost' });
+      const cells = (name: string) => usage.getByRole('row', { name }).getByRole('cell').allInnerTexts();
+      await usage.waitFor({ state: 'attached' });
+      expect(await cells('With child runs')).toEqual(['600 + unknown', '61 + unknown', '$0.5 + unknown']);
+      expect(await cells('Own nodes')).toEqual(['unknown', 'unknown', 'unknown']);
     }
   });
 });

@@ -52,6 +52,14 @@ it('long logs of one caller keep places for those of another, and nothing else w
   expect(new Set(await Promise.all(logs))).toEqual(new Set([2]));
 });
 
+it('a read in the order of an index leaves the settings of its session unchanged, also if it fails', async () => {
+  const settings = { text: `SELECT current_setting('enable_sort') || current_setting('enable_bitmapscan') AS now` };
+  expect((await database.reads.queryInIndexOrder(A, settings)).rows).toEqual([{ now: 'offoff' }]);
+  expect((await database.reads.queryInTurn(A, settings)).rows).toEqual([{ now: 'onon' }]);
+  await expect(database.reads.queryInIndexOrder(A, { text: 'SELECT 1 / 0' })).rejects.toThrow('division by zero');
+  expect((await database.reads.queryInTurn(A, settings)).rows).toEqual([{ now: 'onon' }]);
+});
+
 it('a list ends in the database as soon as its client has gone, and its caller has the place again', async () => {
   const leaving = client();
   const list = leaving.run(() => database.reads.queryInTurn(A, LONG)).catch((error: unknown) => error);
