@@ -176,14 +176,17 @@ type ExecuteStatement = <R extends QueryResultRow>(
 
 const executePlainly: ExecuteStatement = (session, statement) => session.query(statement);
 
-/** Changes settings of the session, which executes one statement at a time, and restores them after the statement. */
+/**
+ * Changes settings of the session, which executes one statement at a time, and restores them after the statement. The
+ * cost of a plan with a sort then looks so high that PostgreSQL would compile it, which takes seconds.
+ */
 const executeInIndexOrder: ExecuteStatement = async (session, statement) => {
-  await session.query('SET enable_sort = off; SET enable_bitmapscan = off');
+  await session.query('SET enable_sort = off; SET enable_bitmapscan = off; SET jit = off');
   try {
     return await session.query(statement);
   } finally {
     // A session on which this fails is lost, or it is canceled, and then discarded.
-    await session.query('RESET enable_sort; RESET enable_bitmapscan').catch(() => undefined);
+    await session.query('RESET enable_sort; RESET enable_bitmapscan; RESET jit').catch(() => undefined);
   }
 };
 
