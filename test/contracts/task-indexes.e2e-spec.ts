@@ -53,7 +53,8 @@ async function askEverything(): Promise<void> {
   await store.writeBatch([one.created(one.status('TASK_STATE_INPUT_REQUIRED')), two.created()]);
   await store.loadTask(one.taskId, SCOPE);
   await store.readEvents(one.taskId, 0, 10);
-  for (const filter of [{}, { agent: 'workflows/a7' }, { contextId: one.contextId }]) {
+  const failed = { agent: 'workflows/*', states: ['TASK_STATE_FAILED' as const] };
+  for (const filter of [{}, failed, { agent: 'workflows/a7' }, { contextId: one.contextId }]) {
     await store.readPage(
       { scope: SCOPE, ...filter, limit: 10 },
       { bytes: 1_000_000, admitBytes: async () => undefined },

@@ -383,7 +383,9 @@ export function describeTaskStore(name: string, open: () => TaskStore, living: (
         expect(await ids({ agent: 'workflows/w/nodes/*' })).toEqual([two.taskId]);
         expect(await ids({ contextId: two.contextId })).toEqual([two.taskId]);
         expect(await ids({ state: 'TASK_STATE_COMPLETED' })).toEqual([two.taskId]);
+        expect(await ids({ states: ['TASK_STATE_COMPLETED', 'TASK_STATE_FAILED'] })).toEqual([two.taskId]);
         expect(await ids({ updatedAfter: new Date(1e12 + 500) })).toEqual([two.taskId]);
+        expect(await ids({ updatedBefore: new Date(1e12 + 500) })).toEqual([one.taskId]);
       });
     });
 

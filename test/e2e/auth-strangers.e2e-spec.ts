@@ -211,6 +211,13 @@ function isUnknownTo(strangers: StrangerStage, other: string): void {
     expect(await refer(annas.waiting.id)).toEqual(await refer(nobodys(annas.waiting.id)));
   });
 
+  it.each(['cancel', 'rerun'])(`runs of ${other} are unknown to a %s of several`, async (action) => {
+    const all = Object.values(ids(strangers.annas));
+    const { status, body } = await strangers.stranger(other).call('POST', `/runs/${action}`, { ids: all });
+    const refused = [...new Set(all)].map((runId) => ({ runId, outcome: 'refused', reason: 'run not found' }));
+    expect([status, body]).toEqual([200, { dryRun: false, runs: refused, more: false }]);
+  });
+
   it(`what ${other} has stays as it was`, async () => {
     const { ann, annas, workflow } = strangers;
     expect((await ann.run(annas.waiting.id)).status).toBe('input-required');
@@ -238,7 +245,8 @@ function isUnknownTo(strangers: StrangerStage, other: string): void {
     for (const tasks of [overRest.body.tasks, overGrpc.result!.tasks]) {
       expect(tasks.map(({ id }) => id)).toEqual(listed);
     }
-    for (const path of ['/runs', '/conversations', '/brainstorms', '/deliveries']) {
+    const runs = ['/runs', `/runs?search=${annas.waiting.id.slice(-6)}`, `/runs?search=${workflow}`, '/runs.csv'];
+    for (const path of [...runs, '/conversations', '/brainstorms', '/deliveries']) {
       const { text } = await eve.call('GET', path);
       expect(Object.values(ids(annas)).filter((id) => text.includes(id))).toEqual([]);
     }

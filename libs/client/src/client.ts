@@ -42,9 +42,14 @@ export interface AnswerOptions {
 /** Filter and page of a list of runs. */
 interface RunFilter {
   workflow?: string;
+  /** A status, or several with commas between. */
   status?: string;
+  /** Part of the workflow's name, or start of the run's id. */
   q?: string;
+  /** Part of the inputs, of the error, of the workflow's name or of the run's id. */
+  search?: string;
   since?: string;
+  until?: string;
   pageSize?: number;
   pageToken?: string;
 }
@@ -96,6 +101,8 @@ export interface ParleyClient<W extends Record<keyof W, WorkflowTypes> = AnyWork
   apply(body: Schemas['ApplyBody'], options?: RequestOptions): Promise<Schemas['AppliedView']>;
   /** Calls any other operation of the management API by its path; the answer is JSON. */
   call<T>(path: `/${string}`, request?: ServiceRequest): Promise<T>;
+  /** Calls an operation of the management API whose answer is a text, such as `/api/runs.csv`. */
+  callText(path: `/${string}`, request?: ServiceRequest): Promise<string>;
 }
 
 /**
@@ -171,6 +178,10 @@ class HttpClient implements ParleyClient {
 
   call<T>(target: `/${string}`, request: ServiceRequest = {}): Promise<T> {
     return this.#calls.requestJson(target, request);
+  }
+
+  callText(target: `/${string}`, request: ServiceRequest = {}): Promise<string> {
+    return this.#calls.requestText(target, request);
   }
 }
 

@@ -865,6 +865,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Exports runs as CSV, most recently updated first, at most 10000.
+         * @description For older runs, repeat the request with the last `updatedAt` as `until`.
+         */
+        get: operations["exportRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}": {
         parameters: {
             query?: never;
@@ -1032,6 +1052,46 @@ export interface paths {
         get: operations["getRunWorkflow"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancels several runs and reports the outcome of each.
+         * @description Acts on the runs that the body names, or on those that the query parameters select.
+         */
+        post: operations["cancelRuns"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/rerun": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reruns several ended runs and reports the outcome of each.
+         * @description Acts on the runs that the body names, or on those that the query parameters select.
+         */
+        post: operations["rerunRuns"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1901,6 +1961,82 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             updatedAt: string;
+        };
+        BulkBody: {
+            /**
+             * @description True to report what would be done, and change nothing.
+             * @example true
+             */
+            dryRun?: boolean;
+            /**
+             * @description Runs to act on; absent: the runs that the query parameters select.
+             * @example [
+             *       "019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e"
+             *     ]
+             */
+            ids?: string[];
+        };
+        BulkOutcome: {
+            /**
+             * @description New run, after a rerun.
+             * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
+             */
+            newRunId?: string;
+            /**
+             * @description `possible`: a dry run found nothing against it. `pending`: the cancel continues, or the time of the request ended before this run; repeat the request.
+             * @example done
+             * @enum {string}
+             */
+            outcome: "done" | "possible" | "refused" | "pending";
+            /**
+             * @description Reason, if the action was refused or is pending.
+             * @example the run has ended: it is completed
+             */
+            reason?: string;
+            /**
+             * @description A2A taskId of the run.
+             * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
+             */
+            runId: string;
+            /**
+             * @description Status of the run before the action; absent if it is unknown.
+             * @example completed
+             * @enum {string}
+             */
+            status?: "running" | "input-required" | "completed" | "failed" | "canceled";
+        };
+        BulkReport: {
+            /**
+             * @description True if nothing was changed.
+             * @example false
+             */
+            dryRun: boolean;
+            /**
+             * @description True if the filter selects more runs than one request acts on (500).
+             * @example false
+             */
+            more: boolean;
+            /** @description Outcome of each selected run. */
+            runs: components["schemas"]["BulkOutcome"][];
+        };
+        BulkRerunBody: {
+            /**
+             * @description True to report what would be done, and change nothing.
+             * @example true
+             */
+            dryRun?: boolean;
+            /**
+             * @description True if only failed nodes run again, with all that follow them; by default all nodes run.
+             * @example true
+             */
+            failed?: boolean;
+            /**
+             * @description Runs to act on; absent: the runs that the query parameters select.
+             * @example [
+             *       "019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e"
+             *     ]
+             */
+            ids?: string[];
         };
         CanceledNode: {
             /** @example https://agents.example/writer */
@@ -4383,11 +4519,26 @@ export interface components {
         };
         RunPage: {
             /**
-             * @description Empty on the last page.
+             * @description Empty on the last page. With `search`, a page with fewer runs, or none, may have a next page.
              * @example
              */
             nextPageToken: string;
             runs: components["schemas"]["RunSummary"][];
+            /** @description Progress of the search; absent without `search`. */
+            search?: components["schemas"]["RunSearchProgress"];
+        };
+        RunSearchProgress: {
+            /**
+             * @description Number of runs that were searched for this page.
+             * @example 10000
+             */
+            searched: number;
+            /**
+             * Format: date-time
+             * @description Last update of the oldest run that was searched; absent if no further runs follow.
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            until?: string;
         };
         RunSummary: {
             /** @example 0d5f3a52-8c0e-4f0b-9a53-1f6f1c1d2e3f */
@@ -8038,9 +8189,14 @@ export interface operations {
                 parent?: string;
                 /** @description Part of the workflow's name, ignoring case, or prefix of the run's id. */
                 q?: string;
+                /** @description Part of the inputs, of the error, of the workflow's name or of the run's id, ignoring case. A page searches a limited number of runs, newest first; `search.until` says how far. Follow `nextPageToken` to search older runs. */
+                search?: string;
                 /** @description Lists only runs updated since this time. */
                 since?: string;
-                status?: "running" | "input-required" | "completed" | "failed" | "canceled";
+                /** @description One or several of `running`, `input-required`, `completed`, `failed`, `canceled`, with commas between. */
+                status?: string;
+                /** @description Lists only runs last updated before this time. */
+                until?: string;
                 workflow?: string;
             };
             header?: never;
@@ -8068,6 +8224,58 @@ export interface operations {
             };
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    exportRuns: {
+        parameters: {
+            query?: {
+                /** @description Lists the child runs of this run; without it, only top-level runs are listed. */
+                parent?: string;
+                /** @description Part of the workflow's name, ignoring case, or prefix of the run's id. */
+                q?: string;
+                /** @description Part of the inputs, of the error, of the workflow's name or of the run's id, ignoring case. A page searches a limited number of runs, newest first; `search.until` says how far. Follow `nextPageToken` to search older runs. */
+                search?: string;
+                /** @description Lists only runs updated since this time. */
+                since?: string;
+                /** @description One or several of `running`, `input-required`, `completed`, `failed`, `canceled`, with commas between. */
+                status?: string;
+                /** @description Lists only runs last updated before this time. */
+                until?: string;
+                workflow?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Runs, one a line. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            /** @description A parameter is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many exports of the caller are under way. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8569,6 +8777,137 @@ export interface operations {
             };
             /** @description run not found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    cancelRuns: {
+        parameters: {
+            query?: {
+                /** @description Lists the child runs of this run; without it, only top-level runs are listed. */
+                parent?: string;
+                /** @description Part of the workflow's name, ignoring case, or prefix of the run's id. */
+                q?: string;
+                /** @description Part of the inputs, of the error, of the workflow's name or of the run's id, ignoring case. A page searches a limited number of runs, newest first; `search.until` says how far. Follow `nextPageToken` to search older runs. */
+                search?: string;
+                /** @description Lists only runs updated since this time. */
+                since?: string;
+                /** @description One or several of `running`, `input-required`, `completed`, `failed`, `canceled`, with commas between. */
+                status?: string;
+                /** @description Lists only runs last updated before this time. */
+                until?: string;
+                workflow?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["BulkBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkReport"];
+                };
+            };
+            /** @description A parameter is malformed, or nothing selects runs. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many actions of the caller are under way. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many large answers are under way; `Retry-After` says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rerunRuns: {
+        parameters: {
+            query?: {
+                /** @description Lists the child runs of this run; without it, only top-level runs are listed. */
+                parent?: string;
+                /** @description Part of the workflow's name, ignoring case, or prefix of the run's id. */
+                q?: string;
+                /** @description Part of the inputs, of the error, of the workflow's name or of the run's id, ignoring case. A page searches a limited number of runs, newest first; `search.until` says how far. Follow `nextPageToken` to search older runs. */
+                search?: string;
+                /** @description Lists only runs updated since this time. */
+                since?: string;
+                /** @description One or several of `running`, `input-required`, `completed`, `failed`, `canceled`, with commas between. */
+                status?: string;
+                /** @description Lists only runs last updated before this time. */
+                until?: string;
+                workflow?: string;
+            };
+            header?: {
+                /** @description A repeated request with the same key starts no second rerun of a run. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["BulkRerunBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkReport"];
+                };
+            };
+            /** @description A parameter is malformed, or nothing selects runs. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many actions of the caller are under way. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many large answers are under way; `Retry-After` says when to try again. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

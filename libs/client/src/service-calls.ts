@@ -56,15 +56,24 @@ export class ServiceCalls {
    */
   async requestJson<T>(path: string, request: ServiceRequest = {}): Promise<T> {
     const response = await this.requestResponse(path, request);
-    const text = await response.text().catch((failure: unknown) => {
-      request.signal?.throwIfAborted();
-      throw new ParleyUnreachable(this.#base, failure);
-    });
+    const text = await this.#readText(response, request);
     try {
       return (text === '' ? undefined : JSON.parse(text)) as T;
     } catch {
       throw ParleyError.foreign(response, 'JSON');
     }
+  }
+
+  /** Sends a request, with retries, and returns the text of its answer. */
+  async requestText(path: string, request: ServiceRequest = {}): Promise<string> {
+    return this.#readText(await this.requestResponse(path, request), request);
+  }
+
+  #readText(response: Response, { signal }: ServiceRequest): Promise<string> {
+    return response.text().catch((failure: unknown) => {
+      signal?.throwIfAborted();
+      throw new ParleyUnreachable(this.#base, failure);
+    });
   }
 
   /**

@@ -59,6 +59,7 @@ export {
   UsageMergeJob,
   type UsageSums,
 } from './store/task-usage.js';
+export { TaskTextSearch, type TextMatch } from './store/task-text-search.js';
 export { TaskLogPages } from './store/task-log-pages.js';
 export { type KeptCall, type KeptCallTexts, KeptPrompts } from './prompts/kept-prompts.js';
 export { PromptLog } from './prompts/prompt-log.js';

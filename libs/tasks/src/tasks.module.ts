@@ -17,6 +17,7 @@ import { TaskLogPages } from './store/task-log-pages.js';
 import { TaskQuestions } from './store/task-questions.js';
 import { TaskEventView, TaskRow } from './store/task-rows.js';
 import { TaskStore } from './store/task-store.js';
+import { TaskTextSearch } from './store/task-text-search.js';
 import { TaskUsage } from './store/task-usage.js';
 import { AskedQuestions, SettledTasks, TaskFacts, TaskMetrics, UsageMetrics } from './task-metrics.js';
 
@@ -41,6 +42,7 @@ import { AskedQuestions, SettledTasks, TaskFacts, TaskMetrics, UsageMetrics } fr
     TaskQuestions,
     TaskRecorder,
     TaskRetention,
+    TaskTextSearch,
     TaskUsage,
     UsageMetrics,
   ],
@@ -57,6 +59,7 @@ import { AskedQuestions, SettledTasks, TaskFacts, TaskMetrics, UsageMetrics } fr
     TaskQuestions,
     TaskRecorder,
     TaskRetention,
+    TaskTextSearch,
     TaskUsage,
   ],
 })

@@ -11,6 +11,8 @@ import { OverviewController, RunOverview } from './api/overview.controller.js';
 import { QuestionsController, RunInbox } from './api/questions.controller.js';
 import { Reruns } from './api/reruns.js';
 import { RunAnswers } from './api/run-answers.js';
+import { BulkRuns, BulkSlots } from './api/run-bulk.js';
+import { RunBulkController } from './api/run-bulk.controller.js';
 import { RunDiffs } from './api/run-diff.js';
 import { RunList } from './api/run-list.js';
 import { FailedRuns, RunMetrics } from './api/run-metrics.js';
@@ -102,6 +104,7 @@ export class WorkflowAgentsModule {
     WorkflowFailuresController,
     WorkflowSchemaController,
     ExpressionsController,
+    RunBulkController,
     RunsController,
     QuestionsController,
     UsageController,
@@ -116,6 +119,8 @@ export class WorkflowAgentsModule {
     Runs,
     Reruns,
     RunList,
+    BulkRuns,
+    BulkSlots,
     RunDiffs,
     FailureStreaks,
     RunAnswers,

@@ -8,6 +8,7 @@ import { answerPart, type Form, formFields, type GivenAnswer, sampleAnswer } fro
 import { collectValue, readInputs } from '../inputs.js';
 import { savedWorkflows } from '../saved-workflows.js';
 import { Interrupted, type Session } from '../session.js';
+import { addRunListCommands, parseCount } from './run-list.js';
 import { showRunPrompts, showTaskPrompts } from '../shown-prompts.js';
 
 type InboxQuestion = Schemas['InboxItem'];
@@ -113,13 +114,11 @@ type ShownRun = Schemas['RunDetail'];
 
 /** Milliseconds without an event after a question, after which a hint says how to answer it. */
 const REST_MS = 300;
-/** Maximum number of rows that the service returns as one page. */
-const LARGEST_PAGE = 100;
 /** Maximum names of workflows in the error for an unknown workflow. */
 const MOST_NAMES = 20;
 const INPUT = 'an input: key=text, key:=json, or key=@file';
 
-/** Adds the commands `run`, `runs`, `logs`, `cancel`, `rerun` and `answer`. */
+/** Adds the commands `run`, `runs`, `cancel-runs`, `rerun-runs`, `logs`, `cancel`, `rerun` and `answer`. */
 export function addRunCommands(program: Command, session: Session): void {
   program
     .command('run')
@@ -139,18 +138,7 @@ export function addRunCommands(program: Command, session: Session): void {
     .action((name: string, options: { input: string[]; follow?: boolean; key?: string }) =>
       startRun(session, name, options),
     );
-  program
-    .command('runs')
-    .description('list runs, most recently updated first')
-    .option('-w, --workflow <name>', 'only runs of this workflow')
-    .option('-s, --status <status>', 'running, input-required, completed, failed or canceled')
-    .option('-q, --query <text>', 'only runs with this in the workflow name, or at the start of the id')
-    .option('-n, --limit <number>', 'number of runs', '20')
-    .addHelpText(
-      'after',
-      exampleText('parley runs', 'parley runs -s input-required', 'parley runs -w greeting -n 5 --json'),
-    )
-    .action((options: Record<string, string>) => listRuns(session, options));
+  addRunListCommands(program, session);
   program
     .command('logs')
     .argument('[run]', 'its id')
@@ -306,44 +294,6 @@ function outcomeText({ status, result, error }: ShownRun): string {
   return texts.filter((text) => text !== '').join('\n');
 }
 
-async function listRuns(session: Session, { workflow, status, query, limit }: Record<string, string>): Promise<void> {
-  const { client, terminal, signal } = session;
-  const most = parseCount('--limit', limit ?? '20');
-  const filter = Object.entries({ workflow, status, q: query }).filter(([, value]) => value !== undefined);
-  const runs: Schemas['RunSummary'][] = [];
-  for (let pageToken = ''; ;) {
-    const pageSize = Math.min(most - runs.length, LARGEST_PAGE);
-    const page = await client.list({ ...Object.fromEntries(filter), pageSize, pageToken }, { signal });
-    runs.push(...page.runs);
-    pageToken = page.nextPageToken;
-    if (pageToken === '' || runs.length >= most) break;
-  }
-  terminal.writeResult(runs, () =>
-    runs.length === 0
-      ? `There are no ${filter.length > 0 ? 'such ' : ''}runs.`
-      : terminal.formatTable(
-          ['RUN', 'WORKFLOW', 'STATUS', 'STARTED', 'LAST CHANGE', 'REVISION'],
-          runs.map((run) => [
-            run.runId,
-            run.workflow,
-            paintStatus(session, run.status),
-            shortTime(run.createdAt),
-            shortTime(run.updatedAt),
-            run.revision ?? '-',
-          ]),
-        ),
-  );
-}
-
-function paintStatus({ terminal }: Session, status: string): string {
-  const colour = { completed: 'green', failed: 'red', 'input-required': 'yellow', running: 'blue' } as const;
-  return terminal.paintText(colour[status as keyof typeof colour] ?? 'dim', status);
-}
-
-function shortTime(time: string): string {
-  return time.slice(0, 19).replace('T', ' ');
-}
-
 async function showLogs(session: Session, runId: string | undefined, options: LogOptions): Promise<void> {
   const since = parseCount('--since', options.since, 0);
   if (options.task !== undefined) {
@@ -377,10 +327,4 @@ async function cancelRun(session: Session, runId: string): Promise<void> {
       ),
     ].join('\n'),
   );
-}
-
-function parseCount(option: string, text: string, least = 1): number {
-  const number = Number(text);
-  if (Number.isInteger(number) && number >= least) return number;
-  throw new CommandError(`${option} ${text}: must be a whole number of at least ${least}`);
 }

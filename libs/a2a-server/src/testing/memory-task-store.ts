@@ -110,12 +110,14 @@ export class MemoryTaskStore extends TaskStore {
     throw new Error('Not part of this fake');
   }
 
-  private matching({ scope, agent, contextId, state, updatedAfter }: TaskFilter): StoredTask[] {
+  private matching({ scope, agent, contextId, state, states, updatedAfter, updatedBefore }: TaskFilter): StoredTask[] {
     return [...this.rows.values()]
       .filter(({ header }) => inScope(header, scope))
       .filter(({ header }) => agent === undefined || header.agent === agent)
       .filter(({ header }) => contextId === undefined || header.contextId === contextId)
       .filter(({ header }) => state === undefined || header.state === state)
+      .filter(({ header }) => states?.includes(header.state) ?? true)
+      .filter(({ header }) => updatedBefore === undefined || header.updatedAt < updatedBefore)
       .filter(({ header }) => updatedAfter === undefined || header.updatedAt >= updatedAfter)
       .toSorted((a, b) => comparePlaces(b.header, a.header));
   }

@@ -55,7 +55,7 @@ export interface ProcessListing<Status extends string, Summary> {
   /** Path of the processes' agent, or `workflows/*` for all agents one level below `workflows`; absent: any agent. */
   agent?: string;
   /** Filters of the Tasks in addition to `agent` and the states; absent: none. */
-  among?: Pick<TaskQuery, 'agents' | 'calledBy' | 'search' | 'updatedAfter'>;
+  among?: Pick<TaskQuery, 'agents' | 'calledBy' | 'search' | 'states' | 'taskIds' | 'updatedAfter' | 'updatedBefore'>;
   /** Task states that a process of each status can have. */
   states: Readonly<Record<Status, readonly TaskState[]>>;
   /**
@@ -77,7 +77,7 @@ interface ProcessPage<Summary> {
 type ProcessQuery<Status> = Pick<PageQuery, 'pageSize' | 'before'> & { status?: Status };
 
 /** Caller whose processes are listed, and the memory (`room`) for their logs. */
-interface ListCaller {
+export interface ListCaller {
   scope: TaskScope;
   room: PageAdmission;
 }
@@ -124,7 +124,7 @@ async function tasksAfter<Status extends string>(
   { scope, room }: ListCaller,
 ): Promise<{ page: StoredTask[]; next: TaskHeader | undefined }> {
   const states = query.status === undefined ? [undefined] : listing.states[query.status];
-  const caller = { scope, room: new ListedLogs(room) };
+  const caller = { scope, room: new ListAdmission(room) };
   const found: StateListing[] = [];
   for (const state of states) found.push(await listState(tasks, listing, state, query, caller));
   // Behind the first Task at which the listing of a state stopped, Tasks of that state may be missing.
@@ -140,7 +140,7 @@ async function listState<Status extends string>(
   { agent, among, statusOf }: ProcessListing<Status, unknown>,
   state: TaskState | undefined,
   { status, before, pageSize }: ProcessQuery<Status>,
-  { scope, room }: { scope: TaskScope; room: ListedLogs },
+  { scope, room }: { scope: TaskScope; room: ListAdmission },
 ): Promise<StateListing> {
   // One more than the page size shows whether there is a next page.
   const limit = pageSize + 1;
@@ -158,7 +158,7 @@ async function listState<Status extends string>(
 }
 
 /** Memory for the large logs of one list, shared by all its queries, because their Tasks are in memory together. */
-class ListedLogs implements PageAdmission {
+export class ListAdmission implements PageAdmission {
   private read = 0;
 
   constructor(private readonly room: PageAdmission) {}

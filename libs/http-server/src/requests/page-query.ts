@@ -170,13 +170,18 @@ export class PageQuery {
   @QueryPageSize()
   pageSize = 50;
 
-  @QueryPageToken((text) => positionOf(text) !== undefined, pageTokenAfter(EXAMPLE))
+  @QueryPosition()
   pageToken?: string;
 
   /** Position of the last row of the previous page; `undefined` on the first page. */
   get before(): PagePosition | undefined {
-    return this.pageToken ? positionOf(this.pageToken) : undefined;
+    return parsePageToken(this.pageToken);
   }
+}
+
+/** Declares the query parameter for the token of a page of a list sorted by newest first. */
+export function QueryPosition(): PropertyDecorator {
+  return QueryPageToken((text) => parsePageToken(text) !== undefined, pageTokenAfter(EXAMPLE));
 }
 
 /** Returns the page token for the page after a row. */
@@ -184,7 +189,8 @@ export function pageTokenAfter({ updatedAt, taskId }: PagePosition): string {
   return Buffer.from(`${updatedAt.getTime()}.${taskId}`).toString('base64url');
 }
 
-function positionOf(token: string): PagePosition | undefined {
+/** Returns the position that a page token encodes; `undefined` for an empty, absent or invalid token. */
+export function parsePageToken(token = ''): PagePosition | undefined {
   const [, time, taskId] = TOKEN.exec(Buffer.from(token, 'base64url').toString()) ?? [];
   const updatedAt = new Date(Number(time));
   return taskId === undefined || Number.isNaN(updatedAt.getTime()) ? undefined : { updatedAt, taskId };

@@ -333,6 +333,26 @@ class IndexTaskKeyAge1700000000940 implements MigrationInterface {
   }
 }
 
+/**
+ * Index for the runs of each state, newest first, so that lists of runs read neither Tasks of nodes nor runs of other
+ * states. Created without blocking writers. The condition is `IS_TOP_RUN` as it was then.
+ */
+class IndexRunStates1700000001510 implements MigrationInterface {
+  readonly name = 'IndexRunStates1700000001510';
+  readonly transaction = false;
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP INDEX CONCURRENTLY IF EXISTS task_run_state');
+    await runner.query(`
+      CREATE INDEX CONCURRENTLY task_run_state ON task (tenant, owner, state, updated_at DESC, task_id DESC)
+      WHERE starts_with(agent, 'workflows/') AND strpos(substr(agent, 11), '/') = 0`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP INDEX CONCURRENTLY task_run_state');
+  }
+}
+
 export const TASK_MIGRATIONS = [
   CreateTask1700000000100,
   AddCancelRequest1700000000101,
@@ -361,4 +381,5 @@ export const TASK_MIGRATIONS = [
   IndexTaskWakeCaller1700000001380,
   CreateTaskPrompt1700000001410,
   CreateUsage1700000001430,
+  IndexRunStates1700000001510,
 ];

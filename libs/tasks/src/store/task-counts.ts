@@ -25,7 +25,9 @@ export class TaskCounts {
 
   async countTasks(filter: TaskFilter): Promise<number> {
     const { conditions, values } = conditionsOf(filter);
-    const isKept = [filter.contextId, filter.taskIds, filter.updatedAfter].every((it) => it === undefined);
+    const isKept = [filter.contextId, filter.taskIds, filter.updatedAfter, filter.updatedBefore].every(
+      (it) => it === undefined,
+    );
     const from = isKept ? 'coalesce(sum(tasks), 0)::int AS total FROM task_count' : 'count(*)::int AS total FROM task';
     const { rows } = await this.database.reads.queryInTurn<{ total: number }>(filter.scope, {
       text: `SELECT ${from} WHERE ${conditions.join(' AND ')}`,

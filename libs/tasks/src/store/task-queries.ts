@@ -151,7 +151,9 @@ export function conditionsOf(filter: TaskFilter): { conditions: string[]; values
   if (filter.taskIds !== undefined) add((it) => `task_id = ANY(${it}::text[])`, filter.taskIds);
   if (filter.contextId !== undefined) add((it) => `context_id = ${it}`, filter.contextId);
   if (filter.state !== undefined) add((it) => `state = ${it}`, filter.state);
+  if (filter.states !== undefined) add((it) => `state = ANY(${it}::text[])`, filter.states);
   if (filter.updatedAfter !== undefined) add((it) => `updated_at >= ${it}`, filter.updatedAfter);
+  if (filter.updatedBefore !== undefined) add((it) => `updated_at < ${it}`, filter.updatedBefore);
   return { conditions, values };
 }
 
@@ -161,7 +163,14 @@ export function conditionsOf(filter: TaskFilter): { conditions: string[]; values
  * @param found agents and id prefix that the query's `search` stands for
  */
 export function pageStatement(query: TaskQuery, columns: string, from: string, found?: FoundAgents): QueryConfig {
-  const { conditions, values } = conditionsOf(query);
+  const { page, values } = newestTasks(query, found);
+  return { text: `SELECT ${columns} FROM (${page}) AS task ${from} ORDER BY updated_at DESC, task_id DESC`, values };
+}
+
+/** Returns the SQL query for the rows of `task` of a page, newest first, and its parameters. */
+export function newestTasks(query: TaskQuery, found?: FoundAgents): { page: string; values: unknown[] } {
+  const isByState = !found && isReadByState(query);
+  const { conditions, values } = conditionsOf(isByState ? { ...query, states: undefined } : query);
   if (query.before !== undefined) {
     values.push(query.before.updatedAt, query.before.taskId);
     conditions.push(`(updated_at, task_id) < ($${values.length - 1}, $${values.length})`);
@@ -169,12 +178,22 @@ export function pageStatement(query: TaskQuery, columns: string, from: string, f
   const limit = `$${values.push(query.limit)}`;
   const newest = (...more: string[]): string => `
     SELECT * FROM task WHERE ${[...conditions, ...more].join(' AND ')} ORDER BY updated_at DESC, task_id DESC LIMIT ${limit}`;
-  const page = found ? foundPage(found, newest, values) : newest();
+  const byState = (): string => `
+    SELECT of_state.* FROM unnest($${values.push(query.states)}::text[]) AS wanted (state),
+      LATERAL (${newest('state = wanted.state')}) AS of_state`;
+  const rows = found ? foundPage(found, newest, values) : isByState ? byState() : newest();
   return {
-    text: `SELECT ${columns} FROM (SELECT * FROM (${page}) AS task ORDER BY updated_at DESC, task_id DESC LIMIT ${limit}) AS task
-           ${from} ORDER BY updated_at DESC, task_id DESC`,
+    page: `SELECT * FROM (${rows}) AS task ORDER BY updated_at DESC, task_id DESC LIMIT ${limit}`,
     values,
   };
+}
+
+/**
+ * True if the Tasks of each state are read by the index `task_run_state`, which has the runs of each state in order: a
+ * rare state is then found without reading the runs of the others.
+ */
+function isReadByState({ agent, states, taskIds }: TaskQuery): boolean {
+  return agent === 'workflows/*' && states !== undefined && taskIds === undefined;
 }
 
 /** Returns a query for the newest Tasks that match a search, by agent or by id, each found by an index. */
@@ -194,8 +213,13 @@ function foundPage(
   return `(${byAgent}) UNION (${byId})`;
 }
 
+/** SQL condition that is true for top-level runs: Tasks of agents one level below `workflows`. */
+export const IS_TOP_RUN = `starts_with(agent, 'workflows/') AND strpos(substr(agent, 11), '/') = 0`;
+
 /** Returns the SQL condition for `TaskFilter.agent`, and adds its value to `values`. */
 export function agentCondition(agent: string, values: unknown[]): string {
+  // Written as a literal: the planner uses the partial index of runs only if it sees their path.
+  if (agent === 'workflows/*') return IS_TOP_RUN;
   const isPattern = agent.endsWith('/*');
   const it = `$${values.push(isPattern ? agent.slice(0, -1) : agent)}`;
   if (!isPattern) return `agent = ${it}`;

@@ -164,15 +164,15 @@ export interface TaskFilter {
   scope: TaskScope;
   /** Path of the Tasks' agent, or `workflows/*` for every agent one level below `workflows`; absent: every agent. */
   agent?: string;
-  /** Paths of several agents: selects their Tasks; absent: no such filter. */
   agents?: readonly string[];
   /** Parent Task: selects its children in this service, and the Tasks with the ids in `elsewhere`. */
   calledBy?: { taskId: string; elsewhere: readonly string[] };
   contextId?: string;
-  /** Ids of the Tasks to select; absent: no such filter. */
   taskIds?: readonly string[];
   state?: TaskState;
+  states?: readonly TaskState[];
   updatedAfter?: Date;
+  updatedBefore?: Date;
   /** Search text: occurs in the agent's path after its first slash, ignoring case, or the Task's id begins with it. */
   search?: string;
 }

@@ -42,11 +42,7 @@ export class Reruns {
    * @throws A2AError as when a run of the workflow is started
    */
   async startRerun(runId: string, body: RerunBody, call: ApiCall, idempotencyKey?: string): Promise<StartedRerun> {
-    const origin = await this.processes.loadBegun(RUN, runId, call.scope);
-    refuseInner(origin);
-    if (!isTerminalState(origin.header.state)) throw new ProblemError(409, 'the run has not ended');
-    const workflow = await this.findRevision(origin, body.revision);
-    const request = await this.buildRequest(origin, workflow, body, call);
+    const { origin, workflow, request } = await this.prepareRerun(runId, body, call);
     const { contextId } = origin.header;
     const started = newTaskId();
     const store = this.workflows.inTenant(origin.header.tenant);
@@ -67,6 +63,23 @@ export class Reruns {
       idempotencyKey,
     );
     return { runId: taskId, origin: runId };
+  }
+
+  /** Checks a rerun without starting it. @throws ProblemError as `startRerun` does */
+  async checkRerun(runId: string, body: RerunBody, call: ApiCall): Promise<void> {
+    await this.prepareRerun(runId, body, call);
+  }
+
+  private async prepareRerun(
+    runId: string,
+    body: RerunBody,
+    call: ApiCall,
+  ): Promise<{ origin: StoredTask; workflow: WorkflowRevision; request: RerunRequest }> {
+    const origin = await this.processes.loadBegun(RUN, runId, call.scope);
+    refuseInner(origin);
+    if (!isTerminalState(origin.header.state)) throw new ProblemError(409, 'the run has not ended');
+    const workflow = await this.findRevision(origin, body.revision);
+    return { origin, workflow, request: await this.buildRequest(origin, workflow, body, call) };
   }
 
   /**

@@ -3,18 +3,28 @@ import { Processes } from '#libs/durable';
 import type { ExecutionRegistry } from '#libs/executor';
 import { ApiValidationPipe } from '#libs/http-server';
 import { dataPart, runEventMetadata, statusUpdate, submittedTask, type TaskState, userMessage } from '#libs/protocol';
-import { ANONYMOUS_SCOPE, type RecordedEvent, type StoredTask, type TaskQuery, type TaskStore } from '#libs/tasks';
+import {
+  ANONYMOUS_SCOPE,
+  type RecordedEvent,
+  type StoredTask,
+  type TaskQuery,
+  type TaskStore,
+  type TaskTextSearch,
+} from '#libs/tasks';
 import { runMetadata, workflowFailed } from '#libs/workflow-engine';
 import { MemoryWorkflowStore } from '../testing/memory-workflow-store.js';
 import { RunList } from './run-list.js';
-import { RunQuery } from './run.dto.js';
+import { RunQuery } from './run-query.js';
 
 const NOW = 1_700_000_000_000;
 
-function stored(id: string, state: TaskState, age: number, workflow = 'w'): StoredTask {
+/** Input that has the form of the beginning of an id. */
+const NUMBER = '00004711-77';
+
+function stored(id: string, state: TaskState, age: number, workflow = 'w', input = id): StoredTask {
   const reference = { taskId: id, contextId: `c-${id}` };
-  const metadata = runMetadata({ workflow, revision: '1', inputs: { a: id } });
-  const task = submittedTask(reference, userMessage([dataPart({ a: id })]), metadata);
+  const metadata = runMetadata({ workflow, revision: '1', inputs: { a: input } });
+  const task = submittedTask(reference, userMessage([dataPart({ a: input })]), metadata);
   const text = { messageId: 'm', role: 'ROLE_AGENT' as const, parts: [{ text: 'node "a": broken' }] };
   task.status = { state, ...(state === 'TASK_STATE_FAILED' && { message: text }) };
   const scope = { tenant: '', owner: '' };
@@ -35,9 +45,13 @@ function recorded(taskId: string, sequence: number): RecordedEvent[] {
 
 /** Returns the list of runs over a few Tasks in memory, with a `readPage` that keeps the contract of TaskStore. */
 function listOf(stored: StoredTask[]): RunList {
-  const page = async ({ agent = '', state, before, limit }: TaskQuery) => {
+  const page = async ({ agent = '', states, taskIds, search = '', before, limit }: TaskQuery) => {
     const found = stored
-      .filter(({ header }) => (agent.endsWith('/*') || header.agent === agent) && (!state || header.state === state))
+      .filter(
+        ({ header }) => (agent.endsWith('/*') || header.agent === agent) && (states?.includes(header.state) ?? true),
+      )
+      .filter(({ header }) => taskIds?.includes(header.taskId) ?? true)
+      .filter(({ header }) => header.taskId.startsWith(search))
       .toSorted(
         (a, b) =>
           b.header.updatedAt.getTime() - a.header.updatedAt.getTime() || (a.header.taskId < b.header.taskId ? 1 : -1),
@@ -52,11 +66,19 @@ function listOf(stored: StoredTask[]): RunList {
   const events = async (taskId: string, after: number) => recorded(taskId, after + 1);
   const tasks = { readPage: page, readEvents: events } as unknown as TaskStore;
   const processes = new Processes({} as AgentCatalog, {} as ExecutionRegistry, tasks);
-  return new RunList(processes, new MemoryWorkflowStore(), tasks, {
-    listChildren: async () => [],
-    rememberChild: async () => undefined,
-    movedOn: async () => [],
-  });
+  const children = { listChildren: async () => [], rememberChild: async () => undefined, movedOn: async () => [] };
+  return new RunList(processes, new MemoryWorkflowStore(), tasks, children, textsOf(page));
+}
+
+/** TaskTextSearch that takes every Task for a match, and searches two Tasks at a time. */
+function textsOf(page: (query: TaskQuery) => Promise<{ tasks: StoredTask[]; more: boolean }>): TaskTextSearch {
+  const searchTasks: TaskTextSearch['searchTasks'] = async (query) => {
+    const { tasks, more } = await page({ ...query, limit: 2 });
+    const last = more ? tasks.at(-1)?.header : undefined;
+    const matches = tasks.map(({ header }, index) => ({ ...header, rank: index + 1 }));
+    return { matches, searched: tasks.length, ...(last && { last }) };
+  };
+  return { searchTasks } as TaskTextSearch;
 }
 
 function readRunQuery(query: Record<string, unknown>): RunQuery {
@@ -101,6 +123,51 @@ describe('RunList', () => {
       if (pageToken === '') break;
     }
     expect(ids).toEqual(await idsOf(query as Record<string, string>));
+  });
+
+  it('lists the runs of several statuses, in the order of all runs', async () => {
+    expect(await idsOf({ status: 'completed,running' })).toEqual(['r1', 'r3', 'r2', 'r6']);
+    expect(() => readRunQuery({ status: 'completed,done' })).toThrow(/status: must be one of running,/);
+    expect(() => readRunQuery({ status: 'completed,' })).toThrow(/status: must be one of running,/);
+    expect(() => readRunQuery({ search: 'a'.repeat(101) })).toThrow('search: must have at most 100 characters');
+    expect(() => readRunQuery({ until: 'noon' })).toThrow(/until: must be a time/);
+  });
+
+  it.each([
+    ['R', ['r4', 'r1', 'r3', 'r2', 'r5', 'r6']],
+    ['r3', ['r3']],
+    ['BROKEN', ['r4']],
+    ['oTHer', ['r4']],
+    ['nothing', []],
+  ])('finds the runs whose id, workflow, error or inputs contain %s', async (search, ids) => {
+    expect(await idsOf({ search })).toEqual(ids);
+  });
+
+  it('continues the search for a text that only looks like the beginning of an id', async () => {
+    const looksLikeId = listOf(
+      Array.from({ length: 5 }, (_, n) => stored(`r${n}`, 'TASK_STATE_COMPLETED', n, 'w', NUMBER)),
+    );
+    const ids: string[] = [];
+    for (let pageToken = ''; ;) {
+      const query = readRunQuery({ search: NUMBER, pageSize: '2', pageToken });
+      const page = await looksLikeId.listRuns(query, { scope: ANONYMOUS_SCOPE });
+      ids.push(...page.runs.map(({ runId }) => runId));
+      if ((pageToken = page.nextPageToken) === '') break;
+    }
+    expect(ids).toEqual(['r0', 'r1', 'r2', 'r3', 'r4']);
+  });
+
+  it.each(['1', '2', '5'])('searches in pages of %s, of which none is lost and none is repeated', async (pageSize) => {
+    const [ids, searched]: [string[], number[]] = [[], []];
+    for (let pageToken = ''; ;) {
+      const query = readRunQuery({ search: 'r', status: 'running,failed', pageSize, pageToken });
+      const page = await list.listRuns(query, { scope: ANONYMOUS_SCOPE });
+      ids.push(...page.runs.map(({ runId }) => runId));
+      searched.push(page.search?.searched ?? 0);
+      if ((pageToken = page.nextPageToken) === '') break;
+    }
+    expect(ids).toEqual(['r4', 'r3', 'r2', 'r5', 'r6']);
+    expect(searched.reduce((sum, count) => sum + count, 0)).toBe(5);
   });
 
   it('shows what a run is and why it failed', async () => {

@@ -1,8 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
-import { Processes } from '#libs/durable';
-import { firstText, type JsonObject } from '#libs/protocol';
-import { begunTask, type StoredTask, type TaskQuery, type TaskScope, TaskStore } from '#libs/tasks';
+import { ListAdmission, type ListCaller, listProcesses, Processes, type ProcessListing } from '#libs/durable';
+import { type PagePosition, parsePageToken } from '#libs/http-server';
+import { firstText, type JsonObject, TASK_STATES } from '#libs/protocol';
+import {
+  begunTask,
+  type PageAdmission,
+  type StoredTask,
+  type TaskQuery,
+  type TaskScope,
+  TaskStore,
+  TaskTextSearch,
+} from '#libs/tasks';
 import { inputsOf, type WorkflowFailure } from '#libs/workflow-definition';
 import {
   nodePath,
@@ -10,12 +19,28 @@ import {
   reportedError,
   revisionOf,
   RunChildStore,
+  type RunStatus,
   runStatus,
   shownFailure,
   workflowRunBy,
 } from '#libs/workflow-engine';
 import { findRevision, WorkflowStore } from '../storage/workflow-store.js';
-import { type RunPage, type RunQuery, type RunSummary, STATES_OF } from './run.dto.js';
+import { type RunPage, type RunSummary, STATES_OF } from './run.dto.js';
+import type { RunFilterQuery, RunQuery } from './run-query.js';
+import { searchRuns } from './run-search.js';
+
+/** Maximum number of pages of `listPages`: without a search, 100 of them have 10,000 runs. */
+const MOST_PAGES = 200;
+
+/** Part of all runs that a filter selects. */
+export interface RunListPage {
+  runs: RunSummary[];
+  /** True if no further runs follow. */
+  isLast: boolean;
+}
+
+/** Form of the beginning of a run's id, of which a word or a number is no example. */
+const ID_BEGINS = /^[0-9a-f]{8}-[0-9a-f-]{0,27}$/i;
 
 /**
  * Lists a caller's runs of all workflows, most recently updated first. The run of a `workflow` node is listed only with
@@ -28,23 +53,85 @@ export class RunList {
     private readonly workflows: WorkflowStore,
     private readonly tasks: TaskStore,
     private readonly children: RunChildStore,
+    private readonly texts: TaskTextSearch,
   ) {}
 
-  async listRuns(query: RunQuery, call: Pick<ApiCall, 'scope' | 'whenAnswered'>): Promise<RunPage> {
+  /**
+   * Returns a page of runs. A page of a search has what a limited number of runs contain (see `searchRuns`).
+   * @param room memory for the logs of the page
+   */
+  async listRuns(
+    query: Omit<RunQuery, 'pageToken'>,
+    call: Pick<ApiCall, 'scope' | 'whenAnswered'>,
+    room: PageAdmission = this.processes.openRoom(call),
+  ): Promise<RunPage> {
     const { scope } = call;
-    const { q, since, parent, workflow = '*' } = query;
+    const { pageSize, before } = query;
+    const caller = { scope, room: new ListAdmission(room) };
+    const listing = await this.buildListing(query, scope);
+    const text = query.search || undefined;
+    const isId = text !== undefined && query.q === undefined && (await this.beginsId(text, listing, caller));
+    if (text === undefined || isId) {
+      const of = isId ? { ...listing, among: { ...listing.among, search: text } } : listing;
+      const { found, nextPageToken } = await listProcesses(this.tasks, of, { pageSize, before }, caller);
+      return { runs: found, nextPageToken };
+    }
+    const stores = { tasks: this.tasks, texts: this.texts };
+    return searchRuns(stores, listing, { text, pageSize, before }, caller);
+  }
+
+  /** True if a text begins the id of a listed run. Such runs are found by the index of ids, whatever their age. */
+  private async beginsId(
+    text: string,
+    { agent, among }: ProcessListing<RunStatus, RunSummary>,
+    { scope, room }: ListCaller,
+  ): Promise<boolean> {
+    if (!ID_BEGINS.test(text)) return false;
+    const which = { scope, ...(agent !== undefined && { agent }), ...among, search: text, artifacts: false, limit: 1 };
+    return (await this.tasks.readPage(which, room)).tasks.length > 0;
+  }
+
+  /** Returns all runs that a filter selects, in pages, at most MOST_PAGES of them. */
+  async *listPages(
+    filter: RunFilterQuery,
+    pageSize: number,
+    call: Pick<ApiCall, 'scope' | 'whenAnswered'>,
+  ): AsyncGenerator<RunListPage, void> {
+    let before: PagePosition | undefined;
+    for (let page = 1; page <= MOST_PAGES; page += 1) {
+      using room = this.processes.openRoom(call);
+      const query = { ...filter, states: filter.states, pageSize, before };
+      const { runs, nextPageToken } = await this.listRuns(query, call, room);
+      before = parsePageToken(nextPageToken);
+      yield { runs, isLast: before === undefined };
+      if (before === undefined) return;
+    }
+  }
+
+  private async buildListing(query: RunFilterQuery, scope: TaskScope): Promise<ProcessListing<RunStatus, RunSummary>> {
+    const { q, since, until, parent, workflow } = query;
     const children = parent === undefined ? undefined : await this.amongChildren(parent, query, scope);
-    const agent = children ? undefined : `workflows/${workflow}`;
-    const among = { ...children, ...(q && { search: q }), ...(since && { updatedAfter: since }) };
-    const listing = { agent, among, states: STATES_OF, summary: (run: StoredTask) => this.summarizeRun(run) };
-    const { found, nextPageToken } = await this.processes.listPage(listing, query, call);
-    return { runs: found, nextPageToken };
+    const agent = children ? undefined : `workflows/${workflow ?? '*'}`;
+    const states = query.states ?? (agent === 'workflows/*' ? TASK_STATES : undefined);
+    const among = {
+      ...children,
+      ...(states && { states }),
+      ...(q && { search: q }),
+      ...(since && { updatedAfter: since }),
+      ...(until && { updatedBefore: until }),
+    };
+    return {
+      ...(agent !== undefined && { agent }),
+      among,
+      states: STATES_OF,
+      summary: (run) => this.summarizeRun(run),
+    };
   }
 
   /** Returns the filter for the runs that the `workflow` nodes of the run `parent` have started. */
   private async amongChildren(
     parent: string,
-    { workflow }: RunQuery,
+    { workflow }: RunFilterQuery,
     scope: TaskScope,
   ): Promise<Pick<TaskQuery, 'agents' | 'calledBy'>> {
     const [task, elsewhere] = await Promise.all([begunTask(this.tasks, parent), this.children.listChildren(parent)]);

@@ -1,5 +1,6 @@
 import { ApiValidationPipe, pageTokenAfter, ProblemError } from '#libs/http-server';
-import { RerunBody, RunQuery } from './run.dto.js';
+import { RerunBody } from './run.dto.js';
+import { RunQuery } from './run-query.js';
 
 function readRunQuery(query: Record<string, unknown>): RunQuery {
   return new ApiValidationPipe().transform(query, { type: 'query', metatype: RunQuery }) as RunQuery;

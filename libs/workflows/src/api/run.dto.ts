@@ -4,14 +4,12 @@ import { RerunEdit } from './rerun-edit.js';
 import {
   ApiClosed,
   malformedRequest,
-  PageQuery,
   type ProblemEntry,
   ProblemError,
   QueryFlag,
   QueryPageSize,
   QueryPageToken,
   QueryText,
-  QueryTime,
   QueryWord,
   refuseUnfitJson,
   withMembers,
@@ -159,33 +157,6 @@ export class RunEventsQuery {
   live = true;
 }
 
-const MAX_SEARCH = 100;
-const RUN = /^[\x21-\x7e]{1,200}$/;
-
-/** Query parameters of the list of runs. */
-export class RunQuery extends PageQuery {
-  @QueryText((name) => WORKFLOW_NAME.test(name), 'is not a name of a workflow', { example: 'greeting' })
-  workflow?: string;
-
-  @QueryText((id) => RUN.test(id), 'is not an id of a run', {
-    description: 'Lists the child runs of this run; without it, only top-level runs are listed.',
-    example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e',
-  })
-  parent?: string;
-
-  @QueryWord(Object.keys(STATES_OF))
-  status?: RunStatus;
-
-  @QueryText((text) => text.length <= MAX_SEARCH, `must have at most ${MAX_SEARCH} characters`, {
-    description: "Part of the workflow's name, ignoring case, or prefix of the run's id.",
-    example: 'greet',
-  })
-  q?: string;
-
-  @QueryTime({ description: 'Lists only runs updated since this time.', example: '2026-01-31T09:30:00Z' })
-  since?: Date;
-}
-
 export const NODE_STATUSES: NodeStatus[] = [
   'pending',
   'running',
@@ -212,7 +183,7 @@ export class InstancesQuery {
   pageToken?: string;
 }
 
-const RUN_STATUS = { enum: Object.keys(STATES_OF), example: 'completed' };
+export const RUN_STATUS = { enum: Object.keys(STATES_OF), example: 'completed' };
 const OUTCOMES = ['acknowledged', 'refused', 'unreachable', 'not-started', 'unknown'];
 export const RUN_ID = { description: 'A2A taskId of the run.', example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e' };
 const CHILD = '019a1f0e-5b7b-7d10-8e11-2b3c4d5e6f70';
@@ -299,9 +270,26 @@ export class RunSummary extends StartedRun {
   @ApiProperty(TIME) updatedAt!: string;
 }
 
+/** Progress of a search through the runs, newest first. */
+class RunSearchProgress {
+  @ApiProperty({ type: 'integer', description: 'Number of runs that were searched for this page.', example: 10_000 })
+  searched!: number;
+  @ApiPropertyOptional({
+    ...TIME,
+    description: 'Last update of the oldest run that was searched; absent if no further runs follow.',
+  })
+  until?: string;
+}
+
 export class RunPage {
   @ApiProperty({ type: [RunSummary] }) runs!: RunSummary[];
-  @ApiProperty({ description: 'Empty on the last page.', example: '' }) nextPageToken!: string;
+  @ApiProperty({
+    description: 'Empty on the last page. With `search`, a page with fewer runs, or none, may have a next page.',
+    example: '',
+  })
+  nextPageToken!: string;
+  @ApiPropertyOptional({ description: 'Progress of the search; absent without `search`.' })
+  search?: RunSearchProgress;
 }
 
 class RunNodeWait implements NodeWait {

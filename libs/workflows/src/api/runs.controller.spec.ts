@@ -13,7 +13,7 @@ import { done, workflowFailed } from '#libs/workflow-engine';
 import { Reruns } from './reruns.js';
 import { RunDiffs } from './run-diff.js';
 import { RunList } from './run-list.js';
-import type { RunQuery } from './run.dto.js';
+import type { RunQuery } from './run-query.js';
 import { RequestBodies, RunsController, WorkflowRunsController } from './runs.controller.js';
 import { RunUsages } from './usage.controller.js';
 import { RunWaits } from '../storage/run-waits.js';

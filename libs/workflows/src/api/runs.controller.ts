@@ -49,11 +49,11 @@ import {
   RunInstances,
   RunNodeDetail,
   RunPage,
-  RunQuery,
   RunStreamQuery,
   StartedRerun,
   StartedRun,
 } from './run.dto.js';
+import { RunQuery } from './run-query.js';
 import { Runs } from './runs.js';
 import { RunUsages } from './usage.controller.js';
 import { RunWaits } from '../storage/run-waits.js';
@@ -166,9 +166,9 @@ export class RunsController {
   @ApiProblem(400, 'A parameter is malformed.')
   @ApiLargeAnswer()
   async listRuns(@Query() query: RunQuery, @Call() call: ApiCall): Promise<RunPage> {
-    const { runs, nextPageToken } = await this.runList.listRuns(query, call);
+    const { runs, ...page } = await this.runList.listRuns(query, call);
     const waiting = await this.waits.addWaits(runs, call.scope);
-    return { runs: await this.usages.addUsage(waiting, call.scope), nextPageToken };
+    return { runs: await this.usages.addUsage(waiting, call.scope), ...page };
   }
 
   @Get(':id')

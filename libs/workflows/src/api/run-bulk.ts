@@ -1,0 +1,199 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { type ApiCall, CallerSlots } from '#libs/access';
+import { endedProcessError, Processes } from '#libs/durable';
+import { malformedRequest, toProblem } from '#libs/http-server';
+import { isTerminalState } from '#libs/protocol';
+import { Metrics } from '#libs/service';
+import { type RunStatus, runStatus } from '#libs/workflow-engine';
+import { type BulkBody, type BulkOutcome, type BulkReport, type BulkRerunBody, MOST_SELECTED } from './run-bulk.dto.js';
+import { RunList } from './run-list.js';
+import type { RunFilterQuery } from './run-query.js';
+import { Reruns } from './reruns.js';
+import { RUN, Runs } from './runs.js';
+
+/** Maximum number of concurrent bulk actions and exports: of one caller, of one tenant, and of this replica. */
+const MOST = { caller: 2, tenant: 6, service: 8 };
+/** Number of runs of one request that are acted on concurrently. */
+const AT_ONCE = 8;
+/** Milliseconds after which a request begins no further run. */
+const LONGEST_MS = 30_000;
+/** Maximum milliseconds that a request waits for the end of one canceled run. */
+const CANCEL_MS = 5_000;
+const PAGE = 100;
+const NO_TIME = 'the time of the request has ended; repeat it for the rest';
+const STILL_CANCELING = 'the cancel is recorded, and the run has not ended yet';
+
+/** Limits the concurrent bulk actions on runs, and exports of runs. */
+@Injectable()
+export class BulkSlots extends CallerSlots {
+  constructor(metrics: Metrics) {
+    super(metrics, {
+      most: MOST,
+      refusals: {
+        caller: `${MOST.caller} actions on several runs, or exports, of yours are under way`,
+        tenant: `${MOST.tenant} actions on several runs, or exports, of your tenant are under way`,
+        service: 'Too many actions on several runs, or exports, are under way',
+      },
+      limit: 'bulkActions',
+      retryAfterSeconds: 2,
+      metrics: {
+        taken: { name: 'parley_bulk_actions', help: 'Actions on several runs, and exports, at work in this replica' },
+        refused: {
+          name: 'parley_bulk_actions_refused_total',
+          help: 'Actions on several runs, and exports, refused because too many are under way',
+        },
+      },
+    });
+  }
+
+  /** Takes a slot for a call. @throws A2AError RATE_LIMITED, or OVERLOADED with status 503 */
+  takeFor({ scope }: Pick<ApiCall, 'scope'>): Disposable {
+    const leave = this.takeSlot({ caller: JSON.stringify([scope.tenant, scope.owner]), tenant: scope.tenant });
+    return { [Symbol.dispose]: leave };
+  }
+}
+
+/** Action on one run. Resolves with the outcome; rejects with the refusal. */
+type RunAction = (
+  run: { runId: string; status: RunStatus },
+  call: ApiCall,
+) => Promise<Omit<BulkOutcome, 'runId' | 'status'>>;
+
+/**
+ * Cancels and reruns several runs in one request, and reports the outcome of each.
+ * - A request acts on at most `MOST_SELECTED` runs, `AT_ONCE` at a time, and begins none after `LONGEST_MS`.
+ * - A refusal of one run does not affect the others.
+ * - A repeated cancel changes nothing. A repeated rerun under the same idempotency key starts no further run.
+ */
+@Injectable()
+export class BulkRuns {
+  constructor(
+    private readonly processes: Processes,
+    private readonly runList: RunList,
+    private readonly runs: Runs,
+    private readonly reruns: Reruns,
+    private readonly slots: BulkSlots,
+  ) {}
+
+  /** Cancels the selected runs. @throws ProblemError 400 without a selection */
+  cancelRuns(body: BulkBody, filter: RunFilterQuery, call: ApiCall): Promise<BulkReport> {
+    return this.actOnRuns(body, filter, call, async ({ runId, status }, shared) => {
+      if (status !== 'canceled' && status !== 'running' && status !== 'input-required')
+        throw endedProcessError(RUN, `it is ${status}`);
+      if (body.dryRun) return { outcome: 'possible' };
+      return this.cancelRun(runId, shared);
+    });
+  }
+
+  /** Reruns the selected runs, which must have ended. @throws ProblemError 400 without a selection */
+  rerunRuns(body: BulkRerunBody, filter: RunFilterQuery, call: ApiCall, key?: string): Promise<BulkReport> {
+    const options = body.failed ? { failed: true } : {};
+    return this.actOnRuns(body, filter, call, async ({ runId }, shared) => {
+      if (body.dryRun) {
+        await this.reruns.checkRerun(runId, options, shared);
+        return { outcome: 'possible' };
+      }
+      const own = key === undefined ? undefined : keyOf(key, runId);
+      const started = await this.reruns.startRerun(runId, options, shared, own);
+      return { outcome: 'done', newRunId: started.runId };
+    });
+  }
+
+  private async actOnRuns(body: BulkBody, filter: RunFilterQuery, call: ApiCall, act: RunAction): Promise<BulkReport> {
+    using _slot = this.slots.takeFor(call);
+    const shared = shareDeparture(call);
+    const { ids, more } = await this.selectRuns(body, filter, shared);
+    const endsAt = performance.now() + LONGEST_MS;
+    const runs: BulkOutcome[] = ids.map((runId) => ({ runId, outcome: 'pending', reason: NO_TIME }));
+    const open = runs.entries();
+    let isStopped = false;
+    const actInTurn = async (): Promise<void> => {
+      for (const [place, { runId }] of open) {
+        if (isStopped || performance.now() > endsAt) return;
+        runs[place] = await this.actOnRun(runId, shared, act);
+      }
+    };
+    const stopAll = (error: unknown): never => {
+      isStopped = true;
+      throw error;
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, () => actInTurn().catch(stopAll)));
+    return { dryRun: body.dryRun ?? false, runs, more };
+  }
+
+  private async actOnRun(runId: string, call: ApiCall, act: RunAction): Promise<BulkOutcome> {
+    let status: RunStatus | undefined;
+    try {
+      const header = await this.processes.findHeader(RUN, runId, call.scope);
+      status = runStatus(header.state);
+      return { runId, status, ...(await act({ runId, status }, call)) };
+    } catch (error) {
+      const problem = toProblem(error);
+      // An outage concerns all runs, and the whole request can be repeated.
+      if (problem.status >= 500) throw error;
+      return { runId, ...(status && { status }), outcome: 'refused', reason: problem.detail };
+    }
+  }
+
+  private async cancelRun(runId: string, call: ApiCall): Promise<Omit<BulkOutcome, 'runId'>> {
+    const limit = AbortSignal.timeout(CANCEL_MS);
+    const whenAnswered = (done: () => void): boolean => {
+      limit.addEventListener('abort', done, { once: true });
+      return call.whenAnswered?.(done) ?? true;
+    };
+    try {
+      await this.runs.stopRun(runId, { ...call, whenAnswered });
+    } catch (error) {
+      if (limit.aborted) return { outcome: 'pending', reason: STILL_CANCELING };
+      throw error;
+    }
+    const { state } = await this.processes.findHeader(RUN, runId, call.scope);
+    if (!isTerminalState(state)) return { outcome: 'pending', reason: STILL_CANCELING };
+    const status = runStatus(state);
+    if (status !== 'canceled') throw endedProcessError(RUN, `it is ${status}`);
+    return { outcome: 'done' };
+  }
+
+  /** Returns the ids of the selected runs, each once. @throws ProblemError 400 */
+  private async selectRuns(
+    { ids }: BulkBody,
+    filter: RunFilterQuery,
+    call: ApiCall,
+  ): Promise<{ ids: string[]; more: boolean }> {
+    const isFiltered = FILTERS.some((name) => filter[name] !== undefined);
+    if (ids && isFiltered) throw malformedRequest({ path: 'ids', detail: 'cannot be combined with a filter' });
+    if (ids) return { ids: [...new Set(ids)], more: false };
+    if (!isFiltered)
+      throw malformedRequest({ path: 'ids', detail: `is missing; name runs, or select them by ${FILTERS.join(', ')}` });
+    const found = new Set<string>();
+    let isAll = false;
+    for await (const { runs, isLast } of this.runList.listPages(filter, PAGE, call)) {
+      isAll = isLast;
+      for (const { runId } of runs) {
+        if (found.size === MOST_SELECTED) return { ids: [...found], more: true };
+        found.add(runId);
+      }
+    }
+    return { ids: [...found], more: !isAll };
+  }
+}
+
+const FILTERS = ['workflow', 'parent', 'status', 'q', 'search', 'since', 'until'] as const;
+
+/** Returns a call for many runs, which listens once to its caller's departure: a response has few listeners. */
+export function shareDeparture(call: ApiCall): ApiCall {
+  const waiting = new Set<() => void>();
+  let isGone = false;
+  const reportGone = (): void => {
+    isGone = true;
+    for (const onGone of waiting) onGone();
+  };
+  if (call.whenAnswered && !call.whenAnswered(reportGone)) isGone = true;
+  return { ...call, whenAnswered: (done) => !isGone && waiting.add(done) === waiting };
+}
+
+/** Returns the idempotency key of one rerun of a request with the key `key`. */
+function keyOf(key: string, runId: string): string {
+  return `bulk-${createHash('sha256').update(`${key}\n${runId}`).digest('base64url')}`;
+}

@@ -1,0 +1,85 @@
+import {
+  type PagePosition,
+  parsePageToken,
+  QueryPageSize,
+  QueryPosition,
+  QueryText,
+  QueryTime,
+} from '#libs/http-server';
+import type { TaskState } from '#libs/protocol';
+import { WORKFLOW_NAME } from '#libs/workflow-definition';
+import type { RunStatus } from '#libs/workflow-engine';
+import { STATES_OF } from './run.dto.js';
+
+const MAX_SEARCH = 100;
+const RUN = /^[\x21-\x7e]{1,200}$/;
+const STATUSES = Object.keys(STATES_OF);
+const IS_SHORT = [
+  (text: string): boolean => text.length <= MAX_SEARCH,
+  `must have at most ${MAX_SEARCH} characters`,
+] as const;
+
+/** Query parameters that select runs. */
+export class RunFilterQuery {
+  @QueryText((name) => WORKFLOW_NAME.test(name), 'is not a name of a workflow', { example: 'greeting' })
+  workflow?: string;
+
+  @QueryText((id) => RUN.test(id), 'is not an id of a run', {
+    description: 'Lists the child runs of this run; without it, only top-level runs are listed.',
+    example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e',
+  })
+  parent?: string;
+
+  @QueryText(isStatusList, `must be one of ${STATUSES.join(', ')}, or several of them with commas between`, {
+    description: `One or several of ${STATUSES.map((it) => `\`${it}\``).join(', ')}, with commas between.`,
+    example: 'failed,canceled',
+  })
+  status?: string;
+
+  @QueryText(...IS_SHORT, {
+    description: "Part of the workflow's name, ignoring case, or prefix of the run's id.",
+    example: 'greet',
+  })
+  q?: string;
+
+  @QueryText(...IS_SHORT, {
+    description:
+      "Part of the inputs, of the error, of the workflow's name or of the run's id, ignoring case. " +
+      'A page searches a limited number of runs, newest first; `search.until` says how far. Follow `nextPageToken` ' +
+      'to search older runs.',
+    example: 'order 4711',
+  })
+  search?: string;
+
+  @QueryTime({ description: 'Lists only runs updated since this time.', example: '2026-01-31T09:30:00Z' })
+  since?: Date;
+
+  @QueryTime({ description: 'Lists only runs last updated before this time.', example: '2026-02-01T00:00:00Z' })
+  until?: Date;
+
+  /** Task states of the runs to list; `undefined`: all states. */
+  get states(): TaskState[] | undefined {
+    if (!this.status) return undefined;
+    const statuses = new Set(this.status.split(',') as RunStatus[]);
+    return [...statuses].flatMap((status) => STATES_OF[status]);
+  }
+}
+
+/** Query parameters of the list of runs. */
+export class RunQuery extends RunFilterQuery {
+  @QueryPageSize()
+  pageSize = 50;
+
+  @QueryPosition()
+  pageToken?: string;
+
+  /** Position of the last run of the previous page; `undefined` on the first page. */
+  get before(): PagePosition | undefined {
+    return parsePageToken(this.pageToken);
+  }
+}
+
+function isStatusList(text: string): boolean {
+  const words = text.split(',');
+  return words.length <= STATUSES.length && words.every((word) => STATUSES.includes(word));
+}

@@ -1,0 +1,120 @@
+import { type ListCaller, listProcesses, type ProcessListing } from '#libs/durable';
+import { type PagePosition, pageTokenAfter } from '#libs/http-server';
+import { isJsonObject, type JsonValue } from '#libs/protocol';
+import type { TaskQuery, TaskStore, TaskTextSearch, TextMatch } from '#libs/tasks';
+import type { RunStatus } from '#libs/workflow-engine';
+import type { RunPage, RunSummary } from './run.dto.js';
+
+/** Maximum number of runs that one request searches. */
+const MOST_SEARCHED = 10_000;
+/** Number of runs that one statement searches. */
+const SEARCHED_TOGETHER = 1_000;
+/** Milliseconds after which a request begins no further statement. */
+const SEARCH_MS = 200;
+/** Maximum characters of a run's inputs that are searched. */
+const SEARCHED_CHARACTERS = 65_536;
+
+/** Text to search for, and the page to return. */
+export interface RunSearchQuery {
+  text: string;
+  pageSize: number;
+  before: PagePosition | undefined;
+}
+
+/** Search of one request: the runs that it found, and how far it came. */
+class RunSearchPass {
+  readonly runs: RunSummary[] = [];
+  /** Position after which the search continues; `undefined` at its start, and after all runs were searched. */
+  place: PagePosition | undefined;
+  searched = 0;
+  private readonly begunAt = performance.now();
+
+  constructor(
+    private readonly stores: { tasks: Pick<TaskStore, 'readPage'>; texts: Pick<TaskTextSearch, 'searchTasks'> },
+    private readonly listing: ProcessListing<RunStatus, RunSummary>,
+    private readonly query: RunSearchQuery,
+    private readonly caller: ListCaller,
+  ) {
+    this.place = query.before;
+  }
+
+  /** Searches until the page is full, the limits are reached, or no runs are left. */
+  async searchRuns(): Promise<RunPage> {
+    let hasMore = true;
+    while (hasMore && !this.isOver()) hasMore = await this.searchStep();
+    const { runs, place, searched } = this;
+    const next = hasMore ? place : undefined;
+    return {
+      runs,
+      nextPageToken: next ? pageTokenAfter(next) : '',
+      search: { searched, ...(next && { until: next.updatedAt.toISOString() }) },
+    };
+  }
+
+  private isOver(): boolean {
+    const { runs, searched, query } = this;
+    return runs.length >= query.pageSize || searched >= MOST_SEARCHED || performance.now() - this.begunAt > SEARCH_MS;
+  }
+
+  /** Searches the runs of one statement. Returns false if no further runs follow. */
+  private async searchStep(): Promise<boolean> {
+    const { agent, among } = this.listing;
+    const { scope } = this.caller;
+    const which = { scope, ...(agent !== undefined && { agent }), ...among } satisfies Omit<TaskQuery, 'limit'>;
+    const step = { ...which, before: this.place, limit: SEARCHED_TOGETHER };
+    const { matches, searched, last } = await this.stores.texts.searchTasks(step, this.query.text);
+    for (let from = 0; from < matches.length; from += this.query.pageSize) {
+      const batch = matches.slice(from, from + this.query.pageSize);
+      const lastRead = await this.readBatch(batch);
+      if (lastRead === matches.at(-1)) break;
+      if (lastRead !== batch.at(-1) || this.isOver()) {
+        this.place = lastRead;
+        this.searched += lastRead.rank;
+        return true;
+      }
+    }
+    this.searched += searched;
+    this.place = last;
+    return last !== undefined;
+  }
+
+  /** Reads runs that may match, as far as the page and the memory of one answer allow. Returns the last one read. */
+  private async readBatch(batch: readonly TextMatch[]): Promise<TextMatch> {
+    const taskIds = batch.map(({ taskId }) => taskId);
+    const listing = { ...this.listing, among: { ...this.listing.among, taskIds } };
+    const query = { pageSize: batch.length, before: undefined };
+    const { found, nextPageToken } = await listProcesses(this.stores.tasks, listing, query, this.caller);
+    const left = this.query.pageSize - this.runs.length;
+    const fitting = found.filter((run) => containsText(run, this.query.text)).slice(0, left);
+    this.runs.push(...fitting);
+    const isFull = fitting.length === left;
+    const lastId = isFull ? fitting.at(-1)?.runId : nextPageToken === '' ? undefined : found.at(-1)?.runId;
+    return batch.find(({ taskId }) => taskId === lastId) ?? batch.at(-1)!;
+  }
+}
+
+/** Searches the runs of a listing for a text, newest first, within the limits of one request. */
+export function searchRuns(...args: ConstructorParameters<typeof RunSearchPass>): Promise<RunPage> {
+  return new RunSearchPass(...args).searchRuns();
+}
+
+/** True if a run's id, workflow, error or inputs contain a text, ignoring case. */
+export function containsText(run: Pick<RunSummary, 'runId' | 'workflow' | 'error' | 'inputs'>, text: string): boolean {
+  const wanted = text.toLowerCase();
+  const { runId, workflow, error, inputs } = run;
+  return [runId, workflow, error?.message ?? '', inputsText(inputs)].some((it) => it.toLowerCase().includes(wanted));
+}
+
+/** Returns the names and values in inputs, one a line, cut to a length. */
+function inputsText(inputs: JsonValue): string {
+  const open = [inputs];
+  let text = '';
+  while (open.length > 0 && text.length < SEARCHED_CHARACTERS) {
+    const value = open.pop()!;
+    const members = Array.isArray(value) ? value : isJsonObject(value) ? Object.entries(value).flat() : undefined;
+    // Pushed one by one: a long list would not fit into the arguments of one call.
+    if (members) for (const member of members.toReversed()) open.push(member);
+    else if (typeof value !== 'object') text += `${value}\n`;
+  }
+  return text.slice(0, SEARCHED_CHARACTERS);
+}
