@@ -30,6 +30,8 @@ interface ExpectedNames {
 export const EXPECTED_NAMES: Readonly<Record<string, ExpectedNames>> = {
   run: { first: 'workflows' },
   runs: { options: { '-w': 'workflows', '--workflow': 'workflows' } },
+  'cancel-runs': { first: 'runs', options: { '-w': 'workflows', '--workflow': 'workflows' } },
+  'rerun-runs': { first: 'runs', options: { '-w': 'workflows', '--workflow': 'workflows' } },
   logs: { first: 'runs' },
   cancel: { first: 'runs' },
   answer: { first: 'runs', options: { '--node': 'nodes' } },
