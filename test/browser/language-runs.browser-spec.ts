@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { inBrowser, seriousFaultsInEitherTheme, useBrowser } from '../support/browser.js';
 import { copied, nodeOf, nodeReaches } from '../support/console-page.js';
 import { useSharedStage } from '../support/shared-stage.js';
+import { until } from '../support/until.js';
 import { external, input, linear, output, unique, type Workflow } from '../support/workflow.js';
 
 /** A workflow of language 2. */
@@ -244,7 +245,7 @@ describe('runs of the language', () => {
     const workflow = language('findable', [{ id: 'topic', type: 'input' }], []);
     const runId = await run(workflow, { topic: 'a needle' });
     const page = await browser.open(`${stage.parley.url}/runs`);
-    const search = page.getByRole('searchbox', { name: 'Workflow or run' });
+    const search = page.getByRole('searchbox', { name: 'Search runs' });
     await search.fill(workflow.name.slice(3).toUpperCase());
     const row = page.getByRole('row').filter({ hasText: workflow.name });
     await row.getByText('topic: a needle').waitFor();
@@ -274,10 +275,11 @@ describe('runs of the language', () => {
 
   inBrowser('keeps the runs that are shown while more of them are fetched', async () => {
     const { name } = await stage.api.save(linear(unique('many'), input('in')));
-    for (let count = 0; count < 60; count += 1) await stage.api.ended(await stage.api.start(name, { in: 'x' }));
+    for (let count = 0; count < 110; count += 1) await stage.api.ended(await stage.api.start(name, { in: 'x' }));
     const page = await browser.open(`${stage.parley.url}/runs?q=${name}`);
     const rows = page.getByRole('link', { name });
-    await rows.nth(49).waitFor();
+    const table = page.getByRole('table', { name: 'Runs' });
+    await rows.first().waitFor();
     let fetchNext = (): void => undefined;
     const held = new Promise<void>((resolve) => (fetchNext = resolve));
     const asked = page.waitForRequest(/\/api\/runs\?/);
@@ -285,11 +287,11 @@ describe('runs of the language', () => {
       await held;
       await route.continue();
     });
-    await page.getByRole('button', { name: 'Show more' }).click();
+    await page.getByRole('region', { name: 'Runs' }).evaluate((it) => it.scrollTo(0, it.scrollHeight));
     await asked;
-    expect(await rows.count()).toBe(50);
+    expect(await table.getAttribute('aria-rowcount')).toBe('101');
     fetchNext();
-    await rows.nth(59).waitFor();
+    await until(async () => (await table.getAttribute('aria-rowcount')) === '111', { what: 'all 110 runs' });
   });
 
   inBrowser('shows a child run in place, and leads to it', async () => {

@@ -14,6 +14,11 @@ describe('withFirstPage', () => {
     expect(withFirstPage(rows('abcdef', '2'), rows('xea', '1'), keyOf)).toEqual(rows('xeabcdf', '2'));
   });
 
+  it('drops a row that has left the list, by its place', () => {
+    const placeOf = (row: string): string => String(9 - 'abcdefghi'.indexOf(row));
+    expect(withFirstPage(rows('abcdef', '2'), rows('ac', '1'), keyOf, placeOf)).toEqual(rows('acdef', '2'));
+  });
+
   it('stands alone where rows are missing between the two', () => {
     expect(withFirstPage(rows('abc', '1'), rows('xyz', '9'), keyOf)).toEqual(rows('xyz', '9'));
   });

@@ -22,18 +22,20 @@ export interface Pages<T> {
 /**
  * Fetches a list page by page. A refetch of the query fetches the first page only; rows of later pages stay.
  * @param keyOf returns the id of a row
+ * @param placeOf returns a text that is smaller for each later row; absent if rows never leave the list
  */
 export function usePages<T>(
   queryKey: QueryKey,
   keyOf: (row: T) => string,
   fetchPage: (token: string | undefined, signal: AbortSignal) => Promise<Rows<T>>,
+  placeOf?: (row: T) => string,
 ): Pages<T> {
   const first = useQuery({
     queryKey,
     queryFn: async ({ signal }) => {
       const page = await fetchPage(undefined, signal);
       const shown = queries.getQueryData<Rows<T>>(queryKey);
-      return shown ? withFirstPage(shown, page, keyOf) : page;
+      return shown ? withFirstPage(shown, page, keyOf, placeOf) : page;
     },
   });
   const token = first.data?.nextPageToken ?? '';
@@ -68,13 +70,21 @@ export function withNextPage<T>(shown: Rows<T>, page: Rows<T>, keyOf: (row: T) =
 
 /**
  * Returns the rows to show after a refetch of the first page: the rows of `first`, then the shown rows that `first`
- * lacks. If `first` and the shown rows have no row in common, rows may be missing between them: only `first` is kept.
+ * lacks. If `first` and the shown rows have no row in common, rows may be missing between them: only `first` is kept. A
+ * shown row whose place is within `first` is in the list no longer.
  */
-export function withFirstPage<T>(shown: Rows<T>, first: Rows<T>, keyOf: (row: T) => string): Rows<T> {
+export function withFirstPage<T>(
+  shown: Rows<T>,
+  first: Rows<T>,
+  keyOf: (row: T) => string,
+  placeOf: (row: T) => string = () => '',
+): Rows<T> {
   const fresh = new Set(first.rows.map(keyOf));
-  const older = shown.rows.filter((row) => !fresh.has(keyOf(row)));
-  const overlaps = older.length < shown.rows.length;
-  if (!overlaps || first.nextPageToken === '') return first;
+  const last = first.rows.at(-1);
+  if (last === undefined || first.nextPageToken === '') return first;
+  const others = shown.rows.filter((row) => !fresh.has(keyOf(row)));
+  if (others.length === shown.rows.length) return first;
+  const older = others.filter((row) => placeOf(row) <= placeOf(last));
   return {
     rows: [...first.rows, ...older],
     nextPageToken: older.length === 0 ? first.nextPageToken : shown.nextPageToken,

@@ -4,7 +4,7 @@ import type { Pages } from '../api/use-pages.js';
 import type { Column } from './data-table.js';
 import { ErrorState } from './error-state.js';
 import { Loading } from './loading.js';
-import { VirtualTable } from './virtual-table.js';
+import { VirtualTable, type VirtualTableProps } from './virtual-table.js';
 
 interface PagedTableProps<T> {
   label: string;
@@ -14,10 +14,14 @@ interface PagedTableProps<T> {
   hrefOf?: (row: T) => string;
   /** Content shown if there are no rows. */
   empty: ReactNode;
+  selection?: VirtualTableProps<T>['selection'];
+  /** False if further pages are loaded only on request. */
+  isEndless?: boolean;
 }
 
 /** Shows a list that loads its next page when its end comes into view. */
-export function PagedTable<T>({ label, pages, columns, keyOf, hrefOf, empty }: PagedTableProps<T>) {
+export function PagedTable<T>(props: PagedTableProps<T>) {
+  const { label, pages, columns, keyOf, hrefOf, empty, selection, isEndless = true } = props;
   const { rows, error, more, loading, loadMore } = pages;
   if (rows === undefined) return error === null ? <Loading /> : <ErrorState error={error} onRetry={retryFailed} />;
   return (
@@ -32,7 +36,8 @@ export function PagedTable<T>({ label, pages, columns, keyOf, hrefOf, empty }: P
           rows={rows}
           keyOf={keyOf}
           {...(hrefOf && { hrefOf })}
-          onEnd={loadMore}
+          {...(selection && { selection })}
+          {...(isEndless && { onEnd: loadMore })}
         />
       )}
       <p role="status" className="sr-only">

@@ -13,6 +13,16 @@ export function Time({ at }: { at: string | number }) {
   );
 }
 
+/** Shows the local time of a moment, with its date unless that is today, and its seconds. */
+export function StartTime({ at }: { at: string }) {
+  const now = useNow();
+  return (
+    <time dateTime={at} title={new Date(at).toLocaleString()} className="whitespace-nowrap tabular-nums">
+      {localTime(at, now, 'seconds')}
+    </time>
+  );
+}
+
 /** Shows how long something took, or has taken so far. */
 export function Elapsed({ from, to }: { from: string; to?: string | undefined }) {
   return to === undefined ? <Running from={from} /> : <span>{formatDuration(Date.parse(to) - Date.parse(from))}</span>;

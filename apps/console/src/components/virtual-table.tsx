@@ -1,9 +1,10 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef } from 'react';
+import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import type { Column } from './data-table.js';
+import type { RowSelection } from './row-selection.js';
 
-interface VirtualTableProps<T> {
+export interface VirtualTableProps<T> {
   /** Name of the table for screen readers. */
   label: string;
   columns: readonly Column<T>[];
@@ -13,13 +14,17 @@ interface VirtualTableProps<T> {
   hrefOf?: (row: T) => string;
   /** Called when the last rows come into view. */
   onEnd?: () => void;
+  /** Adds a column with a checkbox for each row. */
+  selection?: RowSelection<T> & { labelOf: (row: T) => string };
 }
 
 const ROW_HEIGHT = 44;
 const OVERSCAN = 10;
+/** Number of rows before the end at which further rows are requested, so that fast scrolling meets no gap. */
+const BEFORE_END = 30;
 
 /** Shows a table of any length. It fills its container, scrolls, and draws only the rows in view. */
-export function VirtualTable<T>({ label, columns, rows, keyOf, hrefOf, onEnd }: VirtualTableProps<T>) {
+export function VirtualTable<T>({ label, columns, rows, keyOf, hrefOf, onEnd, selection }: VirtualTableProps<T>) {
   const box = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({
     count: rows.length,
@@ -30,7 +35,7 @@ export function VirtualTable<T>({ label, columns, rows, keyOf, hrefOf, onEnd }: 
   const items = virtualizer.getVirtualItems();
   const first = items[0];
   const last = items.at(-1);
-  const atEnd = last !== undefined && last.index >= rows.length - 1;
+  const atEnd = last !== undefined && last.index >= rows.length - BEFORE_END;
   useEffect(() => {
     if (atEnd) onEnd?.();
   }, [atEnd, onEnd]);
@@ -39,8 +44,13 @@ export function VirtualTable<T>({ label, columns, rows, keyOf, hrefOf, onEnd }: 
       <table aria-label={label} aria-rowcount={rows.length + 1} className="w-full table-fixed border-collapse text-sm">
         <thead className="sticky top-0 z-10 bg-card">
           <tr className="text-left text-xs text-muted-foreground shadow-[inset_0_-1px_var(--border)]">
+            {selection && <SelectAll selection={selection} rows={rows.length} />}
             {columns.map(({ title, wideOnly, className = '' }) => (
-              <th key={title} scope="col" className={`px-4 py-2 font-medium ${getColumnClass(wideOnly)} ${className}`}>
+              <th
+                key={title}
+                scope="col"
+                className={`px-2 py-2 font-medium md:px-4 ${getColumnClass(wideOnly)} ${className}`}
+              >
                 {title}
               </th>
             ))}
@@ -52,8 +62,9 @@ export function VirtualTable<T>({ label, columns, rows, keyOf, hrefOf, onEnd }: 
             const row = rows[index] as T;
             return (
               <tr key={keyOf(row)} aria-rowindex={index + 2} className="relative h-11 border-b hover:bg-muted/60">
+                {selection && <SelectRow selection={selection} row={row} index={index} />}
                 {columns.map(({ title, cell, wideOnly, className = '' }, column) => (
-                  <td key={title} className={`truncate px-4 ${getColumnClass(wideOnly)} ${className}`}>
+                  <td key={title} className={`truncate px-2 md:px-4 ${getColumnClass(wideOnly)} ${className}`}>
                     {column === 0 && hrefOf ? (
                       <Link href={hrefOf(row)} className="font-medium before:absolute before:inset-0 hover:underline">
                         {cell(row)}
@@ -70,6 +81,60 @@ export function VirtualTable<T>({ label, columns, rows, keyOf, hrefOf, onEnd }: 
         </tbody>
       </table>
     </div>
+  );
+}
+
+interface SelectRowProps<T> {
+  selection: NonNullable<VirtualTableProps<T>['selection']>;
+  row: T;
+  index: number;
+}
+
+/** Shows the checkbox of a row. The arrow keys lead to the checkboxes of its neighbors; Shift selects all between. */
+function SelectRow<T>({ selection, row, index }: SelectRowProps<T>) {
+  const moveFocus = (event: KeyboardEvent<HTMLInputElement>): void => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const next = event.currentTarget.closest('tbody')?.querySelector<HTMLElement>(`[data-row="${index + step}"]`);
+    next?.focus();
+    next?.scrollIntoView({ block: 'nearest' });
+    if (event.shiftKey && next) next.click();
+  };
+  return (
+    <td className="relative z-1 w-11 p-0">
+      <label className="flex h-10 w-11 items-center justify-center">
+        <input
+          type="checkbox"
+          data-row={index}
+          className="size-4"
+          aria-label={selection.labelOf(row)}
+          checked={selection.isSelected(row)}
+          onChange={({ nativeEvent }) => selection.toggleRow(row, (nativeEvent as PointerEvent).shiftKey)}
+          onKeyDown={moveFocus}
+        />
+      </label>
+    </td>
+  );
+}
+
+function SelectAll<T>({ selection, rows }: { selection: RowSelection<T>; rows: number }) {
+  const count = selection.selected.length;
+  return (
+    <th scope="col" className="w-11 p-0">
+      <label className="flex h-10 w-11 items-center justify-center">
+        <input
+          type="checkbox"
+          className="size-4"
+          aria-label="Select all rows that are loaded"
+          checked={count > 0 && count === rows}
+          ref={(box) => {
+            if (box) box.indeterminate = count > 0 && count < rows;
+          }}
+          onChange={selection.toggleAll}
+        />
+      </label>
+    </th>
   );
 }
 

@@ -3,8 +3,6 @@ import { callApi, getJson, type Narrowed } from '../api/http.js';
 import type { A2aArtifact, A2aPart } from './run-event.js';
 import type { RunGraph } from './run-picture.js';
 
-export const RUN_STATUSES = ['running', 'input-required', 'completed', 'failed', 'canceled'] as const;
-
 export type RunSummary = Schemas['RunSummary'];
 export type RunPage = Schemas['RunPage'];
 /** Outcome of canceling a node's Task when its run was canceled. */
@@ -17,17 +15,13 @@ export interface RunWorkflow extends RunGraph {
   name: string;
 }
 
-export interface RunFilter {
-  /** Search text: a part of the workflow's name, or the start of the run's id. */
-  q: string;
-  status: string;
-}
+/** Number of runs on a page of the list. */
+export const RUN_PAGE = 100;
 
-const PAGE = 50;
-
-export function listRuns({ q, status }: RunFilter, pageToken: string, signal?: AbortSignal): Promise<RunPage> {
-  const query = Object.entries({ q, status, pageToken, pageSize: String(PAGE) }).filter(([, value]) => value);
-  return getJson(`/api/runs?${new URLSearchParams(query).toString()}`, signal);
+/** Lists runs. @param query filter of the API */
+export function listRuns(query: URLSearchParams, pageToken: string, signal?: AbortSignal): Promise<RunPage> {
+  const page = new URLSearchParams({ pageSize: String(RUN_PAGE), ...(pageToken && { pageToken }) });
+  return getJson(`/api/runs?${query.toString()}&${page.toString()}`, signal);
 }
 
 export function getRun(runId: string, signal: AbortSignal): Promise<Run> {
@@ -103,7 +97,7 @@ export function diffRuns(before: string, after: string, signal: AbortSignal): Pr
 
 /** Lists the newest runs of a workflow. */
 export async function listRunsOf(workflow: string, signal: AbortSignal): Promise<RunSummary[]> {
-  const query = new URLSearchParams({ workflow, pageSize: String(PAGE) }).toString();
+  const query = new URLSearchParams({ workflow, pageSize: String(RUN_PAGE) }).toString();
   return (await getJson<RunPage>(`/api/runs?${query}`, signal)).runs;
 }
 

@@ -1,0 +1,88 @@
+import type { Column } from '../components/data-table.js';
+import { NameText } from '../components/data-table.js';
+import { localTime } from '../components/local-time.js';
+import { StatusBadge } from '../components/status-badge.js';
+import { textStart } from '../components/text-start.js';
+import { Elapsed, StartTime, Time } from '../components/time.js';
+import type { RunSummary } from './run-api.js';
+
+/** Maximum characters of a run's inputs that are shown. */
+const LONGEST_INPUTS = 200;
+
+/** Returns the columns of the list of runs. Inputs and causes take no room if no run has any. */
+export function columnsFor(runs: readonly RunSummary[]): readonly Column<RunSummary>[] {
+  const hasInputs = runs.some(({ inputs }) => Object.keys(inputs).length > 0);
+  const hasCause = runs.some((run) => reasonOf(run) !== undefined);
+  return [
+    { title: 'Workflow', cell: ({ workflow }) => <NameText name={workflow} />, className: 'md:w-60 2xl:w-96' },
+    { title: 'Status', cell: (run) => <Status run={run} />, className: 'w-28 md:w-32' },
+    { title: 'Run', cell: ({ runId }) => <RunId id={runId} />, wideOnly: true, className: 'md:w-28' },
+    ...(hasInputs ? [INPUTS] : []),
+    ...(hasCause ? [CAUSE] : []),
+    {
+      title: 'Began',
+      cell: ({ createdAt }) => <StartTime at={createdAt} />,
+      wideOnly: true,
+      className: 'md:w-40',
+    },
+    {
+      title: 'Took',
+      cell: (run) => <Elapsed from={run.createdAt} to={endOf(run)} />,
+      wideOnly: true,
+      className: 'md:w-28',
+    },
+    { title: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} />, className: 'w-28 md:w-36' },
+  ];
+}
+
+const INPUTS: Column<RunSummary> = {
+  title: 'Inputs',
+  cell: ({ inputs }) => <span title={inputsText(inputs)}>{inputsText(inputs)}</span>,
+  wideOnly: true,
+};
+const CAUSE: Column<RunSummary> = {
+  title: 'Why',
+  cell: (run) => <span title={reasonOf(run)}>{reasonOf(run)}</span>,
+  wideOnly: true,
+};
+
+/** Shows the status of a run. In a narrow window, which has no column for the reason, it shows the reason as well. */
+function Status({ run }: { run: RunSummary }) {
+  const reason = reasonOf(run);
+  return (
+    <>
+      <StatusBadge status={run.status} />
+      {reason !== undefined && <span className="block truncate text-xs text-muted-foreground md:hidden">{reason}</span>}
+    </>
+  );
+}
+
+/** Returns the error of a failed run, or what a run waits for; `undefined` for any other run. */
+function reasonOf({ error, waitsFor }: RunSummary): string | undefined {
+  if (error !== undefined || waitsFor === undefined) return error?.message;
+  const { instance, question, questions, until } = waitsFor;
+  const time = until === undefined ? undefined : `until ${localTime(until, Date.now())}`;
+  if (instance === undefined) return time && `Waits ${time}`;
+  const more = questions === undefined ? '' : ` (and ${questions - 1} more)`;
+  return `Waits for ${instance}: ${question ?? ''}${more}${time === undefined ? '' : `, ${time}`}`;
+}
+
+/** Shows the end of a run's id: ids begin with the time, so only their ends differ clearly. */
+function RunId({ id }: { id: string }) {
+  return (
+    <span title={id} className="font-mono text-xs whitespace-nowrap">
+      …{id.slice(-8)}
+    </span>
+  );
+}
+
+function inputsText(inputs: Record<string, unknown>): string {
+  const pairs = Object.entries(inputs).map(([name, value]) => {
+    return `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`;
+  });
+  return textStart(pairs.join(', '), LONGEST_INPUTS);
+}
+
+function endOf({ status, updatedAt }: RunSummary): string | undefined {
+  return status === 'running' || status === 'input-required' ? undefined : updatedAt;
+}
