@@ -36,7 +36,7 @@ describe('the workflow editor', () => {
     const page = await edit(linear(unique('palette'), input('in')));
     const palette = page.getByRole('group', { name: 'Node types' });
     const labels = await palette.getByRole('button').allInnerTexts();
-    expect(labels.map((it) => it.trim())).toEqual([
+    expect(labels.map((it) => it.trim().split('\n')[0])).toEqual([
       'User Input',
       'Agent',
       'Tool',
@@ -49,7 +49,8 @@ describe('the workflow editor', () => {
     const target = { targetPosition: { x: 300, y: 500 } };
     await palette.getByRole('button', { name: 'External Agent' }).dragTo(page.locator('.react-flow__pane'), target);
     await page.locator('[data-node="external1"]').getByText('External Agent').waitFor();
-    await page.getByText('External A2A-compatible agent').waitFor();
+    await page.locator('[data-panel="external"]').getByText('External A2A-compatible agent').waitFor();
+    await palette.getByText('External A2A-compatible agent').waitFor();
   });
 
   inBrowser(

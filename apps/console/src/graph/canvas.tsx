@@ -1,12 +1,22 @@
-import { Background, Controls, ReactFlow, ReactFlowProvider, useReactFlow, useStore } from '@xyflow/react';
+import {
+  Background,
+  Controls,
+  type EdgeChange,
+  type NodeChange,
+  ReactFlow,
+  ReactFlowProvider,
+  SelectionMode,
+  useReactFlow,
+  useStore,
+} from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
-import { type DragEvent, type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from 'react';
+import { type DragEvent, type ReactNode, type RefObject, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { Loading } from '../components/loading.js';
 import { useWideWindow } from '../components/use-wide-window.js';
 import { useTheme } from '../shell/theme.js';
-import { chosenEdge } from './chosen-edge.js';
+import { type CanvasTarget, useCanvasMenu } from './canvas-target.js';
 import { type CanvasEdge, FlowEdge } from './flow-edge.js';
-import { type EdgeReport, flowEdges, flowNodes } from './flow-elements.js';
+import { type EdgeReport, flowEdges } from './flow-elements.js';
 import { DRAGGED_TYPE, type Graph, type DefinitionEdge, NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
 import { LoopFrames } from './loop-frames.js';
 import { FindNode } from './find-node.js';
@@ -14,8 +24,12 @@ import { GraphMap, paddingFor } from './graph-map.js';
 import type { GraphLoop } from './loops.js';
 import type { CardData } from './card-data.js';
 import { type CardNode, NodeCard } from './node-card.js';
+import { NodeElements } from './node-elements.js';
+import { NoteCard } from './note-card.js';
+import { type NoteElement, noteElements } from './note-elements.js';
+import { edgeSelection, nodeSelection, type SelectionChanges } from './selected-elements.js';
 import { useInSight } from './use-in-sight.js';
-import { useNodeChanges } from './use-node-changes.js';
+import { type MovedParts, useNodeChanges } from './use-node-changes.js';
 import { usePlaces } from './use-places.js';
 
 export interface CanvasProps {
@@ -39,15 +53,22 @@ export interface CanvasProps {
 }
 
 export interface CanvasEdit {
-  move: (moved: ReadonlyMap<string, Position>) => void;
+  /** Selected nodes, edges and notes, in place of `selected` and `selectedEdge`. */
+  selection: { nodes: ReadonlySet<string>; edges: ReadonlySet<string>; notes: ReadonlySet<number> };
+  select: (changes: SelectionChanges) => void;
+  move: (moved: MovedParts) => void;
   connect: (edge: DefinitionEdge) => void;
-  remove: (nodes: readonly string[], edges: readonly string[]) => void;
+  /** Opens the context menu of a part of the canvas. */
+  openMenu: (target: CanvasTarget) => void;
   /** Adds a node of a type that was dropped from the palette. */
   drop: (type: string, position: Position) => void;
 }
 
-const NODE_TYPES = { card: NodeCard };
+const NODE_TYPES = { card: NodeCard, note: NoteCard };
 const EDGE_TYPES = { flow: FlowEdge };
+/** Keys that add a clicked node or edge to the selection. */
+const ADDING_KEYS = ['Control', 'Meta', 'Shift'];
+const NO_NOTES: ReadonlySet<number> = new Set();
 /** Number of nodes above which only the nodes in view are drawn. */
 const MANY = 100;
 /** Number of nodes from which a map and a search field are shown. */
@@ -69,41 +90,48 @@ interface FlowProps extends CanvasProps {
 }
 
 function Flow(props: FlowProps) {
-  const { graph, places, label, selected, selectedEdge, onSelect, dataOf, edgeOf, edit, loopHead } = props;
-  const selectEdge = (id: string | undefined): void => void (id !== undefined && props.onSelectEdge?.(id));
+  const { graph, places, label, selected, onSelect, edit, loopHead } = props;
   const { dark } = useTheme();
   const box = useRef<HTMLDivElement>(null);
   // Keep the view if the graph starts empty: the first dropped node stays where it was dropped.
   const [fitView] = useState(() => graph.nodes.length > 0);
-  const { dragged, take } = useNodeChanges(onSelect, edit?.move);
   const droppedRef = useRef(false);
   const drop = useDrop(edit?.drop, droppedRef);
   const editable = edit !== undefined;
   const canHaveMap = useWideWindow() && graph.nodes.length >= LARGE;
   const [mapShown, setMapShown] = useState(true);
   const padding = paddingFor(canHaveMap && mapShown);
-  useInSight({ box, places, selected, padding, fits: props.fits ?? 0, droppedRef });
-  const shown = new Map([...places, ...dragged]);
+  const group = edit?.selection.nodes;
+  useInSight({ box, places, selected, group, padding, fits: props.fits ?? 0, droppedRef });
+  const { nodes, edges, shown, onNodesChange, onEdgesChange } = useElements(props);
+  const menu = useCanvasMenu(box, edit?.openMenu);
   return (
-    <ReactFlow<CardNode, CanvasEdge>
+    <ReactFlow<CardNode | NoteElement, CanvasEdge>
       ref={box}
       aria-label={label}
-      nodes={flowNodes(graph, { places: shown, selected, editable, dataOf })}
-      edges={flowEdges(graph, { places: shown, selected: selectedEdge, onSelect: selectEdge, reportOf: edgeOf })}
+      nodes={nodes}
+      edges={edges}
       nodeTypes={NODE_TYPES}
       edgeTypes={EDGE_TYPES}
       colorMode={dark ? 'dark' : 'light'}
-      onNodesChange={take}
-      onEdgesChange={(changes) => selectEdge(chosenEdge(changes))}
+      onNodesChange={onNodesChange}
+      onEdgesChange={onEdgesChange}
       onConnect={({ source, target }) => edit?.connect({ from: source, to: target })}
-      onDelete={(gone) => edit?.remove(idsOf(gone.nodes), idsOf(gone.edges))}
       onPaneClick={() => onSelect(undefined)}
+      onNodeClick={({ ctrlKey, metaKey, shiftKey }, { id }) => {
+        const isAlone = (group?.size ?? 0) <= 1;
+        if (!isAlone && group?.has(id) && !ctrlKey && !metaKey && !shiftKey) onSelect(id);
+      }}
       onDragOver={(event) => editable && event.preventDefault()}
       onDrop={drop}
+      {...menu}
       nodesDraggable={editable}
       nodesConnectable={editable}
       edgesFocusable={props.onSelectEdge !== undefined}
-      deleteKeyCode={editable ? ['Delete', 'Backspace'] : null}
+      deleteKeyCode={null}
+      selectionKeyCode={editable ? 'Shift' : null}
+      multiSelectionKeyCode={editable ? ADDING_KEYS : null}
+      selectionMode={SelectionMode.Partial}
       onlyRenderVisibleElements={graph.nodes.length > MANY}
       minZoom={0.05}
       fitView={fitView}
@@ -117,6 +145,70 @@ function Flow(props: FlowProps) {
       {graph.nodes.length >= LARGE && <FindNode ids={graph.nodes.map(({ id }) => id)} onFind={onSelect} />}
     </ReactFlow>
   );
+}
+
+interface Elements {
+  nodes: (CardNode | NoteElement)[];
+  edges: CanvasEdge[];
+  /** Positions of the nodes, including those that are being dragged. */
+  shown: ReadonlyMap<string, Position>;
+  onNodesChange: (changes: NodeChange<CardNode | NoteElement>[]) => void;
+  onEdgesChange: (changes: EdgeChange<CanvasEdge>[]) => void;
+}
+
+/** Returns the elements of the canvas, and handles their changes. */
+function useElements({ graph, places, selected, selectedEdge, dataOf, edgeOf, edit, ...props }: FlowProps): Elements {
+  const { dragged, take } = useNodeChanges(edit?.move);
+  const shown = useMemo(() => new Map([...places, ...dragged.nodes]), [places, dragged]);
+  const nodesSelected = useMemo(() => edit?.selection.nodes ?? setOf(selected), [edit?.selection.nodes, selected]);
+  const edgesSelected = useMemo(
+    () => edit?.selection.edges ?? setOf(selectedEdge),
+    [edit?.selection.edges, selectedEdge],
+  );
+  const editable = edit !== undefined;
+  const notes = noteElements(graph.notes ?? [], {
+    dragged: dragged.notes,
+    selected: edit?.selection.notes ?? NO_NOTES,
+    editable,
+  });
+  const [elements] = useState(() => new NodeElements());
+  const cards = elements.update(graph, { places: shown, selected: nodesSelected, editable, dataOf });
+  const { onSelectEdge } = props;
+  const edges = useMemo(
+    () =>
+      flowEdges(graph, {
+        places: shown,
+        selected: edgesSelected,
+        onSelect: (id) => onSelectEdge?.(id),
+        reportOf: edgeOf,
+      }),
+    [graph, shown, edgesSelected, edgeOf, onSelectEdge],
+  );
+  const select = (changes: SelectionChanges): void => {
+    if (edit) return edit.select(changes);
+    const node = lastSelected(changes.nodes);
+    const edge = lastSelected(changes.edges);
+    if (node !== undefined) props.onSelect(node);
+    if (edge !== undefined) props.onSelectEdge?.(edge);
+  };
+  return {
+    nodes: [...notes, ...cards],
+    edges,
+    shown,
+    onNodesChange: (changes) => {
+      select(nodeSelection(changes));
+      take(changes);
+    },
+    onEdgesChange: (changes) => select(edgeSelection(changes)),
+  };
+}
+
+function setOf(id: string | undefined): ReadonlySet<string> {
+  return new Set(id === undefined ? [] : [id]);
+}
+
+function lastSelected(changes: ReadonlyMap<string, boolean> | undefined): string | undefined {
+  return [...(changes ?? [])].findLast(([, is]) => is)?.[0];
 }
 
 /** Sets `--zoom` on the canvas, by which labels keep a readable size; shows nothing. */
@@ -140,8 +232,4 @@ function useDrop(onDrop: CanvasEdit['drop'] | undefined, droppedRef: RefObject<b
     droppedRef.current = true;
     onDrop(type, { x: Math.round(x - NODE_WIDTH / 2), y: Math.round(y - NODE_HEIGHT / 2) });
   };
-}
-
-function idsOf(elements: readonly { id: string }[]): string[] {
-  return elements.map(({ id }) => id);
 }

@@ -19,7 +19,7 @@ import type { CardNode } from './node-card.js';
 
 export interface NodeState {
   places: ReadonlyMap<string, Position>;
-  selected: string | undefined;
+  selected: ReadonlySet<string>;
   editable: boolean;
   dataOf: ((id: string) => Partial<CardData>) | undefined;
 }
@@ -35,19 +35,28 @@ const HANDLES: NodeHandle[] = [
   { ...HANDLE, type: 'source', position: Side.Right, x: NODE_WIDTH - 6 },
 ];
 
-/** Returns the nodes of a graph for the canvas. */
-export function flowNodes({ nodes }: Graph, { places, selected, editable, dataOf }: NodeState): CardNode[] {
-  return nodes.map(({ id, type }) => ({
+/** What determines the element of a node on the canvas. */
+interface NodeContent {
+  node: { id: string; type: string };
+  place: Position | undefined;
+  isSelected: boolean;
+  editable: boolean;
+  data: Partial<CardData> | undefined;
+}
+
+/** Returns a node for the canvas. */
+export function flowNode({ node: { id, type }, place, isSelected, editable, data }: NodeContent): CardNode {
+  return {
     id,
     type: 'card',
-    position: places.get(id) ?? { x: 0, y: 0 },
+    position: place ?? { x: 0, y: 0 },
     ...SIZE,
     measured: SIZE,
     handles: HANDLES,
-    selected: id === selected,
-    ariaLabel: `${nodeLook(type).label} ${id}${changeWord(dataOf?.(id).change)}`,
-    data: { id, type, connectable: editable, ...dataOf?.(id) },
-  }));
+    selected: isSelected,
+    ariaLabel: `${nodeLook(type).label} ${id}${changeWord(data?.change)}`,
+    data: { id, type, connectable: editable, ...data },
+  };
 }
 
 /** State and problems of an edge, from a run or from a check of the workflow. */
@@ -62,8 +71,8 @@ export interface EdgeReport {
 
 export interface EdgesState {
   places: ReadonlyMap<string, Position>;
-  /** Id of the selected edge. */
-  selected: string | undefined;
+  /** Ids of the selected edges. */
+  selected: ReadonlySet<string>;
   onSelect: (id: string) => void;
   reportOf: ((index: number) => EdgeReport) | undefined;
 }
@@ -92,7 +101,7 @@ export function flowEdges(graph: Graph, { places, selected, onSelect, reportOf }
       type: 'flow',
       source: edge.from,
       target: edge.to,
-      selected: id === selected,
+      selected: selected.has(id),
       ariaLabel: [look.sentence, ...problems].join('. '),
       markerEnd: { type: MarkerType.ArrowClosed, ...color },
       animated: moves,

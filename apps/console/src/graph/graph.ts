@@ -36,9 +36,13 @@ export type GraphNode = Written<
 
 export type DefinitionEdge = Written<Narrowed<Schemas['WorkflowEdgeBody'], { loop?: LoopSettings }>, 'from' | 'to'>;
 
+/** A text for people on the canvas; a run ignores it. */
+export type Note = Schemas['NoteBody'];
+
 export interface Graph {
   nodes: GraphNode[];
   edges: DefinitionEdge[];
+  notes?: Note[];
 }
 
 /** Width of a node on the canvas, in pixels. */

@@ -13,6 +13,8 @@ interface InSightOptions {
   box: RefObject<HTMLDivElement | null>;
   places: ReadonlyMap<string, Position>;
   selected: string | undefined;
+  /** All selected nodes, if several can be selected. */
+  group: ReadonlySet<string> | undefined;
   padding: NonNullable<FitViewOptions['padding']>;
   /** Number that the caller raises to have the whole graph shown. */
   fits: number;
@@ -23,10 +25,11 @@ interface InSightOptions {
 /**
  * Keeps nodes in view:
  * - An added node, which is selected, is shown together with all other nodes, while they fit at 40 % or more.
+ * - Pasted nodes, which are selected, are shown likewise, or else the first of them is centered.
  * - A selected node that is out of view is centered.
  * - The whole graph is shown when `fits` changes.
  */
-export function useInSight({ box, places, selected, padding, fits, droppedRef }: InSightOptions): void {
+export function useInSight({ box, places, selected, group, padding, fits, droppedRef }: InSightOptions): void {
   const flow = useReactFlow();
   const before = useRef(places);
   const fitted = useRef(fits);
@@ -55,7 +58,11 @@ export function useInSight({ box, places, selected, padding, fits, droppedRef }:
   const showAdded = useEffectEvent(() => {
     const zoom = flow.getZoom();
     const isSeen = [...places.values()].every((it) => isWithin(it, { x: NODE_WIDTH * zoom, y: NODE_HEIGHT * zoom }));
-    if (!isSeen) showAll(LEAST_ZOOM);
+    return isSeen || showAll(LEAST_ZOOM);
+  });
+  const showPasted = useEffectEvent((known: ReadonlyMap<string, Position>) => {
+    const [first, second] = [...(group ?? [])].filter((id) => places.has(id) && !known.has(id));
+    if (first !== undefined && second !== undefined && !showAdded()) bring(first);
   });
   const fitAll = useEffectEvent(() => showAll(SMALLEST_ZOOM));
   const { viewportInitialized } = flow;
@@ -66,9 +73,12 @@ export function useInSight({ box, places, selected, padding, fits, droppedRef }:
     // Other new nodes, such as those of a model or of a redo, leave the view as it is.
     const isAdded = selected !== undefined && places.has(selected) && !before.current.has(selected);
     const isDropped = droppedRef.current;
+    const known = before.current;
     before.current = places;
     droppedRef.current = false;
-    if (isAdded && !isDropped && viewportInitialized) showAdded();
+    if (!viewportInitialized) return;
+    if (isAdded && !isDropped) showAdded();
+    else showPasted(known);
   }, [places, selected, viewportInitialized, droppedRef]);
   useEffect(() => {
     if (fits === fitted.current) return;

@@ -1,29 +1,44 @@
 import type { NodeChange } from '@xyflow/react';
 import { useState } from 'react';
 import type { Position } from './graph.js';
-import type { CardNode } from './node-card.js';
+import { noteIndex } from './note-elements.js';
 
-interface NodeChanges {
-  /** Positions of the nodes that are being dragged. */
-  dragged: ReadonlyMap<string, Position>;
-  take: (changes: NodeChange<CardNode>[]) => void;
+/** New positions of nodes by their ids, and of notes by their indexes. */
+export interface MovedParts {
+  nodes: ReadonlyMap<string, Position>;
+  notes: ReadonlyMap<number, Position>;
 }
 
-/** Handles changes of nodes on the canvas. A drag is reported as a move (`onMove`) only when it ends. */
-export function useNodeChanges(
-  onSelect: (id: string) => void,
-  onMove: ((moved: ReadonlyMap<string, Position>) => void) | undefined,
-): NodeChanges {
-  const [dragged, setDragged] = useState<ReadonlyMap<string, Position>>(new Map());
-  const take = (changes: NodeChange<CardNode>[]): void => {
-    const chosen = changes.findLast((change) => change.type === 'select' && change.selected);
-    if (chosen?.type === 'select') onSelect(chosen.id);
+interface NodeChanges {
+  /** Positions of the nodes and notes that are being dragged. */
+  dragged: MovedParts;
+  /** Takes the changes of positions. */
+  take: (changes: readonly NodeChange[]) => void;
+}
+
+const NOTHING: MovedParts = { nodes: new Map(), notes: new Map() };
+
+/** Handles moves of nodes and notes on the canvas. A drag is reported as a move (`onMove`) only when it ends. */
+export function useNodeChanges(onMove: ((moved: MovedParts) => void) | undefined): NodeChanges {
+  const [dragged, setDragged] = useState(NOTHING);
+  const take = (changes: readonly NodeChange[]): void => {
     const moves = changes.filter((change) => change.type === 'position');
-    const places = new Map(moves.flatMap(({ id, position }) => (position ? [[id, position] as const] : [])));
-    if (places.size === 0) return;
-    if (moves.some(({ dragging }) => dragging)) return setDragged(places);
-    setDragged(new Map());
-    onMove?.(places);
+    const moved = movedParts(moves.flatMap(({ id, position }) => (position ? [[id, position]] : [])));
+    if (moved.nodes.size + moved.notes.size === 0) return;
+    if (moves.some(({ dragging }) => dragging)) return setDragged(moved);
+    setDragged(NOTHING);
+    onMove?.(moved);
   };
   return { dragged, take };
+}
+
+function movedParts(places: readonly [string, Position][]): MovedParts {
+  const nodes = new Map<string, Position>();
+  const notes = new Map<number, Position>();
+  for (const [id, position] of places) {
+    const index = noteIndex(id);
+    if (index === undefined) nodes.set(id, position);
+    else notes.set(index, position);
+  }
+  return { nodes, notes };
 }

@@ -25,6 +25,11 @@ export interface Draft extends Graph, Settings {
   onExit?: Exit[];
 }
 
+/** Maximum numbers of nodes, edges and notes of a workflow. */
+export const MOST_NODES = 1_000;
+export const MOST_EDGES = 10_000;
+export const MOST_NOTES = 100;
+
 /** Offset in pixels from a node to the node that is added next. */
 const STEP = { x: 280, y: 100 };
 
@@ -129,7 +134,7 @@ export function placeNew(draft: Draft): Draft {
 }
 
 /** Ids that the service accepts. */
-const ID = /^\w[\w-]{0,63}$/;
+export const ID = /^\w[\w-]{0,63}$/;
 
 /** Returns the reason why a node cannot have an id; `undefined` if it can. */
 export function idFault({ nodes }: Draft, index: number, id: string): string | undefined {

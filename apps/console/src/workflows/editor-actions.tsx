@@ -1,10 +1,10 @@
-import { History, Redo2, Save, Undo2, WandSparkles } from 'lucide-react';
+import { History, Keyboard, Redo2, Search, Save, Undo2, WandSparkles } from 'lucide-react';
 import { Link } from 'wouter';
 import { Button, buttonClass } from '../components/button.js';
 import { DeleteWorkflow } from './delete-workflow.js';
 import { DescribeDialog } from './describe-dialog.js';
-import { moveNodes } from './draft.js';
 import { JsonDialog } from './json-dialog.js';
+import type { EditorCommands } from './keys/editor-commands.js';
 import { historyHref } from './revisions/revision-api.js';
 import { RunDialog } from './run-dialog.js';
 import type { DraftEditing } from './use-draft.js';
@@ -14,19 +14,12 @@ interface EditorActionsProps {
   editing: DraftEditing;
   saving: Saving;
   isNew: boolean;
-  /** Called after the nodes have been laid out. */
-  onTidied: () => void;
+  commands: EditorCommands;
 }
 
 /** Shows the actions for the workflow as a whole. */
-export function EditorActions({ editing, saving, isNew, onTidied }: EditorActionsProps) {
-  const { draft, change, undo, redo, canUndo, canRedo, dirty } = editing;
-  const tidyUp = async (): Promise<void> => {
-    const { layoutAside } = await import('../graph/layout-aside.js');
-    const places = await layoutAside(draft);
-    change((last) => moveNodes(last, places));
-    onTidied();
-  };
+export function EditorActions({ editing, saving, isNew, commands }: EditorActionsProps) {
+  const { draft, undo, redo, canUndo, canRedo, dirty } = editing;
   return (
     <>
       <Button kind="quiet" aria-label="Undo" title="Undo (Ctrl+Z)" disabled={!canUndo} onClick={undo}>
@@ -35,8 +28,20 @@ export function EditorActions({ editing, saving, isNew, onTidied }: EditorAction
       <Button kind="quiet" aria-label="Redo" title="Redo (Ctrl+Y)" disabled={!canRedo} onClick={redo}>
         <Redo2 className="size-4" aria-hidden />
       </Button>
-      <Button kind="quiet" onClick={() => void tidyUp()} disabled={draft.nodes.length === 0}>
+      <Button kind="quiet" onClick={commands.tidyUp.run} disabled={commands.tidyUp.isDisabled}>
         <WandSparkles className="size-4" aria-hidden /> <span className="max-md:sr-only">Tidy up</span>
+      </Button>
+      <Button
+        kind="quiet"
+        aria-label="Find nodes and actions"
+        title="Find (Ctrl+K)"
+        className="max-lg:hidden!"
+        onClick={commands.palette.run}
+      >
+        <Search className="size-4" aria-hidden />
+      </Button>
+      <Button kind="quiet" aria-label="Keys" title="Keys (?)" className="max-lg:hidden!" onClick={commands.help.run}>
+        <Keyboard className="size-4" aria-hidden />
       </Button>
       <DescribeDialog editing={editing} isNew={isNew} />
       <JsonDialog editing={editing} isNew={isNew} />
@@ -46,7 +51,7 @@ export function EditorActions({ editing, saving, isNew, onTidied }: EditorAction
         </Link>
       )}
       {!isNew && <DeleteWorkflow name={draft.name} />}
-      <Button onClick={() => void saving.save()} disabled={saving.busy || (!dirty && !isNew)}>
+      <Button title="Save (Ctrl+S)" onClick={commands.save.run} disabled={commands.save.isDisabled}>
         <Save className="size-4" aria-hidden /> Save
       </Button>
       <RunDialog draft={draft} save={saving.save} dirty={dirty || isNew} />

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { useLocation } from 'wouter';
 import { PageHeader } from '../components/page-header.js';
 import { ResourceView } from '../components/resource-view.js';
 import { type Draft, EMPTY_DRAFT, moveNodes } from './draft.js';
@@ -17,14 +18,26 @@ interface EditorPageProps {
 /** Shows the editor of a workflow, or of a new one, which keeps its editor once it is saved. */
 export function EditorPage({ name, template }: EditorPageProps) {
   const isNew = name === undefined;
+  const [, navigate] = useLocation();
   const [begun, setBegun] = useState({ isNew, template });
   if (isNew && (!begun.isNew || begun.template !== template)) setBegun({ isNew, template });
-  if (!begun.isNew && !isNew) return <SavedEditor key={name} name={name} />;
-  if (begun.template === undefined) return <Editor initial={EMPTY_DRAFT} revision={undefined} isNew={isNew} />;
-  return <TemplateEditor key={begun.template} template={begun.template} isNew={isNew} />;
+  const openWorkflow = (other: string): void => {
+    setBegun({ isNew: false, template: undefined });
+    navigate(`/edit/${encodeURIComponent(other)}`);
+  };
+  if (!begun.isNew && !isNew) return <SavedEditor key={name} name={name} onOpen={openWorkflow} />;
+  if (begun.template === undefined)
+    return <Editor initial={EMPTY_DRAFT} revision={undefined} isNew={isNew} onOpen={openWorkflow} />;
+  return <TemplateEditor key={begun.template} template={begun.template} isNew={isNew} onOpen={openWorkflow} />;
 }
 
-function TemplateEditor({ template, isNew }: { template: string; isNew: boolean }) {
+interface TemplateEditorProps {
+  template: string;
+  isNew: boolean;
+  onOpen: (name: string) => void;
+}
+
+function TemplateEditor({ template, isNew, onOpen }: TemplateEditorProps) {
   const resource = useQuery({
     queryKey: ['template', template],
     queryFn: ({ signal }) => templateDraft(template, signal),
@@ -34,12 +47,12 @@ function TemplateEditor({ template, isNew }: { template: string; isNew: boolean 
   });
   return (
     <ResourceView resource={resource}>
-      {(draft) => <Editor initial={draft} revision={undefined} isNew={isNew} />}
+      {(draft) => <Editor initial={draft} revision={undefined} isNew={isNew} onOpen={onOpen} />}
     </ResourceView>
   );
 }
 
-function SavedEditor({ name }: { name: string }) {
+function SavedEditor({ name, onOpen }: { name: string; onOpen: (name: string) => void }) {
   const resource = useQuery({ queryKey: ['draft', name], queryFn: ({ signal }) => placedDraft(name, signal) });
   const header = resource.data === undefined && (
     <PageHeader title={name} up={{ label: 'Workflows', href: '~/workflows' }} />
@@ -48,7 +61,7 @@ function SavedEditor({ name }: { name: string }) {
     <>
       {header}
       <ResourceView resource={resource}>
-        {({ draft, revision }) => <Editor initial={draft} revision={revision} isNew={false} />}
+        {({ draft, revision }) => <Editor initial={draft} revision={revision} isNew={false} onOpen={onOpen} />}
       </ResourceView>
     </>
   );

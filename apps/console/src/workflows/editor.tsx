@@ -3,36 +3,41 @@ import { preloadCodeEditor } from '../code/code-field.js';
 import { PageHeader } from '../components/page-header.js';
 import { edgeIds, type DefinitionEdge, type Position } from '../graph/graph.js';
 import { LazyCanvas } from '../graph/lazy-canvas.js';
-import type { PluginType } from '../nodes/plugin-types.js';
-import { addLoop, addNode, connectNodes, type Draft, leadsBack, moveNodes, removeElements } from './draft.js';
+import { addLoop, addNode, connectNodes, type Draft, leadsBack } from './draft.js';
+import { CanvasMenu } from './canvas-menu.js';
 import { CheckedDraft } from './checked-draft.js';
-import { EdgePanel } from './edge-panel.js';
+import { ClipNote } from './clip/clip-note.js';
+import { CommandPalette } from './command-palette.js';
 import { EditorActions } from './editor-actions.js';
-import { NO_PROBLEMS } from './draft-problems.js';
+import { moveParts } from './draft-parts.js';
 import { draftView } from './draft-view.js';
+import { KeysDialog } from './keys/keys-dialog.js';
 import { LoopDialog } from './loop-dialog.js';
 import { LoopHead } from './loop-head.js';
-import { NodePanel } from './node-panel.js';
 import { Palette } from './palette.js';
 import { ProblemList } from './problem-list.js';
+import { PropertiesPanel } from './properties-panel.js';
 import { FailureNote } from './revisions/failure-note.js';
 import { SaveFault } from './save-fault.js';
 import { useChecking } from './use-checking.js';
 import { usePluginTypes } from './use-plugin-types.js';
-import { type DraftEditing, useDraft } from './use-draft.js';
-import { type Saving, useSaving } from './use-saving.js';
-import { useSelection, type Selection } from './use-selection.js';
-import { WorkflowPanel } from './workflow-panel.js';
+import { useDraft } from './use-draft.js';
+import { useEditorTools } from './use-editor-tools.js';
+import { confirmLeaving } from './use-leave-question.js';
+import { useSaving } from './use-saving.js';
+import { useSelection } from './use-selection.js';
 
 interface EditorProps {
   initial: Draft;
   /** Revision of the workflow; `undefined` for a new one. */
   revision: string | undefined;
   isNew: boolean;
+  /** Opens another workflow. */
+  onOpen: (name: string) => void;
 }
 
 /** Shows a workflow on its canvas, with the panel of the selection beside it. */
-export function Editor({ initial, revision, isNew }: EditorProps) {
+export function Editor({ initial, revision, isNew, onOpen }: EditorProps) {
   const editing = useDraft(initial);
   const { draft, change } = editing;
   const selection = useSelection();
@@ -40,7 +45,6 @@ export function Editor({ initial, revision, isNew }: EditorProps) {
   const checked = useChecking(draft);
   const plugins = usePluginTypes();
   const [back, setBack] = useState<DefinitionEdge>();
-  const [fits, setFits] = useState(0);
   useEffect(preloadCodeEditor, []);
   const found = useMemo(
     () => ({ errors: checked?.errors ?? saving.problems, warnings: checked?.warnings ?? saving.warnings }),
@@ -52,6 +56,8 @@ export function Editor({ initial, revision, isNew }: EditorProps) {
     change(() => added.draft);
     selection.selectNode(added.id);
   };
+  const tools = useEditorTools({ editing, selection, saving, plugins, isNew, addNode: addNodeOfType });
+  const { overlay, closeOverlay, commands } = tools;
   return (
     <div className="flex h-full flex-col">
       <PageHeader
@@ -63,9 +69,7 @@ export function Editor({ initial, revision, isNew }: EditorProps) {
             {editing.dirty ? 'Not saved' : saving.hasSaved && 'Saved'}
           </span>
         }
-        actions={
-          <EditorActions editing={editing} saving={saving} isNew={isNew} onTidied={() => setFits((last) => last + 1)} />
-        }
+        actions={<EditorActions editing={editing} saving={saving} isNew={isNew} commands={commands} />}
       />
       {!isNew && <FailureNote name={draft.name} />}
       <SaveFault saving={saving} draft={draft} selection={selection} />
@@ -75,10 +79,9 @@ export function Editor({ initial, revision, isNew }: EditorProps) {
           <LazyCanvas
             label="Workflow"
             graph={draft}
-            fits={fits}
+            fits={tools.fits}
             selected={selection.node}
             onSelect={selection.selectNode}
-            selectedEdge={selection.edge}
             onSelectEdge={selection.selectEdge}
             dataOf={view.node}
             edgeOf={view.edge}
@@ -86,25 +89,44 @@ export function Editor({ initial, revision, isNew }: EditorProps) {
               <LoopHead loop={loop} onSelect={() => selection.selectEdge(edgeIds(draft.edges)[loop.edge] ?? '')} />
             )}
             edit={{
-              move: (moved) => change((last) => moveNodes(last, moved)),
+              selection,
+              select: selection.applyChanges,
+              openMenu: tools.openMenu,
+              move: (moved) => change((last) => moveParts(last, moved)),
               connect: (edge) => (leadsBack(draft, edge) ? setBack(edge) : change((last) => connectNodes(last, edge))),
-              remove: (nodes, edges) => change((last) => removeElements(last, nodes, edges)),
               drop: addNodeOfType,
             }}
           />
+          <ClipNote clipboard={tools.clipboard} />
           <ProblemList checked={checked} draft={draft} selection={selection} hidden={saving.error !== undefined} />
         </div>
         <CheckedDraft value={checked?.draft === draft ? checked.problems : undefined}>
-          <Panel
+          <PropertiesPanel
             editing={editing}
             plugins={plugins}
             saving={saving}
             selection={selection}
+            commands={commands}
             isNew={isNew}
             found={found}
           />
         </CheckedDraft>
       </div>
+      <CanvasMenu
+        target={typeof overlay === 'object' ? overlay : undefined}
+        commands={commands}
+        onPaste={(place) => void tools.clipboard.paste(place)}
+        onAddNote={tools.addNote}
+        onClose={closeOverlay}
+      />
+      <KeysDialog open={overlay === 'help'} onClose={closeOverlay} />
+      <CommandPalette
+        open={overlay === 'palette'}
+        items={tools.items}
+        name={draft.name}
+        onOpen={(name) => (!editing.dirty || confirmLeaving()) && onOpen(name)}
+        onClose={closeOverlay}
+      />
       <LoopDialog
         draft={draft}
         edge={back}
@@ -118,57 +140,5 @@ export function Editor({ initial, revision, isNew }: EditorProps) {
         }}
       />
     </div>
-  );
-}
-
-interface PanelProps {
-  editing: DraftEditing;
-  plugins: readonly PluginType[];
-  saving: Saving;
-  selection: Selection;
-  isNew: boolean;
-  found: { errors: Saving['problems'] };
-}
-
-/** Shows the panel of the selected node or edge, or of the workflow. */
-function Panel({ editing: { draft, change, dirty }, plugins, saving, selection, isNew, found }: PanelProps) {
-  const node = draft.nodes.findIndex(({ id }) => id === selection.node);
-  const edge = selection.edge === undefined ? -1 : edgeIds(draft.edges).indexOf(selection.edge);
-  return (
-    <aside
-      aria-label="Properties"
-      className="max-h-[45%] shrink-0 overflow-y-auto border-t bg-card p-4 md:max-h-none md:w-80 md:border-t-0 md:border-l"
-    >
-      {node >= 0 ? (
-        <NodePanel
-          key={node}
-          draft={draft}
-          plugins={plugins}
-          index={node}
-          problems={found.errors.nodes.get(node) ?? []}
-          change={change}
-          onSelect={selection.selectNode}
-          onSelectEdge={selection.selectEdge}
-          dirty={isNew ? undefined : dirty}
-        />
-      ) : edge >= 0 ? (
-        <EdgePanel
-          key={selection.edge}
-          draft={draft}
-          index={edge}
-          problems={found.errors.edges.get(selection.edge ?? '') ?? []}
-          change={change}
-          onSelect={selection.selectNode}
-        />
-      ) : (
-        <WorkflowPanel
-          draft={draft}
-          change={change}
-          isNew={isNew}
-          problems={saving.error === undefined ? NO_PROBLEMS.fields : saving.problems.fields}
-          focus={selection.focus}
-        />
-      )}
-    </aside>
   );
 }

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useState } from 'react';
 import type { Draft } from './draft.js';
 import { recordChange, historyOf, redoChange, undoChange } from './history.js';
 import { useLeaveQuestion } from './use-leave-question.js';
@@ -28,18 +28,6 @@ export function useDraft(initial: Draft): DraftEditing {
   const undo = useCallback(() => setHistory(undoChange), []);
   const redo = useCallback(() => setHistory(redoChange), []);
   useLeaveQuestion(dirty);
-  useEffect(() => {
-    const handleShortcut = (event: KeyboardEvent): void => {
-      if (!(event.ctrlKey || event.metaKey) || isTyping(event.target)) return;
-      const key = event.key.toLowerCase();
-      if (key !== 'z' && key !== 'y') return;
-      event.preventDefault();
-      if (key === 'y' || event.shiftKey) redo();
-      else undo();
-    };
-    addEventListener('keydown', handleShortcut);
-    return () => removeEventListener('keydown', handleShortcut);
-  }, [undo, redo]);
   return {
     draft: history.present,
     change,
@@ -50,13 +38,4 @@ export function useDraft(initial: Draft): DraftEditing {
     dirty,
     markSaved: setSaved,
   };
-}
-
-/** True if an event's target is a text field, which has its own undo. */
-function isTyping(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLInputElement ||
-    target instanceof HTMLTextAreaElement ||
-    (target instanceof HTMLElement && target.isContentEditable)
-  );
 }

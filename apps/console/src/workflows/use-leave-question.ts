@@ -8,7 +8,7 @@ export function useLeaveQuestion(asks: boolean): void {
   useEffect(() => {
     if (!asks) return;
     const warnBeforeUnload = (event: BeforeUnloadEvent): void => event.preventDefault();
-    const endGuard = guardHistory(path, isLeft);
+    const endGuard = guardHistory(path, confirmLeaving);
     addEventListener('beforeunload', warnBeforeUnload);
     document.addEventListener('click', askAtLink, true);
     return () => {
@@ -25,11 +25,12 @@ function askAtLink(event: MouseEvent): void {
   const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0;
   if (!(link instanceof HTMLAnchorElement) || link.target === '_blank' || elsewhere) return;
   const stays = link.hasAttribute('download') || link.getAttribute('href')?.startsWith('#') === true;
-  if (stays || isLeft()) return;
+  if (stays || confirmLeaving()) return;
   event.preventDefault();
   event.stopImmediatePropagation();
 }
 
-function isLeft(): boolean {
+/** Asks whether to leave the editor without saving. */
+export function confirmLeaving(): boolean {
   return confirm('Leave the editor? What was changed is not saved.');
 }

@@ -1,0 +1,46 @@
+import { flowNode, type NodeState } from './flow-elements.js';
+import type { Graph, GraphNode, Position } from './graph.js';
+import type { CardData } from './card-data.js';
+import type { CardNode } from './node-card.js';
+
+/** What determines the element of a node. */
+interface Source {
+  node: GraphNode;
+  place: Position | undefined;
+  isSelected: boolean;
+  editable: boolean;
+  data: Partial<CardData> | undefined;
+}
+
+/**
+ * Elements of the nodes of a graph. An unchanged node keeps its element, so that the canvas renders only the nodes that
+ * changed: at most one element for each node is kept.
+ */
+export class NodeElements {
+  private known = new Map<string, Source & { element: CardNode }>();
+
+  /** Returns the elements of the nodes of a graph, in order. */
+  update({ nodes }: Graph, { places, selected, editable, dataOf }: NodeState): CardNode[] {
+    const next: typeof this.known = new Map();
+    const elements = nodes.map((node) => {
+      const { id } = node;
+      const source = { node, place: places.get(id), isSelected: selected.has(id), editable, data: dataOf?.(id) };
+      const last = this.known.get(id);
+      const element = last && isSameSource(last, source) ? last.element : flowNode(source);
+      next.set(id, { ...source, element });
+      return element;
+    });
+    this.known = next;
+    return elements;
+  }
+}
+
+function isSameSource(one: Source, other: Source): boolean {
+  return (
+    one.node === other.node &&
+    one.place === other.place &&
+    one.isSelected === other.isSelected &&
+    one.editable === other.editable &&
+    one.data === other.data
+  );
+}

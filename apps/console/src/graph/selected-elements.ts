@@ -1,0 +1,34 @@
+import type { NodeSelectionChange } from '@xyflow/react';
+import { noteIndex } from './note-elements.js';
+
+/** Parts of a graph whose selection changes: true for a part that becomes selected. */
+export interface SelectionChanges {
+  nodes?: ReadonlyMap<string, boolean>;
+  edges?: ReadonlyMap<string, boolean>;
+  /** Notes by their indexes. */
+  notes?: ReadonlyMap<number, boolean>;
+}
+
+interface Change {
+  type: string;
+}
+
+/** Returns the changed selection of nodes and notes. */
+export function nodeSelection(changes: readonly Change[]): SelectionChanges {
+  const found = selectionOf(changes);
+  const notes = [...found].flatMap(([id, is]) => {
+    const index = noteIndex(id);
+    return index === undefined ? [] : [[index, is] as const];
+  });
+  return { nodes: new Map([...found].filter(([id]) => noteIndex(id) === undefined)), notes: new Map(notes) };
+}
+
+/** Returns the changed selection of edges. */
+export function edgeSelection(changes: readonly Change[]): SelectionChanges {
+  return { edges: selectionOf(changes) };
+}
+
+function selectionOf(changes: readonly Change[]): Map<string, boolean> {
+  const selected = changes.filter((change): change is NodeSelectionChange => change.type === 'select');
+  return new Map(selected.map(({ id, selected: is }) => [id, is]));
+}
