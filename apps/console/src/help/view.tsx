@@ -9,7 +9,7 @@ export function View() {
       <Route path="/">
         <HelpPage name={CONTENTS} />
       </Route>
-      <Route path="/*">{({ '*': name = '' }) => <HelpPage key={name} name={name} />}</Route>
+      <Route path="/*">{({ '*': name }) => <HelpPage key={name} name={name} />}</Route>
     </Switch>
   );
 }
