@@ -2,7 +2,7 @@ import { Tabs } from 'radix-ui';
 import type { ReactNode } from 'react';
 import { useSearchParams } from 'wouter';
 
-export type RunTab = 'graph' | 'timeline' | 'details' | 'log';
+type RunTab = 'graph' | 'timeline' | 'details' | 'log';
 
 const LABELS: Readonly<Record<RunTab, string>> = {
   graph: 'Graph',

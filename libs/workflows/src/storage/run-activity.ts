@@ -4,13 +4,13 @@ import type { JsonObject, TaskState } from '#libs/protocol';
 import type { TaskScope } from '#libs/tasks';
 
 /** Maximum number of runs of one workflow that are read for a range, the newest ones. */
-export const MOST_RUNS_OF_WORKFLOW = 20_000;
+const MOST_RUNS_OF_WORKFLOW = 20_000;
 /** Maximum number of runs that are read for a range, those of workflows with few runs first. */
-export const MOST_RUNS = 100_000;
+const MOST_RUNS = 100_000;
 /** Maximum number of workflows of which runs are read, those with the most runs. */
 const MOST_WORKFLOWS = 1_000;
 /** Maximum number of rows that are read of each kind of waiting work. */
-export const MOST_WAITING = 1_000;
+const MOST_WAITING = 1_000;
 /** Maximum number of workflows, and of runs of each, among which queued runs are searched. */
 const QUEUED = { workflows: 20, runs: 500 };
 
