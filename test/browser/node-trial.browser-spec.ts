@@ -3,6 +3,7 @@ import { nodeOf } from '../support/console-page.js';
 import { FakeLlm } from '../support/fake-llm.js';
 import { metric } from '../support/service-metrics.js';
 import { useSharedStage } from '../support/shared-stage.js';
+import { until } from '../support/until.js';
 import { echo, input, linear, output, unique } from '../support/workflow.js';
 
 describe('a node that is run alone', () => {
@@ -22,11 +23,13 @@ describe('a node that is run alone', () => {
       echo('writes', { model, prompt: 'Write about {{in}}' }),
       output('out'),
     );
+    const ended = async (): Promise<number> => metric(stage.parley, 'parley_runs_total');
+    const before = await ended();
     await stage.api.finish(workflow, { in: 'tea' });
+    await until(async () => (await ended()) === before + 1, { what: 'the run to be counted' });
     const saved = (await stage.api.call('GET', `/workflows/${workflow.name}`)).text;
     const runs = async (): Promise<number> =>
       (await stage.api.call<{ runs: unknown[] }>('GET', `/runs?workflow=${workflow.name}`)).body.runs.length;
-    const finished = await metric(stage.parley, 'parley_runs_total');
 
     const page = await browser.open(`${stage.parley.url}/workflows/edit/${workflow.name}`, {
       width: 1440,
@@ -46,7 +49,7 @@ describe('a node that is run alone', () => {
 
     expect(llm.calls).toHaveLength(2);
     expect(await runs()).toBe(1);
-    expect(await metric(stage.parley, 'parley_runs_total')).toBe(finished);
+    expect(await ended()).toBe(before + 1);
     expect((await stage.api.call('GET', `/workflows/${workflow.name}`)).text).toBe(saved);
     await stage.api.ended(await stage.api.start(workflow.name, { in: 'milk' }));
     expect(JSON.stringify(llm.calls.at(-1)!.body)).toContain('Write about milk');

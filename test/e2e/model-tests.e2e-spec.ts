@@ -21,7 +21,9 @@ interface Tested {
 
 const ann = testCaller('ann');
 const bob = testCaller('bob');
-const stage = useStage({ env: { ...apiKeyEnv(ann, bob), OUTBOUND_ALLOW: '127.0.0.1', LOG_LEVEL: 'debug' } });
+/** Caller of the failures: a caller has 20 tests in a minute, and those of this file are more. */
+const cid = testCaller('cid');
+const stage = useStage({ env: { ...apiKeyEnv(ann, bob, cid), OUTBOUND_ALLOW: '127.0.0.1', LOG_LEVEL: 'debug' } });
 let api: Api;
 let llm: FakeLlm;
 
@@ -43,8 +45,8 @@ const model = (more: JsonObject = {}): JsonObject => ({
   ...more,
 });
 
-const tried = async (more: JsonObject = {}): Promise<Tested> => {
-  const reply = await api.call<Tested>('POST', '/models/test', model(more));
+const tried = async (more: JsonObject = {}, by = api): Promise<Tested> => {
+  const reply = await by.call<Tested>('POST', '/models/test', model(more));
   if (reply.status !== 200) throw new Error(`The test was refused: ${reply.status} ${reply.text}`);
   return reply.body;
 };
@@ -85,7 +87,9 @@ describe('a test of a model', () => {
     const status = (code: number, error: string): void => {
       llm.answer = () => ({ status: code, error });
     };
-    const cause = async (more: JsonObject = {}): Promise<string | undefined> => (await tried(more)).failure?.cause;
+    const cids = new Api(stage.parley.url, cid.headers);
+    const cause = async (more: JsonObject = {}): Promise<string | undefined> =>
+      (await tried(more, cids)).failure?.cause;
     status(401, 'invalid key');
     expect(await cause()).toBe('key-refused');
     status(400, 'API key not valid. Please pass a valid API key.');
