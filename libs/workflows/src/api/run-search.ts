@@ -15,7 +15,7 @@ const SEARCH_MS = 200;
 const SEARCHED_CHARACTERS = 65_536;
 
 /** Text to search for, and the page to return. */
-export interface RunSearchQuery {
+interface RunSearchQuery {
   text: string;
   pageSize: number;
   before: PagePosition | undefined;
@@ -99,7 +99,7 @@ export function searchRuns(...args: ConstructorParameters<typeof RunSearchPass>)
 }
 
 /** True if a run's id, workflow, error or inputs contain a text, ignoring case. */
-export function containsText(run: Pick<RunSummary, 'runId' | 'workflow' | 'error' | 'inputs'>, text: string): boolean {
+function containsText(run: Pick<RunSummary, 'runId' | 'workflow' | 'error' | 'inputs'>, text: string): boolean {
   const wanted = text.toLowerCase();
   const { runId, workflow, error, inputs } = run;
   return [runId, workflow, error?.message ?? '', inputsText(inputs)].some((it) => it.toLowerCase().includes(wanted));
