@@ -118,8 +118,9 @@ type WrittenEntry = Pick<JournalEntry, 'state' | 'updatedAt' | 'events' | 'used'
 const NODE_AGENT = /\/nodes\/([^/]+)$/;
 
 /**
- * Emits facts about committed events: ends of Tasks (`task.settled`), questions (`question.asked`), and the facts that
- * events contain. The process that committed the event emits each fact, once over all processes.
+ * Emits facts (application events) about committed events: ends of Tasks (`task.settled`), questions
+ * (`question.asked`), and the facts that events contain. Only the process that committed an event emits its facts, so
+ * over all processes each fact is emitted once.
  */
 @Injectable()
 export class TaskFacts {
@@ -146,7 +147,7 @@ export class TaskFacts {
   }
 }
 
-/** Reports Tasks that wait for an answer or a login, as a metric and a log line at level debug. */
+/** Reports that a Task waits for an answer or for authentication: as a metric, and as a log line at level debug. */
 @Injectable()
 export class AskedQuestions {
   private readonly logger = new Logger(AskedQuestions.name);

@@ -17,7 +17,7 @@ import {
 } from '#libs/protocol';
 import type { NodeEvent } from '../node-executor.js';
 
-/** Tool call that a model requested, as events and the log record it. */
+/** Tool call that a model requested, in the form in which events and the log record it. */
 export interface AskedCall {
   /** `server/tool`, `agent:name`, or the name of a built-in tool. */
   tool: string;
@@ -35,8 +35,8 @@ export interface ModelResponse {
   usage?: ModelUsage;
   toolCalls?: AskedCall[];
   /**
-   * Deviation of the answer from the protocol of the provider, as the rest of a sentence about the model, for example
-   * `its answer ended with [DONE] and without a finish_reason`; absent if there is none.
+   * Description of a violation of the provider's protocol by the answer, absent if there is none. It continues a
+   * sentence whose subject is the model, for example `its answer ended with [DONE] and without a finish_reason`.
    */
   note?: string;
 }
@@ -64,10 +64,8 @@ export interface ToolOutcome {
 }
 
 /**
- * Question about a tool call:
- * - `approval`: may the call be made?
- * - `repetition`: shall a call whose outcome is unknown be repeated?
- * - `agent`: the called agent itself asks.
+ * Question about a tool call: - `approval`: may the call be made? - `repetition`: may a call whose outcome is unknown
+ * be repeated? - `agent`: the called agent itself asks a question.
  */
 export interface CallQuestion {
   about: 'approval' | 'repetition' | 'agent';
@@ -80,7 +78,7 @@ export interface AgentTask {
   contextId: string;
 }
 
-/** Record in the log about the Task that a called agent created for a tool call. */
+/** Record in the log of the calling Task about the Task that a called agent created for a tool call. */
 export interface CalledNote extends AgentTask {
   /** Id of the tool call. */
   call: string;
@@ -106,8 +104,8 @@ export interface CanceledTool {
 }
 
 /**
- * Metadata key of the data that the provider of a model wants back when later requests repeat its answer. The data is
- * not in the payload, which callers may see.
+ * Metadata key of opaque data that a provider returns with a model's answer and expects back when later requests repeat
+ * that answer. The data is not in the payload, because callers may see the payload.
  */
 const KEPT_KEY = 'parley/kept';
 /** Metadata key of the ids of the earlier Tasks that the model was given as memory. */
@@ -130,13 +128,16 @@ export function modelRequest(
   return stepEvent(task, 'model.request', { model, step }, remembered && { [REMEMBERED_KEY]: [...remembered] });
 }
 
-/** Returns the event `model.response`. @param kept data that the provider wants back (KEPT_KEY) */
+/**
+ * Returns the event `model.response`.
+ * @param kept opaque data that the provider expects back with the answer (KEPT_KEY)
+ */
 export function modelResponse(task: TaskReference, response: ModelResponse, kept?: JsonValue): NodeEvent {
   const more = kept === undefined ? undefined : { [KEPT_KEY]: kept };
   return stepEvent(task, 'model.response', response as unknown as JsonObject, more);
 }
 
-/** Returns the event `model.error`. @param note failure note for the run, if no other model is called */
+/** Returns the event `model.error`. @param note failure note for the run; absent if another model is called next */
 export function modelError(task: TaskReference, failure: ModelFailure, note?: FailureNote): NodeEvent {
   return stepEvent(task, 'model.error', failure as unknown as JsonObject, note && failureMetadata(note));
 }
@@ -151,7 +152,7 @@ export function toolCall(task: TaskReference, { tool, id, args }: AskedCall, ste
 
 /**
  * Returns the event `tool.result`.
- * @param called final record about the Task of the called agent, if the tool is an agent
+ * @param called record about the Task of the called agent in its final state, if the tool is an agent
  */
 export function toolResult(
   task: TaskReference,
@@ -184,8 +185,8 @@ export function toolCanceled(task: TaskReference, canceled: CanceledTool): NodeE
 }
 
 /**
- * Returns an event with a piece of the answer of the node.
- * @param how options of the update; its `metadata` becomes that of the Artifact
+ * Returns an event with a piece of the node's answer.
+ * @param how options of the Artifact update; `metadata` becomes the metadata of the Artifact
  */
 export function answerPiece(
   task: TaskReference,
@@ -197,7 +198,7 @@ export function answerPiece(
 }
 
 /**
- * Returns the event by which the Task waits for the answer to a question about a call.
+ * Returns the event by which the Task starts to wait for the answer to a question about a call.
  * @param words the question as Parts
  */
 export function callQuestion(task: TaskReference, question: CallQuestion, words: Part[]): NodeEvent {
@@ -205,9 +206,9 @@ export function callQuestion(task: TaskReference, question: CallQuestion, words:
 }
 
 /**
- * Returns the event by which the Task waits for the answer to the question of a called agent.
+ * Returns the event by which the Task starts to wait for the answer to a called agent's question.
  * @param words the question as Parts
- * @param asked Message with the question of the agent
+ * @param asked Message of the agent that contains its question
  */
 export function agentQuestion(task: TaskReference, called: CalledNote, words: Part[], asked?: Message): NodeEvent {
   const about: JsonObject = { about: 'agent', call: called.call };
@@ -229,7 +230,7 @@ export function errorForModelOf(metadata: JsonObject | undefined): string | unde
   return typeof errorForModel === 'string' ? errorForModel : undefined;
 }
 
-/** Returns the data that a provider wants back with its answer (KEPT_KEY), if any. */
+/** Returns the opaque data that a provider expects back with its answer (KEPT_KEY); `undefined` if there is none. */
 export function keptOf(metadata: JsonObject | undefined): JsonValue | undefined {
   return metadata?.[KEPT_KEY];
 }

@@ -56,10 +56,13 @@ class CalledAgentLog {
   private readonly contexts = new Map<string, string>();
   private readonly open = new Map<string, WaitingAgentTask>();
   private readonly tokens = new Map<string, number>();
-  /** Tasks that may still wait and that no later call answers. */
+  /**
+   * Tasks of called agents that may still wait, but that no later call answers. They are canceled at the end of the
+   * turn.
+   */
   private readonly left: WaitingAgentTask[] = [];
 
-  /** Records a call. A call that is repeated counts once. */
+  /** Records a call of a tool. Repetitions of a call, which have the same id, count once. */
   recordCall(tool: string, id: string): void {
     const ids = this.ids.get(tool) ?? new Set();
     this.ids.set(tool, ids.add(id));
@@ -106,13 +109,13 @@ class CalledAgentLog {
 /** Tool call that a model requested, with its state according to the log of the Task. */
 export interface LoggedToolCall extends AskedCall {
   step: number;
-  /** Number of `tool.call` events, so the number of times that the call was about to be made. */
+  /** Number of `tool.call` events of this call: how often an execution was about to make it. */
   made: number;
   /** Answer to the approval question, if any. */
   approved?: 'yes' | 'no';
   /**
-   * Answer to the question whether the call shall be repeated; absent before the answer, and again once the call is
-   * repeated.
+   * Answer to the question if the interrupted call may be repeated. Absent before the answer, and again once the call
+   * has been repeated.
    */
   repeated?: 'yes' | 'no';
   /** Latest record about the Task of the called agent; absent if none is in the log. */
@@ -133,8 +136,9 @@ export interface OpenStep {
  * State of a Task of an `agent` node, computed from the log of the Task alone.
  * - Executions that read the same log continue in the same way.
  * - An event is applied before it is yielded.
- * - Token counts: `usage` has those of the model; `tokens` adds those of called agents and counts for `budget.tokens`;
- *   `calledAgents.tokensOf` has those of one called Task. The function `tokensOf` only estimates texts.
+ * - There are three counts of tokens: `usage` counts the tokens of the model. `tokens` also counts the tokens of local
+ *   called agents, and is compared with `budget.tokens`. `calledAgents.tokensOf` counts the tokens of one called Task.
+ *   The function `tokensOf` only estimates the tokens of texts.
  */
 export class AgentLog {
   /** Messages that began the Task. */
@@ -162,7 +166,7 @@ export class AgentLog {
    * there is none.
    */
   open: OpenStep | undefined;
-  /** Latest answer of the model, if it requests no tool calls; `undefined` otherwise. */
+  /** Latest answer of the model; `undefined` if the latest answer requests tool calls, or there is none yet. */
   answer: Part[] | undefined;
   /** Failure after which no further model is called; `undefined` if there is none. */
   failure: { message: string; note: FailureNote | undefined } | undefined;
@@ -186,7 +190,7 @@ export class AgentLog {
     return log;
   }
 
-  /** Number of tokens of the model and of local called agents, for `budget.tokens`. */
+  /** Number of tokens used by the model and by called agents of this service. It is compared with `budget.tokens`. */
   get tokens(): number {
     return this.usage.inputTokens + this.usage.outputTokens + this.calledTokens;
   }
@@ -196,12 +200,15 @@ export class AgentLog {
     return this.calls.find(({ id }) => !this.results.has(id));
   }
 
-  /** True if a tool call with this id was requested before. */
+  /** True if a tool call with this id was requested earlier in this Task. */
   hasCallId(id: string): boolean {
     return this.calls.some((call) => call.id === id) || this.said.some((it) => hasCall(it, id));
   }
 
-  /** Messages after `opening` for the next model call: `said`, and the message that asks to correct an answer, if any. */
+  /**
+   * Messages to send to the model after `opening`: `said`, and then the message that asks the model to correct its last
+   * answer, if there is one.
+   */
   get messagesToSend(): readonly ModelMessage[] {
     return this.answer ? [...this.said, this.complaintAbout(this.answer)] : this.said;
   }
@@ -371,10 +378,13 @@ function appendPiece(before: readonly Part[], piece: readonly Part[]): Part[] {
   return [...before.slice(0, -1), { ...last, text: last.text + first.text }, ...others];
 }
 
-/** Request of a brainstorm of this service to an agent. */
+/** Request of a brainstorm in this service to one of its agents. */
 export interface BrainstormRequest {
   systemPrompt: string;
-  /** State of the brainstorm, as one data Part. The Message's other data is for agents that cannot read `entry`. */
+  /**
+   * State of the brainstorm, as one data Part. The Message also has data for agents that cannot read `entry`; it is
+   * omitted.
+   */
   parts: Part[];
   entry: BrainstormEntry;
 }
@@ -396,15 +406,15 @@ export function brainstormRequest(
   return { systemPrompt, parts: [dataPart(state)], entry };
 }
 
-/** Log of the Task and the required form of the answer, from which the report about an answer is made. */
+/** Data for the report about an answer: the log of the Task, and the required form of the answer. */
 interface AnswerSource {
   log: Pick<AgentLog, 'mended' | 'usage'>;
   structure: StructuredAnswer | undefined;
 }
 
 /**
- * Returns Artifact metadata that reports the corrections and token usage of an answer to the brainstorm.
- * @param last usage of the last model call, which the log does not have yet
+ * Returns metadata for the Artifact of an answer to a brainstorm: the corrections of the answer, and its token usage.
+ * @param last usage of the last model call, which the log does not contain yet
  */
 export function answerReport({ log, structure }: AnswerSource, last?: ModelUsage): JsonObject {
   const { inputTokens, outputTokens } = log.usage;
@@ -418,14 +428,18 @@ export function answerReport({ log, structure }: AnswerSource, last?: ModelUsage
 /** Estimated number of characters of a token. */
 export const TOKEN = 4;
 
-/** Message of a conversation, for a model: `assistant` for texts of the agent itself, `user` for all others. */
+/**
+ * Message of a conversation in the form for a model. Texts of the agent itself have the role `assistant`, all others
+ * `user`.
+ */
 export interface SaidMessage {
   role: 'user' | 'assistant';
   parts: Part[];
 }
 
 /**
- * Returns the texts of the conversation entry of a Message, oldest first: the newest texts that fit in `tokens` tokens.
+ * Returns texts of a conversation from the entry in a Message, oldest first. If not all texts fit in `tokens` tokens,
+ * the oldest are omitted.
  */
 export function saidMessages(entry: ConversationEntry | undefined, tokens = Infinity): SaidMessage[] {
   const messages = (entry?.said ?? []).map(saidMessage);

@@ -6,7 +6,7 @@ import type { StoredTask, TaskHeader, TaskStore } from '#libs/tasks';
 import { brainstormRequest, type SaidMessage, saidMessages, TOKEN } from './agent-log.js';
 import type { AgentNodeSettings } from './agent-settings.js';
 
-/** Number of Tasks that one query reads. */
+/** Maximum number of Tasks that one query reads. */
 const PAGE = 10;
 /** Maximum number of earlier Tasks that are considered for the memory. */
 const MOST_TURNS = 200;
@@ -35,13 +35,13 @@ interface RememberedTurn {
 
 /**
  * Reads the memory of an agent: its earlier turns with the same owner in the same context. A turn is the Message and
- * the answer of a Task that completed before this Task began. The newest turns that fit in `historyTokens` are kept.
- *
- * - Calls that one run makes to the same node are not turns of a dialog; calls that one conversation makes to it are.
- * - The texts of the conversation entry precede the turn of a conversation.
+ * the answer of a Task that completed before this Task began. The newest turns that fit in `historyTokens` are used.
+ * - Several calls that one run makes to the same node are no dialog, so they are not remembered. Calls that one
+ *   conversation makes to the node are remembered.
+ * - For a turn of a conversation, texts of the other agents (from the conversation entry) precede the Message.
  * - The order of commits decides which Tasks are earlier, so the clocks of replicas have no influence.
- * - If the log of this Task names the remembered Tasks, they are read again, so that a replica that adopts the Task
- * remembers the same.
+ * - If the log of this Task already names the remembered Tasks, the same Tasks are read again, so that a replica that
+ *   adopts the Task gets the same memory.
  */
 export class AgentMemory {
   /**
@@ -55,8 +55,8 @@ export class AgentMemory {
   ) {}
 
   /**
-   * Returns the remembered Messages. Waits for an unreachable database.
-   * @param noted ids of the Tasks that were chosen for the first model call, if the log has them
+   * Returns the remembered Messages. Waits while the database is unreachable.
+   * @param noted ids of the Tasks that were chosen for the first model call, if the log already has them
    */
   async recallMessages(
     context: RequestContext,
@@ -78,8 +78,9 @@ export class AgentMemory {
   }
 
   /**
-   * Returns the newest turns (a Message and its answer) that fit in `historyTokens`, newest first.
-   * @param inConversation true for a turn of a conversation, whose earlier calls by the same run are remembered
+   * Returns the newest turns (each a Message and its answer) that fit in `historyTokens`, newest first.
+   * @param inConversation true if the own Task is a turn of a conversation; then earlier calls by the same run are
+   * included
    */
   private async chooseTurns(
     own: TaskHeader,
@@ -134,7 +135,10 @@ export class AgentMemory {
     ];
   }
 
-  /** Reads Tasks. `more` is true if they exceed the limit of bytes. */
+  /**
+   * Reads one page of Tasks. `more` is true if further Tasks were not read because their logs exceed the limit of
+   * bytes.
+   */
   private async readTaskPage(
     { tenant, owner }: TaskHeader,
     taskIds: readonly string[],
@@ -152,16 +156,19 @@ export class AgentMemory {
   }
 }
 
-/** Error that ends a query whose logs exceed MOST_BYTES. */
+/** Error that stops a query because the read logs exceed MOST_BYTES. */
 class TooMuch extends Error {}
 
-/** Converts turns to memory. @param turns turns, newest first */
+/** Converts turns to the remembered Messages, oldest first. @param turns turns, newest first */
 function toRemembered(turns: readonly RememberedTurn[]): Remembered {
   const inOrder = turns.toReversed();
   return { taskIds: inOrder.map(({ taskId }) => taskId), messages: inOrder.flatMap(({ messages }) => messages) };
 }
 
-/** True if the same run called the node for another iteration, item or attempt. Such calls are independent. */
+/**
+ * True if both Tasks were called by the same run for the same node: for other iterations, list entries or attempts.
+ * Such calls are independent of each other.
+ */
 function isOfSameRun(own: TaskHeader, { parentTaskId, parentReference = '' }: TaskHeader): boolean {
   const node = own.agent.slice(own.agent.lastIndexOf('/') + 1);
   const called = textBefore(parentReference, '@[#');

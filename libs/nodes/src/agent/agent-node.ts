@@ -151,8 +151,8 @@ class Problems {
   }
 
   /**
-   * Checks the list of tools. The names of agents in it must be unique.
-   * @param rule text of the problem if an entry that is no agent does not satisfy `holds`
+   * Checks that each entry of `tools` is an agent or satisfies `holds`, and that the names of agents are unique.
+   * @param rule text of the problem if an entry that is not an agent does not satisfy `holds`
    */
   checkTools(isAgent: (entry: JsonValue) => boolean, rule: string, holds: (entry: string) => boolean): this {
     const value = this.node.config.tools;
@@ -168,7 +168,10 @@ class Problems {
     return this;
   }
 
-  /** Checks an entry of `tools` that is an agent. @param names names of the agents before it */
+  /**
+   * Checks an entry of `tools` that names an agent.
+   * @param names names of the agents in earlier entries; the name of this agent is added
+   */
   private checkAgentTool(place: string, entry: JsonValue, names: Set<string>): void {
     const faults = entryFaults(entry);
     for (const [member, rule] of faults)

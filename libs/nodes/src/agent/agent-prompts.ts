@@ -4,16 +4,19 @@ import type { JsonValue, Part } from '#libs/protocol';
 import type { PromptNote } from '#libs/tasks';
 import type { NodeEvent } from '../node-executor.js';
 
-/** Answer of a model as the provider sent it, for the record of the prompts. */
+/** Answer of a model in the form in which the provider sent it, for the stored prompts. */
 interface PromptedAnswer {
   end: ModelEnd;
   parts: readonly Part[];
-  /** Requested tool calls, with the names of the tools for the model. */
+  /** Requested tool calls, with the tool names that were sent to the model (wire names). */
   toolCalls: readonly ModelToolCall[];
   note?: string;
 }
 
-/** Attaches to the events of one model call what the model is sent and answers, if the Task keeps its prompts. */
+/**
+ * Adds the content of one model call (request and answer) to the events of the call, if the prompts of the Task are
+ * stored or exported.
+ */
 export class PromptedCall {
   private sent: { model: string; at: number; secrets: readonly string[] } | undefined;
 
@@ -22,7 +25,7 @@ export class PromptedCall {
     private readonly step: number,
   ) {}
 
-  /** Returns the event of a request with what the model is sent. */
+  /** Returns the request event with the content that is sent to the model. */
   async attachRequest(event: NodeEvent, model: Model, call: ModelCall): Promise<NodeEvent> {
     const { prompts, signal } = this.context;
     if (!prompts) return event;
@@ -48,7 +51,7 @@ export class PromptedCall {
     );
   }
 
-  /** Returns the event of an answer with the answer as it came. */
+  /** Returns the answer event with the answer as the provider sent it. */
   attachAnswer(event: NodeEvent, { end, parts, toolCalls, note }: PromptedAnswer): NodeEvent {
     const message = {
       role: 'assistant',
@@ -64,7 +67,10 @@ export class PromptedCall {
     });
   }
 
-  /** Returns the event of a failure with its text. Nothing is added if the model was not called. */
+  /**
+   * Returns the failure event with the text of the error. Returns `event` unchanged if no request was sent to the
+   * model.
+   */
   attachError(event: NodeEvent, error: string): NodeEvent {
     return this.attachOutcome(event, { error });
   }

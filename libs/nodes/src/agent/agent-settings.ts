@@ -2,7 +2,7 @@ import type { NodeSpec } from '#libs/agents';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { type AgentToolConfig, agentToolConfigs, isAgentEntry } from './agent-tool-config.js';
 
-/** Values of `onUncertain`: what to do about a tool call that was interrupted, so that its outcome is unknown. */
+/** Values of `onUncertain`: how to continue after a tool call that was interrupted, so that its outcome is unknown. */
 export const UNCERTAIN = ['ask', 'fail', 'repeat'] as const;
 /** Values of `history`: `context` gives the model the earlier turns of the same context, `none` gives it none. */
 export const HISTORIES = ['context', 'none'] as const;
@@ -10,7 +10,7 @@ export const HISTORIES = ['context', 'none'] as const;
 export const DEFAULT_STEPS = 10;
 export const DEFAULT_HISTORY_TOKENS = 32_000;
 
-/** Settings that the config of an `agent` node gives. */
+/** Settings of an `agent` node, read from its config. */
 export interface AgentNodeSettings {
   /**
    * Models to call, in order: if a model fails, the next model is called. `undefined` stands for the default model of
@@ -27,7 +27,7 @@ export interface AgentNodeSettings {
   agents: readonly AgentToolConfig[];
   /** Maximum number of model calls in one Task, without those that correct an answer. */
   maxSteps: number;
-  /** JSON Schema of the answer, which is then a data Part; absent: the answer is free text. */
+  /** JSON Schema of the answer, which then is a data Part. If absent, the answer is text. */
   output?: JsonObject;
   history: (typeof HISTORIES)[number];
   /** Approximate maximum number of tokens of remembered texts. */

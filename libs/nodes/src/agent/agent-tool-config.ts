@@ -110,7 +110,7 @@ const ALONE = new RegExp(`^${REFERENCE}$`);
 /** Pattern of an agent tool in `approve`. */
 export const AGENT_GLOB = /^agent:[A-Za-z0-9_.:*?/-]{1,256}$/;
 
-/** Settings of an agent that a model may call as a tool. */
+/** Settings of an agent that a model may call as a tool. They are read from an entry of `tools`. */
 export interface AgentToolConfig {
   /** `agent:<name>`: the name of the tool in events and in the log. */
   tool: string;
@@ -126,7 +126,7 @@ export interface AgentToolConfig {
   /** Maximum number of calls of the agent in one Task. */
   maxCalls: number;
   onQuestion: (typeof ON_QUESTION)[number];
-  /** Settings of the conversation, if each call is one. */
+  /** Settings of a conversation. If present, each call of the tool is a conversation with the agent. */
   talk?: TalkConfig;
 }
 
@@ -230,7 +230,7 @@ function announceFault(announce: JsonValue): string | undefined {
   return referenceFault(announce, announce, 'announce')[0]?.[1];
 }
 
-/** Returns the faults of members that may not be used beside `talk`. */
+/** Returns a fault for each member that may not be used together with `talk`. */
 function faultsBesideTalk({ protocol, onQuestion, timeout }: JsonObject): EntryFault[] {
   const unused = Object.entries({ protocol, onQuestion }).filter(([, value]) => value !== undefined);
   const isLong = typeof timeout === 'number' && timeout > LONGEST_TURN_SECONDS;
@@ -251,12 +251,12 @@ export function agentToolConfigs(tools: JsonValue | undefined): AgentToolConfig[
   return [...found.values()];
 }
 
-/** Returns the reference of an agent for display. A URL is redacted. */
+/** Returns the reference of an agent in the form that is shown to people. A URL is redacted. */
 export function shownReference({ reference }: Pick<AgentToolConfig, 'reference'>): string {
   return isUrl(reference) ? redactedUrl(reference) : reference;
 }
 
-/** Returns the credential and the protocol for calls of an agent, if set. */
+/** Returns the members `credential` and `protocol` for calls to an agent, as far as they are set. */
 export function reachOf({ credential, protocol }: AgentToolConfig): Pick<AgentToolConfig, 'credential' | 'protocol'> {
   return { ...(credential !== undefined && { credential }), ...(protocol && { protocol }) };
 }
@@ -285,7 +285,8 @@ function configOf(entry: JsonValue): AgentToolConfig {
 
 /**
  * Derives the name of a tool from the reference of its agent: the name of the workflow, `<workflow>_<node>`, or the
- * host and path of the URL. The name on the card is not used, as it may change or equal that of another agent.
+ * host and path of the URL. The name on the agent's card is not used, because it may change, or equal the name of
+ * another agent.
  */
 function deriveToolName(reference: string): string {
   if (isUrl(reference) && URL.canParse(reference)) {

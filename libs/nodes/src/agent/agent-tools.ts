@@ -17,16 +17,17 @@ const LONGEST = 64;
 /** Number of characters of the digest that makes a name unique. */
 const DIGEST = 8;
 /**
- * Maximum number of rounds of `disambiguateNames`: each may append a digest, and a name has room for so many digests.
+ * Maximum number of rounds of `disambiguateNames`. Each round may append a digest to a name, and a name has room for
+ * only so many digests.
  */
 const ROUNDS = Math.ceil(LONGEST / (DIGEST + 1));
 
 /**
- * Maps the tools of a turn to names for a model (wire names): `server__tool` or `agent__name`, with letters, digits,
- * `_` and `-`, at most 64 characters.
+ * Maps the tools of a turn to the names that a model is sent (wire names): `server__tool` or `agent__name`, with
+ * letters, digits, `_` and `-`, at most 64 characters.
  * - A name that already has this form is unchanged.
- * - A name that is too long, or that several tools would share, ends in a digest of the name of the tool.
- * - The wire names depend on the set of tools alone, not on their order or the process.
+ * - A name that is too long, or that several tools would share, ends in a digest of the tool's name.
+ * - The wire names depend only on the set of tools, and not on their order or the process.
  */
 export class WireNames {
   private readonly names: ReadonlyMap<string, string>;
@@ -40,7 +41,7 @@ export class WireNames {
     return this.names.get(tool) ?? sanitizeToolName(tool);
   }
 
-  /** Returns the tool that a model means by a name; `undefined` if no tool has the name, or several have it. */
+  /** Returns the tool that has a wire name; `undefined` if no tool has that name, or several tools have it. */
   findByWireName(name: string): string | undefined {
     const meant = [...this.names].flatMap(([tool, its]) => (its === name ? [tool] : []));
     if (meant.length > 0) return meant.length === 1 ? meant[0] : undefined;
@@ -55,8 +56,8 @@ function sanitizeToolName(tool: string): string {
 }
 
 /**
- * Makes names unique by digests. Repeats this, at most ROUNDS times, while names are equal: a name with a digest may
- * equal another name.
+ * Makes equal wire names different by appending digests of the tools' names. Repeats this while names are equal, at
+ * most ROUNDS times, because a name with a digest may equal another name.
  */
 function disambiguateNames(names: Map<string, string>): Map<string, string> {
   for (let round = 0; round < ROUNDS && new Set(names.values()).size < names.size; round += 1) {
@@ -102,11 +103,14 @@ export interface AgentTool extends ToolDescription {
   invokeTool(args: JsonObject, caller: ToolCaller): Promise<ToolOutcome>;
 }
 
-/** Agent that a model may call as a tool. It records its calls itself, and a call may end in a question. */
+/**
+ * Tool by which a model calls an agent. Its calls record their own events, and a call may end in a question to the
+ * caller of the node.
+ */
 export interface SelfRecordingTool extends ToolDescription {
   /** Agent as the config names it, with secrets redacted. */
   readonly reference: string;
-  /** Returns the reason why a call is not made, for the model; `undefined` if it is made. */
+  /** Returns the reason why a call is not made, as text for the model; `undefined` if the call is allowed. */
   explainCallRefusal(call: LoggedToolCall): string | undefined;
   /**
    * True if an interrupted call can be resumed without a question: its Task is followed, or the same Message is sent
@@ -114,7 +118,8 @@ export interface SelfRecordingTool extends ToolDescription {
    */
   resumesCall(call: LoggedToolCall): boolean;
   /**
-   * Makes or resumes a call. The last event is the result, or a question that the Task waits for.
+   * Makes a call, or resumes it after an interruption. The last event is the result of the call, or a question for
+   * whose answer the Task waits.
    * @throws the reason of the signal, or an internal error
    */
   runCall(call: LoggedToolCall): AsyncGenerator<NodeEvent, void, void>;
@@ -165,7 +170,7 @@ export class BuiltInTools extends AgentTools {
   }
 }
 
-/** Describes tools for a model, under their wire names. */
+/** Describes tools in the form for a model, under their wire names. */
 export function modelTools(tools: readonly ToolDescription[], wire: WireNames): ModelTool[] {
   return tools.map(({ name, description, inputSchema }) => ({ name: wire.toWireName(name), description, inputSchema }));
 }
@@ -250,7 +255,7 @@ export interface AgentToolServices extends ProcessServices {
   talks?: AgentTalks;
 }
 
-/** State of one execution of an `agent` node that calls agents. */
+/** Execution of an `agent` node, as its agent tools see it. */
 export interface CallingExecution {
   context: RequestContext;
   /** Chain of calls that led to the Task of the node. */

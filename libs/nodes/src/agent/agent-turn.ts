@@ -56,7 +56,7 @@ export interface AgentNodeTurn {
   entries: { current?: ConversationEntry; opening?: ConversationEntry };
   /** Request of a brainstorm in the Message that began the Task, if any. */
   brainstorm?: BrainstormRequest;
-  /** Reads the memory of earlier Tasks. Repeated calls return the same. */
+  /** Reads the remembered Messages of earlier Tasks. They are read once; repeated calls return the same Messages. */
   recallEarlier(): Promise<Remembered>;
 }
 
@@ -88,14 +88,18 @@ export function openingOf(log: AgentLog, context: Pick<RequestContext, 'task' | 
   return log.opening.length > 0 ? log.opening : [...(context.task?.history ?? []), context.userMessage];
 }
 
-/** Returns the conversation's texts that this agent neither received nor sent: the newest within `historyTokens`. */
+/**
+ * Returns texts of the conversation that this agent neither received nor sent: the newest texts that fit in
+ * `historyTokens`.
+ */
 export function saidBefore({ settings, entries }: Pick<AgentNodeTurn, 'settings' | 'entries'>): SaidMessage[] {
   return settings.history === 'none' ? [] : saidMessages(entries.opening, settings.historyTokens);
 }
 
 /**
- * Returns the instructions of a conversation, if the Message belongs to one. For the agent with the role `announcer`,
- * they also name the conversation's texts that do not fit in its memory.
+ * Returns the instructions of the conversation to which the Message belongs; `undefined` if it belongs to none. For an
+ * agent with the role `announcer`, they also state how many texts of the conversation are omitted because they do not
+ * fit in the agent's memory.
  */
 function instructionsOf({ settings, entries }: Pick<AgentNodeTurn, 'settings' | 'entries'>): string | undefined {
   const { current, opening } = entries;
@@ -111,7 +115,7 @@ function modelMessage({ role, parts }: Message): ModelMessage {
   return { role: role === 'ROLE_USER' ? 'user' : 'assistant', parts };
 }
 
-/** Replaces the tool names of the log by wire names. */
+/** Returns a message in which the tool names of the log are replaced by wire names. */
 function onWire(said: ModelMessage, wire: WireNames): ModelMessage {
   const withWireName = <T extends { name: string }>(it: T): T => ({ ...it, name: wire.toWireName(it.name) });
   if (said.role === 'tool') return { ...said, results: said.results.map(withWireName) };
@@ -123,9 +127,9 @@ const EMPTY = 'gave an empty answer';
 type ModelStepEvents = AsyncGenerator<NodeEvent, void, void>;
 
 /**
- * Calls a model for its next answer, and reports the answer as it arrives.
- * - A call that a crash interrupted is made again. Its Artifact replaces what was reported.
- * - If a model fails and the next one may answer instead, the next one is called (`fallbacks`).
+ * Calls a model for its next answer, and yields the answer in pieces as it arrives. - A call that a crash interrupted
+ * is made again. The new Artifact replaces the pieces that were yielded before. - If a model fails and another model
+ * may answer instead (`fallbacks`), the next model is called.
  *
  * @throws NodeFailure if no model answers, or the limit of steps or tokens is reached
  */
@@ -226,12 +230,15 @@ async function* askedFor(
   });
 }
 
-/** True if the prompt of the brainstorm already describes the schema of the answer. */
+/** True if the prompt of the brainstorm already describes the JSON Schema of the answer. */
 function isDescribed({ brainstorm, structure }: AgentNodeTurn): boolean {
   return brainstorm !== undefined && brainstorm.entry.output === structure?.schema;
 }
 
-/** Returns the requested calls with the tool names of the log. An empty or repeated id is replaced. */
+/**
+ * Returns the requested calls, with wire names replaced by the tool names of the log. An id that is empty or used
+ * before is replaced by a new one.
+ */
 function askedCalls(turn: AgentNodeTurn, calls: readonly ModelToolCall[], step: number): AskedCall[] {
   const ids = new Set<string>();
   return calls.map(({ id: said, name, args, malformed }, index) => {
@@ -242,16 +249,15 @@ function askedCalls(turn: AgentNodeTurn, calls: readonly ModelToolCall[], step: 
   });
 }
 
-/** Number of times that an interrupted, repeatable call is made before a person is asked. */
+/** Number of times that a repeatable call is made although it was interrupted, before a person is asked. */
 const TWICE = 2;
 /** Maximum number of characters that the text of an approval question quotes from the arguments. */
 const SHOWN = 2_000;
 
 /**
  * Handles one tool call that a model requested: asks for approval if needed, records the call, makes it, and records
- * its result.
- * - A call that an earlier execution may have made is repeated only if its tool, the config or a person permits it.
- * - If a question is asked, it is the last event, and the Task waits for the answer.
+ * its result. - If an earlier execution may have made the call, it is made again only if its tool, the config or a
+ * person permits that. - If a question is asked, the question is the last event, and the Task waits for the answer.
  *
  * @throws NodeFailure if the outcome of the call is unknown and `onUncertain` is `fail`
  */
@@ -270,7 +276,7 @@ export async function* callStep(turn: AgentNodeTurn, call: LoggedToolCall): Asyn
   yield toolResult(context, call, await tool.invokeTool(call.args, { ...callerOf(context), ...(trace && { trace }) }));
 }
 
-/** Returns the reason why a call is not made, for the model; `undefined` if it is made. */
+/** Returns the reason why a call is not made, as text for the model; `undefined` if the call is made. */
 function refusalOf(call: LoggedToolCall, tool: OfferedTool | undefined): string | undefined {
   if (call.approved === 'no') return 'the call was not approved';
   if (call.made > 0 && call.repeated === 'no') return `${CUT_OFF}, and it was decided not to make it again`;
@@ -295,7 +301,7 @@ function approvalQuestion(
 }
 
 /**
- * Returns the question whether an interrupted call shall be repeated; `undefined` if it is repeated without a question.
+ * Returns the question if an interrupted call may be repeated; `undefined` if it is repeated without a question.
  * @throws NodeFailure if the call may be repeated only after a question, and `onUncertain` is `fail`
  */
 function repetitionQuestion(
@@ -332,7 +338,7 @@ function callQuestionParts(
   return [textPart(text), dataPart({ tool: call.tool, args })];
 }
 
-/** Returns the error about arguments that could not be parsed, for the model. */
+/** Returns a text for the model that describes why the arguments of its call could not be parsed as JSON. */
 function faultIn(malformed: string): string {
   try {
     parseJson(malformed);

@@ -4,7 +4,7 @@ import { type NodeEvent, typedParts } from '../node-executor.js';
 import { answerPiece } from './agent-events.js';
 
 /**
- * Number of characters of an answer after which `received` stops growing, because the recorded prompts have no room for
+ * Maximum number of characters in `received`. Later content is not added, because the stored prompts have no room for
  * more (PROMPT_BYTES).
  */
 const MOST_RECEIVED = 300 * 1024;
@@ -20,7 +20,7 @@ interface AnsweringTurn {
 /** Answer of a model while it arrives. It is reported as pieces of one Artifact. */
 export class AnswerInPieces {
   readonly calls: ModelToolCall[] = [];
-  /** Parts that have arrived and are not reported yet. */
+  /** Parts that have arrived, and that no event contains yet. */
   private parts: Part[] = [];
   /** Text that has arrived after the last of `parts`, if any; later text is appended to it. */
   private text: string | undefined;
@@ -35,7 +35,9 @@ export class AnswerInPieces {
     return this.calls.length === 0 && this.parts.length === 0 && this.text === undefined && !this.isReported;
   }
 
-  /** Content as it arrived, with consecutive text as one Part; without the rest of a very long answer. */
+  /**
+   * Content of the answer as it arrived, with consecutive text as one Part. The end of a very long answer is missing.
+   */
   get received(): readonly Part[] {
     return this.whole;
   }
@@ -57,13 +59,15 @@ export class AnswerInPieces {
     this.keepReceived(part, part.raw?.length ?? 0);
   }
 
-  /** Yields the Parts that have arrived. A structured answer is not reported before it is complete. */
+  /**
+   * Yields the Parts that have arrived since the last call. A structured answer is yielded only when it is complete.
+   */
   *reportPieces(): Generator<NodeEvent> {
     if (!this.turn.structure) yield* this.emitPiece({});
   }
 
   /**
-   * Yields the remaining Parts. Call this before the answer is recorded, so that the log then has the whole answer.
+   * Yields the remaining Parts. Call this before the answer is recorded, so that the log has the whole answer by then.
    * @param report metadata of the Artifact, if the answer is data
    */
   *reportRest(report?: JsonObject): Generator<NodeEvent> {

@@ -60,8 +60,7 @@ async function loggedTokens(store: Pick<TaskStore, 'readEvents'>, taskId: string
 }
 
 /**
- * Returns the number of tokens that a run event reports for a model call, or for agents that the called agent has
- * called.
+ * Returns the number of tokens in a run event: of a model call, or of agents that the called agent has called itself.
  */
 function tokensIn({ type, payload }: Partial<RunEventNote> = {}): number {
   const usage = payload?.['usage'];
@@ -74,7 +73,7 @@ function numberOf(value: JsonValue | undefined): number {
   return typeof value === 'number' ? value : 0;
 }
 
-/** Returns the answer of a called agent, as the model reads it. */
+/** Returns the result of a call for the model: the answer of the called agent. */
 function calledAgentResult({ reply, artifacts, lastMessage: said }: CalledTask): JsonObject {
   const made = reply || artifacts.length === 0 ? (said ? [said] : []) : artifacts;
   const parts = made.flatMap((it) => it.parts);
@@ -89,7 +88,7 @@ function calledAgentResult({ reply, artifacts, lastMessage: said }: CalledTask):
   };
 }
 
-/** Returns the question of a called agent, as the model reads it if it may answer. */
+/** Returns the result of a call for the model if the called agent asks a question that the model may answer. */
 function questionResult(answer: CalledTask): JsonObject {
   return { status: 'input-required', text: questionText(answer) };
 }
@@ -98,12 +97,15 @@ function describeFile({ filename, mediaType, url }: Part): JsonObject {
   return { ...(filename !== undefined && { name: filename }), ...(mediaType && { mediaType }), ...(url && { url }) };
 }
 
-/** Report about a call in progress: a received response, or a progress note, at most one in 250 ms. */
+/**
+ * Report while a call is in progress: a received response, or a note about the progress. There is at most one note in
+ * 250 ms.
+ */
 type CallReport = { received: CallProgress } | { progress: RunEventNote };
 
 /**
- * Runs a call, and reports the progress of the called agent meanwhile.
- * @throws the reason why the call ended early
+ * Runs a call to its end, and yields reports about the progress of the called agent.
+ * @throws the reason of an abort
  */
 async function* reportedCall(
   call: Pick<AgentCall, 'runCall' | 'abort' | 'delay'>,
@@ -153,12 +155,12 @@ interface ReportedTokens {
 type AgentToolEvents = AsyncGenerator<NodeEvent, void, void>;
 
 /**
- * Agent as a tool of an `agent` node.
- * - A call is sent only after `tool.call` is durable. The Task of the called agent is recorded (`parley/called`) once
- *   it is seen.
- * - An interrupted call follows its Task if it is known. Otherwise a local agent gets the same Message again, which
- *   creates no second Task; the outcome of a call of a remote agent is unknown.
- * - All calls in one Task share the context of the called agent. A call answers the Task that an earlier call left
+ * Tool of an `agent` node by which the model calls another agent.
+ * - A call is sent only after its `tool.call` event is durable. The Task of the called agent is recorded in the log
+ *   (`parley/called`) as soon as its id is known.
+ * - After an interruption, a call whose Task is known follows that Task. If it is not known, a local agent is sent the
+ *   same Message again, which creates no second Task; for a remote agent, the outcome of the call is unknown.
+ * - All calls in one Task share one context of the called agent. A call answers the Task that an earlier call left
  *   waiting.
  */
 export class CalledAgentTool implements SelfRecordingTool {
@@ -224,8 +226,8 @@ export class CalledAgentTool implements SelfRecordingTool {
   }
 
   /**
-   * Returns the number of tokens that the called agent used for a call. Tokens that it reported before a question count
-   * with the result.
+   * Returns the number of tokens that the called agent used for a call, including tokens that it reported before it
+   * asked a question.
    */
   private async tokensOf({ called }: LoggedToolCall, { taskId }: AgentCall, reported: ReportedTokens): Promise<number> {
     const tokens = reported.tokens + (called?.tokens ?? 0);
@@ -254,9 +256,9 @@ export class CalledAgentTool implements SelfRecordingTool {
   }
 
   /**
-   * Returns the state of the called agent's Task at the end of a call.
-   * - If an answer has not reached the Task, the Task stays waiting for the next call.
-   * - If the agent refused the answer, or a person gave it, no later call answers the Task (`left`).
+   * Returns the state of the called agent's Task at the end of a call, for the record in the log.
+   * - If an answer has not reached the Task, the Task still waits, and the next call answers it.
+   * - If the agent rejected the answer, or a person gave it, no later call answers the Task (`left`).
    */
   private standingAtEnd({ answer }: LoggedToolCall, outcome: CallOutcome): Pick<CalledNote, 'state' | 'left'> {
     const { state, taskId } = outcome.answer;
@@ -314,7 +316,7 @@ export class CalledAgentTool implements SelfRecordingTool {
     return [textPart(message), ...(isJsonObject(data) ? [dataPart(data)] : [])];
   }
 
-  /** Returns the waiting Task that a call answers, if any. */
+  /** Returns the waiting Task whose question a call answers; `undefined` if the call begins a new Task. */
   private answeredTask({ answer, called }: LoggedToolCall): AgentTask | undefined {
     return answer ? called : this.log.calledAgents.waitingOf(this.config.tool);
   }
@@ -332,7 +334,7 @@ export class CalledAgentTool implements SelfRecordingTool {
   }
 }
 
-/** True if no later call answers the Task, as the agent has refused this answer, or the call timed out. */
+/** True if no later call answers the waiting Task: the agent has rejected this answer, or the call has timed out. */
 function isOver({ kind, timedOut, rateLimited, cause }: CallFailure): boolean {
   if (timedOut) return true;
   // A local agent reports this error while its database is unreachable.

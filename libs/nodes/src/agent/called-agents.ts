@@ -44,8 +44,8 @@ import { type OfferedAgent, offeredAgent } from './offered-agent.js';
 const LONGEST_RESULT = 8_000;
 
 /**
- * Returns the texts of a Task before its model requested the calls in progress, oldest first, as context for a
- * conversation. Every execution returns the same.
+ * Returns the texts of a Task up to the model's current tool calls, oldest first, as context for a conversation. Every
+ * execution of the Task returns the same texts.
  */
 function saidBeforeCall(log: AgentLog, context: Pick<RequestContext, 'task' | 'userMessage'>): SaidText[] {
   const opening = openingOf(log, context).map(({ role, parts }): SaidText => {
@@ -63,7 +63,7 @@ function textsOf(message: ModelMessage): SaidText[] {
   return [{ by: message.role === 'assistant' ? 'self' : 'peer', text: textIn(message.parts) }];
 }
 
-/** Returns Parts as one text: texts, data as JSON, and one line about each file. */
+/** Returns Parts as one text: the texts, each data Part as JSON, and a line about each file. */
 function textIn(parts: readonly Part[]): string {
   const others = parts.filter((part) => part.text === undefined);
   const rows = others.map((part) => (isFilePart(part) ? describedPart(part) : JSON.stringify(part.data ?? null)));
@@ -76,10 +76,10 @@ type TalkToolEvents = AsyncGenerator<NodeEvent, void, void>;
 type TalkingAgent = AgentToolConfig & { talk: TalkConfig };
 
 /**
- * Conversation with an agent, as a tool of an `agent` node.
- * - A call creates one Task of the local agent `conversations`, however often the call is repeated.
- * - When the agent reports the Task, its id is recorded in the calling Task's log (`parley/called`). From then on, the
- *   log of the reported Task alone decides the outcome of the call.
+ * Tool of an `agent` node by which the model starts a conversation with another agent.
+ * - A call creates one Task of the local agent `conversations`, even if the call is repeated.
+ * - When that agent reports the Task, its id is recorded in the calling Task's log (`parley/called`). From then on,
+ *   only the log of the reported Task decides the outcome of the call.
  * - The call and each turn of the conversation count in the budget of the root Task.
  */
 class TalkTool implements SelfRecordingTool {
@@ -225,7 +225,7 @@ function argumentText(value: JsonValue | undefined): string {
 /** Maximum depth of a chain of calls of this service. An agent at this depth may call no further agents. */
 const DEEPEST_AGENTS = 8;
 
-/** Agents that one execution of an `agent` node may call as tools, and the calls of them. */
+/** Agents that one execution of an `agent` node may call as tools. Also the place where their open calls are kept. */
 export class CalledAgents implements AgentToolCalls {
   readonly calls: ProcessCalls;
 

@@ -25,7 +25,7 @@ class CommitFollower {
   }
 
   /**
-   * True if new commits are held for this follower; false if it has fallen behind, so that its reader reads the commit
+   * True if new commits are held for this follower. False if the follower has fallen behind; its reader then reads the
    * log.
    */
   get isLive(): boolean {
@@ -70,10 +70,12 @@ class CommitFollower {
   }
 }
 
-/** Maximum bytes of all cached pages: their events, and the texts of the positions where the pages begin. */
+/**
+ * Maximum bytes of all cached pages. Counted are the events, and the texts of the positions at which the pages begin.
+ */
 const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_PAGES = 64;
-/** Milliseconds for which a page of commits may be shared. */
+/** Time for which a cached page of commits may be shared, in milliseconds. */
 const FRESH_MS = 5_000;
 
 interface RecentPage {
@@ -153,8 +155,8 @@ export class SharedCommits {
   }
 
   /**
-   * Returns the existing copy of a commit; if there is none, the given commit, which is shared from now on if it is
-   * large.
+   * Returns the shared copy of an equal commit. If there is none, returns the given commit, which is the shared copy
+   * from now on if it is large.
    */
   shareCommit(commit: Commit): Commit {
     if (commit.bytes < LARGE) return commit;
@@ -172,13 +174,13 @@ export class SharedCommits {
   }
 }
 
-/** Signal between replicas: a replica has committed events. */
+/** Signal between replicas: the sending replica has committed events. */
 const COMMITTED: SignalTopic = { name: 'committed', shards: 1 };
 
 /** Injection token: milliseconds between polls of the commit log when no signal arrives, 1,000 by default. */
 const COMMIT_POLL_MS = Symbol('COMMIT_POLL_MS');
 const PAGE = 64;
-/** Estimated milliseconds of the event loop that reading one commit takes, besides its bytes. */
+/** Estimated time on the event loop for reading one commit, in milliseconds, in addition to the time for its bytes. */
 const MS_PER_COMMIT = 0.05;
 /** Estimated milliseconds of the event loop for each byte of a commit's events. */
 const MS_PER_BYTE = 20e-6;
@@ -187,8 +189,9 @@ const MS_PER_BYTE = 20e-6;
  * Feed of the commits of all processes (TaskFeed follows the log of one Task). The cursor is a CommitPosition.
  * - The commit log is read once for all followers.
  * - A follower that falls behind reads on its own until it has caught up, and shares each page with followers at the
- *   same position (RecentPages). Its memory is what its CommitFollower holds, and the page that it reads: about a
- *   megabyte, or a single larger commit. Readers of a large commit share one copy (SharedCommits).
+ *   same position (RecentPages).
+ * - The memory of a follower is the commits that its CommitFollower holds, and the page that it reads: about a
+ *   megabyte, or a single larger commit. Followers share one copy of a large commit (SharedCommits).
  * - A follower with a WorkTurn reads, and processes new commits, only while its caller may use the event loop.
  */
 @Injectable()
@@ -196,8 +199,8 @@ export class CommitFeed implements OnModuleDestroy {
   private readonly followers = new Set<CommitFollower>();
   private readonly others: SignalSubscription | undefined;
   /**
-   * Position up to which the commit log was read for the followers: a bigint for each writer. Absent until the first
-   * follower starts. Followers that start before the position is known share one query for it.
+   * Position up to which the commit log was read for the followers: a number for each writer. `undefined` until the
+   * first follower starts. Followers that start before the position is known share one query for it.
    */
   private reached: Promise<Map<string, bigint>> | undefined;
   private poll: NodeJS.Timeout | undefined;
@@ -223,7 +226,7 @@ export class CommitFeed implements OnModuleDestroy {
     if (this.followers.size > 0) this.requestRead();
   }
 
-  /** Returns the position of the newest commits, and the database's time of that position. */
+  /** Returns the position of the newest commits, and the time of the database's clock when it was read. */
   readPosition(): Promise<{ position: CommitPosition; at: Date }> {
     return this.log.readPosition();
   }
@@ -266,8 +269,9 @@ export class CommitFeed implements OnModuleDestroy {
   }
 
   /**
-   * Yields the commits that a follower has missed, page by page, each when its caller may use the event loop (`turn`).
-   * The time of a page that no other follower has just read is charged to that caller.
+   * Yields the commits that a follower has missed, page by page. Each page is yielded when the follower's caller may
+   * use the event loop (`turn`). The time for reading a page is charged to that caller, unless another follower has
+   * just read the page.
    */
   private readMissedPages(seen: CommitPosition, turn: WorkTurn, signal: AbortSignal): AsyncGenerator<Commit[]> {
     return this.readPages(seen, async (limit) => {
@@ -300,8 +304,8 @@ export class CommitFeed implements OnModuleDestroy {
   }
 
   /**
-   * Ensures that `reached` is known: the position after which new commits are held for followers. A failed query is
-   * repeated by the next call.
+   * Ensures that `reached` is known: the position from which on new commits are held for followers. If the query fails,
+   * the next call repeats it.
    */
   private async ensureStartKnown(): Promise<void> {
     const reached = (this.reached ??= this.log.readPosition().then(({ position }) => new Map(position)));

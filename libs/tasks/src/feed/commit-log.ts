@@ -3,18 +3,19 @@ import type { TaskHeader } from '../store/task-store.js';
 
 /**
  * Cursor of a reader of the commits of all Tasks: for each writer, the position of the last commit that was read
- * completely. (The cursor in one Task's log is a `sequence`; LogPlace is a verifiable one.)
+ * completely. (The cursor in the log of one Task is a `sequence`; a LogPlace also has a digest, by which the log is
+ * verified.)
  */
 export type CommitPosition = ReadonlyMap<string, bigint>;
 
 /** Committed event, with its Task's header at the time of the read. */
 export interface CommittedEvent extends RecordedEvent {
   readonly header: TaskHeader;
-  /** Index of the event in its commit, from 0. It counts events that were purged since. */
+  /** Index of the event in its commit, from 0. Events of the commit that were purged later are counted too. */
   readonly place: number;
 }
 
-/** Events of any Tasks that became durable together. */
+/** Events that became durable together in one database transaction. They may belong to different Tasks. */
 export interface Commit {
   writer: string;
   position: bigint;

@@ -101,9 +101,10 @@ interface LoggedRow {
 }
 
 /**
- * Merges the commits of all writers by time, and keeps the order of each writer. `limit` is the maximum number of
- * commits of the result; up to as many commits of each writer were read. If a writer has more commits than were read,
- * later commits of other writers wait for the next page.
+ * Merges the commits of all writers by time, and keeps the order of each writer. If more commits of a writer were left
+ * unread, later commits of other writers wait for the next page.
+ * @param limit maximum number of commits of the result, which is also the number of commits that were read of each
+ * writer
  */
 function mergeByTime(rows: readonly CommitRow[], limit: number): CommitRow[] {
   const byWriter = new Map<string, CommitRow[]>();

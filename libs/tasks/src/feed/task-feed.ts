@@ -10,8 +10,8 @@ const MAX_EVENTS_PER_TASK = 1024;
 /** Maximum characters of the newest events that are kept per Task. */
 const MAX_CHARACTERS_PER_TASK = 1024 * 1024;
 /**
- * Maximum characters over all Tasks that this process writes; the tail (newest events of a Task) that was written
- * longest ago is dropped first.
+ * Maximum characters of all kept events of Tasks that this process writes. Above it, the events of the Task that was
+ * written longest ago are dropped first. The kept newest events of a Task are called its tail.
  */
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 /** Newest events of a Task, without gaps. */
@@ -23,9 +23,9 @@ interface Tail {
 }
 
 /**
- * Newest committed events of Tasks that this process writes or has just finished writing, so that followers in this
- * process need no query. Committed events never change, so none of these is stale. Other events are read from the
- * store.
+ * Cache of the newest committed events of Tasks that this process writes or has just finished writing, so that
+ * followers in this process need no query. Committed events never change, so the cache is never stale. Other events are
+ * read from the store.
  */
 export class RecentEvents {
   /** Newest events of Tasks that this process writes now: the store has nothing newer than what was published here. */
@@ -54,7 +54,7 @@ export class RecentEvents {
     this.open.put(taskId, { last, events: [], characters: 0 });
   }
 
-  /** Returns the events after a sequence if the first of them is kept; `undefined` if only the store can answer. */
+  /** Returns the events after a sequence if the first of them is cached; `undefined` if the store must be read. */
   findAfter(taskId: string, sequence: number): readonly RecordedEvent[] | undefined {
     const events = this.findTail(taskId)?.events;
     const first = events?.[0];
@@ -69,7 +69,8 @@ export class RecentEvents {
   }
 
   /**
-   * True if no event after the sequence is committed: this process writes the Task and has published no later event.
+   * True if no event after the sequence is committed. This is known only if this process writes the Task; otherwise
+   * false.
    */
   isCurrent(taskId: string, sequence: number): boolean {
     const tail = this.open.get(taskId);
@@ -87,8 +88,8 @@ export class RecentEvents {
   }
 
   /**
-   * Removes and returns the tail to extend. A tail has no gaps: if another process wrote in between, returns a new
-   * tail.
+   * Removes and returns the tail (kept newest events) of a Task, to which new events are added. If another process
+   * wrote events in between, returns an empty tail instead, because a tail has no gaps.
    */
   private tailFor([first]: readonly RecordedEvent[]): Tail {
     const known = first && (this.open.takeTail(first.taskId) ?? this.settled.takeTail(first.taskId));
@@ -181,7 +182,7 @@ function dropOlderHalf(tail: Tail): void {
   tail.characters -= gone.reduce((sum, event) => sum + event.json.length, 0);
 }
 
-/** Event that ends a follower: the Task ends (`terminal`), or the Task ends or waits for its caller (`waiting`). */
+/** Condition that ends a follower: `terminal` if the Task ends, `waiting` if the Task ends or waits for its caller. */
 type FollowUntil = 'terminal' | 'waiting';
 
 /**
@@ -253,7 +254,9 @@ export class TaskFollower {
     return this.upToEnd(events);
   }
 
-  /** Notes that there may be new events, or that another process writes the Task from now on, and wakes the reader. */
+  /**
+   * Records that there may be new events, or that another process writes the Task from now on, and wakes the reader.
+   */
   noteProgress(): void {
     this.behind = true;
     this.reader?.wake();
@@ -279,8 +282,8 @@ export class TaskFollower {
   }
 
   /**
-   * Starts to watch for further events, and returns none. Watches other replicas only if needed: most followers of a
-   * Task are in the replica that executes it.
+   * Starts to watch for further events, and returns an empty array. Subscribes to signals of other replicas only if
+   * needed: most followers of a Task are in the replica that executes it.
    */
   private watchForMore(): readonly RecordedEvent[] {
     if (this.watching || this.behind || this.isWrittenHere) return NONE;
@@ -293,7 +296,10 @@ export class TaskFollower {
     return this.logs.recent.isOpen(this.taskId);
   }
 
-  /** Returns the events that are known without a query; `[]` if there are known to be none. */
+  /**
+   * Returns the new events from the cache of recent events; `[]` if there are certainly none; `undefined` if the store
+   * must be read.
+   */
   private readPublished(): readonly RecordedEvent[] | undefined {
     const { recent } = this.logs;
     return recent.isCurrent(this.taskId, this.last) ? NONE : recent.findAfter(this.taskId, this.last);
@@ -325,8 +331,8 @@ export class TaskFollower {
   }
 
   /**
-   * Resolves with the result of a read once the database is reachable; with `undefined` if the follower is closed
-   * first.
+   * Repeats a read until the database is reachable, and resolves with the result; with `undefined` if the follower is
+   * closed first.
    */
   private async onceReachable<T>(read: () => Promise<T>): Promise<T | undefined> {
     while (!this.isOver) {
@@ -359,7 +365,7 @@ function isEndState(state: TaskState, until: FollowUntil): boolean {
 }
 
 export interface FollowOptions {
-  /** Signal that ends the stream without an error. */
+  /** Signal that ends the iteration of events without an error. */
   signal?: AbortSignal;
   /**
    * End of the stream. `terminal` (the default): when the Task ends. `waiting`: also when the Task waits for its
@@ -367,8 +373,8 @@ export interface FollowOptions {
    */
   until?: FollowUntil;
   /**
-   * Caller on whose behalf the log is read. Reads of long logs by different callers alternate. Absent: the reads do not
-   * wait for others.
+   * Caller on whose behalf the log is read. Reads of long logs by different callers take turns. If absent, the reads do
+   * not wait for other reads.
    */
   reader?: TaskScope;
 }
@@ -411,8 +417,8 @@ export class TaskFeed implements OnModuleDestroy {
   }
 
   /**
-   * Reports committed events of one Task to followers, in this replica and at other replicas. Only TaskRecording calls
-   * it.
+   * Wakes the followers of a Task in this replica and at other replicas, after events of the Task were committed. Only
+   * TaskRecording calls it.
    */
   publishEvents(events: readonly RecordedEvent[]): void {
     this.recent.add(events);
@@ -500,8 +506,8 @@ export class TaskFeed implements OnModuleDestroy {
   }
 
   /**
-   * Wakes followers that are behind the store, in case a signal was lost: one query for all followed Tasks that other
-   * replicas may be writing.
+   * Wakes followers that have not read all events of the store, in case a signal was lost. Makes one query for all
+   * followed Tasks that other replicas may be writing.
    */
   private async wakeBehind(): Promise<void> {
     const foreign = this.followers.keys().filter((taskId) => !this.recent.isOpen(taskId));

@@ -4,7 +4,10 @@ import type { LogAdmission, TaskHeader, TaskScope, TaskStore } from '../store/ta
 import type { RecordedEvent } from './task-event.js';
 import { TaskFold } from './task-fold.js';
 
-/** Returns a Task in its initial state, with its metadata; `undefined` if the Task does not exist. Reads one event. */
+/**
+ * Reads the first event of a Task's log, and returns the Task as it was created, with its metadata; `undefined` if the
+ * Task does not exist.
+ */
 export async function begunTask(store: Pick<TaskStore, 'readEvents'>, taskId: string): Promise<Task | undefined> {
   const [first] = await store.readEvents(taskId, 0, 1);
   return first && 'task' in first.event ? first.event.task : undefined;
@@ -51,8 +54,8 @@ export function foldEvents(events: readonly RecordedEvent[], fold?: TaskFold): T
 const COPIES = 4;
 
 /**
- * Reads the log of a Task up to its header's sequence. A long log is read after all its copies were admitted to memory;
- * the reads of different callers alternate. Returns fewer events if the Task is purged meanwhile.
+ * Reads the log of a Task up to the last sequence in its header. For a long log, memory for all copies is reserved
+ * first; reads of different callers take turns. Returns fewer events if the Task is purged meanwhile.
  */
 export async function wholeLog(
   store: Pick<TaskStore, 'readLog' | 'readEvents'>,

@@ -22,7 +22,7 @@ interface Holder {
   weight: number;
 }
 
-/** Bytes of the cached states (folds) of a tenant, and of one caller (`own`) in the tenant. */
+/** Bytes of the cached states (folds) of a tenant, and of one caller in that tenant (`own`). */
 interface Load {
   readonly tenant: number;
   readonly own: number;
@@ -40,11 +40,13 @@ const SHARE = 1 / 8;
 const TENANT_SHARE = 3 / 4;
 
 /**
- * Limit on the memory of this replica for folds of waiting Tasks, over all caches (KeptFolds). A fold is the state that
- * results from applying a Task's log.
- * - All folds together use at most `most` bytes of the heap, those of one tenant three quarters of `most`.
- * - If a new fold does not fit, folds are evicted: the least recently stored fold of the caller with the most bytes, in
- *   the tenant with the most bytes. A caller with less than its equal share loses nothing to other callers.
+ * Limit on the memory of this replica for cached states of waiting Tasks, over all caches (KeptFolds). The state that
+ * results from applying a Task's log is called a fold.
+ * - All folds together use at most `most` bytes of the heap; the folds of one tenant use at most three quarters of
+ *   `most`.
+ * - If a new fold does not fit, folds are evicted, beginning with the tenant with the most bytes, there with the caller
+ *   with the most bytes, and of that caller with the fold that was stored first. A caller with less than an equal share
+ *   loses no fold to other callers.
  * - While half of `IN_FLIGHT_LIMIT` is in use, no fold is stored, and all folds are evicted.
  * - While a caller uses half of `CALLER_IN_FLIGHT_LIMIT`, no fold of this caller is stored, and the caller's folds are
  *   evicted.
@@ -197,7 +199,7 @@ export class KeptFolds<State> {
   }
 
   /**
-   * Drops the cached state (fold) of a Task, then stores this one if there is room.
+   * Stores the state (fold) of a Task if there is room. An earlier fold of the Task is dropped in any case.
    * @param weight bytes of the heap that the state uses
    */
   keepFold(of: Pick<TaskHeader, 'taskId' | 'tenant' | 'owner'>, weight: number, fold: KeptFold<State>): void {
@@ -221,7 +223,7 @@ const CHARACTER = 2;
 const NUMBER = 16;
 const LIST = 64;
 const SLOT = 8;
-/** Object that has the shape of another object in the same value. */
+/** Bytes of an object without its members, if another object in the same value has the same shape. */
 const OBJECT = 64;
 /** Object that is the only one with its shape: V8 describes each member, or stores the object as a table. */
 const OWN_SHAPE = 128;
@@ -256,7 +258,10 @@ export function heapBytes(value: unknown): number {
   return bytes;
 }
 
-/** True if another object of the value has the same members in the same order, so that V8 describes them once. */
+/**
+ * True if an earlier object of the value has the same members in the same order. V8 stores the description of such a
+ * shape once.
+ */
 function isShared(names: readonly string[], shapes: Set<string>): boolean {
   if (names.length > MOST_SHARED_MEMBERS || isIndex(names[0])) return false;
   const shape = JSON.stringify(names);
@@ -278,11 +283,11 @@ function ownShapeBytes(names: readonly string[]): number {
 const SHORT_LOG = 64 * 1024;
 /** Approximate bytes of new events per read. */
 const PAGE_BYTES = 1024 * 1024;
-/** Maximum number of new events per read. */
+/** Maximum number of new events that one read of the log returns. */
 const PAGE_EVENTS = 1000;
 /** Number of new events per read if their size is unknown. */
 const PAGE_OF_UNKNOWN = 100;
-/** Milliseconds for which the bytes of a Task may be measured before other work gets a turn on the event loop. */
+/** Time after which measuring the bytes of a Task yields to the event loop, in milliseconds. */
 const LONGEST_STRETCH = 10;
 
 /** Task with the bytes of its log, and the bytes of the heap that it uses (`weight`). */
@@ -306,8 +311,8 @@ export class KeptTasks {
   ) {}
 
   /**
-   * Returns the Task at `header.lastSequence`; `undefined` if its log has to be applied from the start. New events are
-   * read and applied page by page.
+   * Returns the Task at `header.lastSequence`, by applying new events to the cached Task page by page; `undefined` if
+   * the Task is not cached, or its log has to be applied from the start.
    */
   async foldForward(header: TaskHeader): Promise<StoredTask | undefined> {
     const found = this.kept.get(header.taskId);

@@ -19,7 +19,7 @@ export interface ReportedModelCall {
   tokens?: CallTokens;
 }
 
-/** Maximum number of characters of a model's name in sums; longer names are truncated. */
+/** Maximum number of characters of a model's name under which usage is summed. Longer names are truncated. */
 const LONGEST_NAME = 200;
 const MOST_TOKENS = 1_000_000_000;
 const COST = /^\d{1,20}(\.\d{1,12})?$/;
@@ -74,7 +74,10 @@ function countIn(value: unknown): number | undefined {
   return isCount ? (value as number) : undefined;
 }
 
-/** Returns the workflow of an agent path such as `workflows/translate/nodes/summary`; the whole path of other agents. */
+/**
+ * Returns the name of the workflow in an agent path such as `workflows/translate/nodes/summary`. For the path of any
+ * other agent, returns the whole path.
+ */
 export function workflowIn(agent: string): string {
   const [first, workflow] = agent.split('/');
   return first === 'workflows' && workflow !== undefined ? workflow : agent;

@@ -20,16 +20,16 @@ import type { Fact } from '#libs/service';
 /**
  * Event of a Task. The first event is always `task`, the Task in state SUBMITTED with the Message that began it.
  * - `received`: the caller's follow-up Message that the status update answers. It is part of the log.
- * - `jobs`: enqueued in the commit of the event; not part of the log.
+ * - `jobs`: jobs that are enqueued in the commit of the event; not part of the log.
  * - `parks`: time until which the event parks the Task; not part of the log. The replica then releases the Task, and
  *   any replica resumes it at that time, or earlier on a Message or a cancel.
- * - `questions`: with a waiting state, the entries that an inbox shows until the Task resumes; not part of the log.
+ * - `questions`: for a waiting state, the entries that an inbox shows until the Task resumes; not part of the log.
  * - `facts`: facts for listeners in this process (libs/service), emitted after the commit by the process that made the
  *   event.
- * - `relayed`: with the first event of a registered agent's Task, the row of the table `registered_agent_task`.
+ * - `relayed`: for the first event of a registered agent's Task, the row of the table `registered_agent_task`.
  * - `remote`: ids that a remote agent has for the Task and its context, stored in the commit of the event; not part of
  *   the log.
- * - `prompt`: what a model was sent or has answered; kept beside the log in the commit of the event.
+ * - `prompt`: the request to a model, or its answer; stored beside the log in the commit of the event.
  */
 export type TaskEvent =
   | { task: Task; jobs?: readonly Job[]; relayed?: RelayedTurn }
@@ -46,8 +46,8 @@ export type TaskEvent =
   | { artifactUpdate: TaskArtifactUpdateEvent; jobs?: readonly Job[]; remote?: RemoteIds };
 
 /**
- * Row of the table `registered_agent_task`: the first turn of a registered agent's Task, whose work a remote agent
- * does.
+ * Row of the table `registered_agent_task`: the first turn of a Task of a registered agent. A remote agent does the
+ * work.
  */
 export interface RelayedTurn {
   /** Digest of the caller and the agent. */
@@ -63,11 +63,11 @@ export interface RelayedTurn {
   execution: string;
   /** True if no other Task can have the context. Not stored. */
   isNewContext: boolean;
-  /** Time, by `performance.now()`, before the turn was recorded. Not stored. */
+  /** Time of `performance.now()` when this object was made, before the turn was recorded. Not stored. */
   madeAt: number;
 }
 
-/** Content of a model call, with the event that reports the request or the outcome. */
+/** Content of a model call. It belongs to the event that reports the request or the outcome of the call. */
 export interface PromptNote {
   /** Line to keep beside the log (see PromptLog); absent: nothing is kept. */
   line?: string;
@@ -75,7 +75,7 @@ export interface PromptNote {
   attributes?: Readonly<Record<string, string>>;
 }
 
-/** Ids that an agent elsewhere has for a Task and its context. `taskId` is absent if the agent answers directly. */
+/** Ids by which a remote agent knows a Task and its context. `taskId` is absent if the agent answers with a Message. */
 export interface RemoteIds {
   taskId?: string;
   contextId: string;
@@ -119,7 +119,7 @@ export function endsTurn(event: TaskEvent): boolean {
   return !isActiveState(event.statusUpdate.status.state) || event.parks !== undefined;
 }
 
-/** Returns the line of an event's PromptNote; `undefined` for nearly all events. */
+/** Returns the line of an event's PromptNote; `undefined` if the event has none, as nearly all events. */
 export function promptLineOf(event: TaskEvent): string | undefined {
   return 'statusUpdate' in event ? event.prompt?.line : undefined;
 }
@@ -131,13 +131,16 @@ export function toStreamResponse(event: TaskEvent): StreamResponse {
   return { artifactUpdate: event.artifactUpdate };
 }
 
-/** Returns the note about a run event in an event's metadata (`parley/event`); `undefined` without one. */
+/**
+ * Returns the run event (RunEventNote) in the metadata of a Task event, under `parley/event`; `undefined` if there is
+ * none.
+ */
 export function noteOf(event: TaskEvent): RunEventNote | undefined {
   if ('task' in event) return undefined;
   return runEventNote('statusUpdate' in event ? event.statusUpdate.metadata : event.artifactUpdate.metadata);
 }
 
-/** Maximum number of files named in texts that one write of a Task records as used. */
+/** Maximum number of files that one write of a Task records as used because texts contain their URLs. */
 const MOST_FILES = 1_000;
 /**
  * Maximum number of files that one write of a Task records as used because they have the bytes of its Parts. They are
@@ -198,12 +201,12 @@ function textsOf({ json, event }: RecordedEvent): string[] {
 
 const TWO_TO_16 = 65_536;
 const BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
-/** Cache for `newTaskId`: the upper 32 bits of the time in the last id, and their hexadecimal text. */
+/** Cache for `newTaskId`: the upper 32 bits of the time in the newest id, and these bits as hexadecimal text. */
 let [upper, beginning] = [Number.NaN, ''];
 
 /**
- * Returns a lower bound for the ids of the Tasks that Parley creates at a time or later. The bound is greater than the
- * ids of earlier Tasks.
+ * Returns a text that sorts before the ids of all Tasks that Parley creates at `time` or later, and after the ids of
+ * all earlier Tasks.
  */
 export function firstTaskIdOf(time: Date): string {
   const hex = time.getTime().toString(16).padStart(12, '0');

@@ -52,7 +52,7 @@ export class TaskFold {
     return new TaskFold(event.task);
   }
 
-  /** Begins with a Task in its state after earlier events; the given Task is not changed. */
+  /** Begins with a Task in its state after earlier events. Later events do not change the given Task. */
   static fromTask(task: Task): TaskFold {
     return new TaskFold(task);
   }
@@ -124,8 +124,8 @@ export interface TaskLimits {
 }
 
 /**
- * Bytes by which short events may exceed the limit of a log. Also the maximum bytes of the event that ends a Task whose
- * log is full.
+ * Bytes by which the log of a Task may exceed its limit with short events. Also the maximum bytes of the event that
+ * ends a Task whose log is full.
  */
 const END_ROOM = 64 * 1024;
 /** Maximum bytes of a short event, which may exceed the limit of a log (see END_ROOM). */
@@ -146,7 +146,7 @@ export function promptBytes(event: TaskEvent): number {
   return promptLineOf(event)?.length ?? 0;
 }
 
-/** Size of one Task's log, and of the Artifacts to which the current TaskRecording has added. */
+/** Bytes of one Task's log, and of each Artifact to which the current TaskRecording has added Parts. */
 export class LogSize {
   private artifacts: Map<string, number> | undefined;
 
@@ -201,7 +201,7 @@ function endsTask(event: TaskEvent): boolean {
   return 'statusUpdate' in event && isTerminalState(event.statusUpdate.status.state);
 }
 
-/** Length in characters of a text up to which its characters are counted as bytes. */
+/** Maximum length in characters of a text whose bytes are not counted exactly: each character counts as one byte. */
 const SHORT = 4096;
 
 /**
@@ -251,7 +251,9 @@ export interface SnapshotRow {
   artifacts: string | null;
 }
 
-/** True if a Task that has ended or waits, with so many events and bytes in its log, gets a snapshot. */
+/**
+ * True if a snapshot is written for a Task that has ended or waits, given the number of events and bytes of its log.
+ */
 export function isWorthSnapshot(events: number, bytes: number): boolean {
   return events > LONG_LOG && bytes <= MOST_SNAPSHOT_BYTES;
 }
@@ -272,8 +274,8 @@ export function fromSnapshot({ task, artifacts }: Omit<SnapshotRow, 'sequence'>)
 }
 
 /**
- * Right shift that estimates how many bytes of a status update stay in memory: about an eighth, as metadata of the
- * steps of a run.
+ * Number of bits by which the bytes of a status update are shifted right, which estimates the bytes that stay in
+ * memory: about an eighth, as metadata of the steps of a run.
  */
 const KEPT_OF_STEPS_SHIFT = 3;
 /**
@@ -283,8 +285,8 @@ const KEPT_OF_STEPS_SHIFT = 3;
 const SHARED_SHIFT = 1;
 
 /**
- * Counts the bytes in flight (InFlight) of the events that one TaskRecording writes: all bytes until the events are
- * durable, afterwards those that the Task keeps in memory, and none once the Task is no longer at work in this process.
+ * Counts the memory for the events that one TaskRecording writes (see InFlight). All bytes of an event count until it
+ * is durable. Then only the bytes that the Task keeps in memory count, until this process no longer works on the Task.
  */
 export class RecordedBytes {
   private notDurable = 0;

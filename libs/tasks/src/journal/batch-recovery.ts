@@ -18,13 +18,16 @@ import {
 export type BatchOutcome = WriteOutcome | { later: Promise<WriteOutcome> };
 
 const BACKOFF = new Backoff(50, 2_000);
-/** Number of failures after which a batch is divided, if the database takes other writes. */
+/**
+ * Number of failed attempts to write a whole batch, after which the batch is divided if the database accepts other
+ * writes.
+ */
 const MOST_TRIES_TOGETHER = 2;
 /** Number of further broken sessions after which a single entry counts as their cause. */
 const MOST_TRIES_ALONE = 3;
 /**
- * Number of statements of a divided batch that may fail in a row in the first round of dividing. Each further round
- * allows four times as many.
+ * Maximum number of consecutive failed statements in the first round of dividing a batch. Each further round allows
+ * four times as many.
  */
 const MOST_IN_A_ROW = 32;
 
@@ -98,8 +101,8 @@ export class BatchRecovery {
   }
 
   /**
-   * Writes all entries without an outcome with one statement.
-   * @returns the error that left entries without an outcome; `undefined` if all have one
+   * Writes all entries whose outcome is unknown with one statement.
+   * @returns the error because of which outcomes stay unknown; `undefined` if all outcomes are known
    */
   private async tryTogether(): Promise<unknown> {
     try {
@@ -121,8 +124,8 @@ export class BatchRecovery {
   }
 
   /**
-   * Writes the entries without an outcome in ever smaller parts.
-   * @returns the error that left entries without an outcome; `undefined` if all have one
+   * Writes the entries whose outcome is unknown in ever smaller parts.
+   * @returns the error because of which outcomes stay unknown; `undefined` if all outcomes are known
    */
   private async divideBatch(cause: unknown): Promise<unknown> {
     const divided = new DividedWrite(
@@ -207,8 +210,8 @@ export class BatchRecovery {
 }
 
 /**
- * True if the batch itself is the cause: its content was rejected, or it failed repeatedly (`failures`) while the
- * server takes writes.
+ * True if the batch itself causes the failure: its content was rejected, or it failed repeatedly (`failures`) although
+ * the server accepts other writes.
  */
 function isOfBatch(failure: unknown, failures: number): boolean {
   if (failure instanceof NothingWritable) return false;

@@ -11,9 +11,9 @@ import {
 } from '../store/task-store.js';
 
 /**
- * Groups the entries of a batch so that a new Task and its new child Tasks stay together. A new child that is written
- * later than its new parent could be rejected (fenced), because the parent may wait already, without a claim. Keeps the
- * order of the entries.
+ * Groups the entries of a batch so that a new Task and its new child Tasks are in one group. If a new child were
+ * written after its new parent, the write could be rejected (fenced), because the parent may already wait without a
+ * claim. Keeps the order of the entries.
  */
 function groupByFamily(entries: readonly JournalEntry[]): JournalEntry[][] {
   const made = new Map(entries.flatMap((entry) => (entry.create ? [[entry.taskId, entry] as const] : [])));
@@ -44,8 +44,8 @@ function parentIn(made: ReadonlyMap<string, JournalEntry>, { create }: JournalEn
 type TryWrite = (entries: readonly JournalEntry[]) => Promise<void>;
 
 /**
- * Error if the server takes no writes at the moment, or too many parts of a batch failed in a row. Entries without an
- * outcome wait.
+ * Error if the server accepts no writes at the moment, or too many parts of a batch failed in a row. The entries
+ * without an outcome stay in memory until the next attempt.
  */
 export class NothingWritable extends Error {
   override readonly name = 'NothingWritable';
@@ -56,8 +56,8 @@ export class NothingWritable extends Error {
 }
 
 /**
- * Writes a failed batch in ever smaller parts, in order, until every entry has an outcome or has failed on its own. One
- * bad entry among `n` costs about `2 log n` statements.
+ * Writes a failed batch in ever smaller parts, in order, until each entry has an outcome or has failed on its own. If
+ * one of `n` entries cannot be written, this takes about `2 log n` statements.
  */
 export class DividedWrite {
   private failedInARow = 0;
@@ -108,7 +108,7 @@ export class DividedWrite {
 export type WriteOutcome = JournalOutcome | { failed: unknown };
 
 const BACKOFF = new Backoff(500, 60_000);
-/** Maximum number of set-aside entries (which failed alone and wait for a retry) that are retried at once. */
+/** Maximum number of entries that are retried at once. These entries were set aside: each has failed alone. */
 const MOST_AT_ONCE = 256;
 
 interface WaitingEntry {
@@ -136,7 +136,7 @@ export class SetAsideEntries {
     return this.tasks.size;
   }
 
-  /** Bytes of the events that wait for a retry (are set aside). */
+  /** Bytes of the events in entries that were set aside, because they failed alone and wait for a retry. */
   get bytes(): number {
     return this.waiting;
   }
@@ -196,7 +196,10 @@ export class SetAsideEntries {
     first.resolve(outcome);
   }
 
-  /** Schedules the next retry of a Task's first entry, which failed again. @returns the number of failures so far */
+  /**
+   * Schedules the next retry of a Task's first entry, after another failure.
+   * @returns the number of failures so far
+   */
   failAgain({ taskId }: JournalEntry): number {
     const task = this.tasks.get(taskId);
     if (!task) return 0;
@@ -264,7 +267,7 @@ export class RepeatedWrite {
     return missing;
   }
 
-  /** Reads the outcome of an entry from the log; `undefined` if the log has none of its sequences. */
+  /** Reads the outcome of an entry from the log; `undefined` if the log has no event with a sequence of the entry. */
   private async lookUp(entry: JournalEntry): Promise<WriteOutcome | undefined> {
     const stored = await this.readCommitted(entry);
     if (stored.length === 0) return undefined;

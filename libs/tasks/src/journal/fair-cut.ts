@@ -2,10 +2,7 @@
 export interface ChargedSource {
   /** Account of the caller; all accounts get equal parts of each batch. */
   readonly account: string;
-  /**
-   * Waiting events, oldest first. `mark` is an event's number among the events of all Tasks, from 1, in the order of
-   * recording.
-   */
+  /** Waiting events, oldest first. `mark` is an event's number in the order of recording, over all Tasks, from 1. */
   readonly waitingEvents: readonly { readonly mark: number; readonly bytes: number }[];
 }
 
@@ -68,8 +65,8 @@ function assignShares(accounts: ReadonlyMap<string, FairAccount>, limit: number)
 }
 
 /**
- * Takes events of all sources in the order of their numbers (`mark`), from `first` to `last`, up to the bytes that each
- * account may use, without sorting.
+ * Takes events from all sources in the order of their numbers (`mark`), from `first` to `last`. Takes no more bytes of
+ * an account than its share. The events are not sorted.
  * @returns the bytes taken
  */
 function takeInOrder(

@@ -1,4 +1,4 @@
-/** Shape of a batch: which kinds of content it has. Each shape has one statement, whose name lists the kinds. */
+/** Kinds of content that a batch has. Each combination (shape) has one SQL statement, whose name lists the kinds. */
 export interface BatchShape {
   /**
    * True for a batch of one new Task with one log row. Its columns are passed as single values, since arrays are
@@ -100,7 +100,7 @@ export const SECTIONS = {
    * from 1.
    */
   premises: { tenant: 'text', name: 'text', version: 'text', taskId: 'text', position: 'integer' },
-  /** Files that events of Tasks name, with the owner of the Task. */
+  /** Files that the events of Tasks use, each with the tenant and owner of the Task. */
   files: { taskId: 'text', fileId: 'text', tenant: 'text', owner: 'text' },
   /** First turns of the new Tasks of registered agents, whose work remote agents do. */
   relayed: {
@@ -135,7 +135,7 @@ export const SECTIONS = {
 export type ColumnType = keyof typeof SQL_TYPES;
 export type SectionName = keyof typeof SECTIONS;
 
-/** Returns the sections that a statement for a shape has, in the order of its parameters. */
+/** Returns the names of the sections in the statement for a shape, in the order of the statement's parameters. */
 export function sectionsOf(shape: BatchShape): SectionName[] {
   const present = { ...shape, log: true, created: true, premise: shape.one && shape.premises };
   const premises = shape.premises && !shape.one;

@@ -163,7 +163,7 @@ disowned AS MATERIALIZED (
 
 const OF_A_HOLDER = '(fresh.task_id IN (SELECT task_id FROM disowned)) IS NOT TRUE';
 
-/** Returns a column with the positions of an array's elements, from 1. */
+/** Returns a SQL expression for a column with the positions of an array's elements, from 1. */
 const positionOf = (array: string): string => `generate_subscripts(${array}, 1) AS position`;
 
 // A save of another revision is answered after its commit, so this statement sees every revision that a caller could

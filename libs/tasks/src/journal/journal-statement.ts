@@ -107,8 +107,8 @@ function keyedColumns(batch: readonly JournalEntry[]): Columns<'keyed'> {
 }
 
 /**
- * Returns the columns of new child Tasks. A child whose parent is a new child too has the values `parentTaskId` and
- * `holder` of that parent, and so on, since it is created only if its parent is.
+ * Returns the columns of new child Tasks. A child is created only if its parent is. If the parent is new too, the child
+ * gets the `parentTaskId` and `holder` of the nearest ancestor whose parent already exists.
  */
 function childColumns(entries: readonly JournalEntry[]): Columns<'children'> {
   const columns = newColumns('children');
@@ -216,7 +216,7 @@ function fileColumns(entries: readonly JournalEntry[]): Columns<'files'> {
   return columns;
 }
 
-/** Returns the values of the turn that a new Task begins at an agent elsewhere, in the order of the columns. */
+/** Returns the values of the row for the turn that a new Task begins at a remote agent, in the order of the columns. */
 function relayedRow(taskId: string, turn: RelayedTurn): string[] {
   return [taskId, turn.talkKey, turn.contextKey, turn.messageId, turn.options, turn.agentKey, turn.execution];
 }
@@ -272,7 +272,7 @@ function usageColumns(entries: readonly JournalEntry[]): Columns<'usage'> {
 }
 
 /**
- * True if the Task has ended, waits, or is parked (released until a time) after the entry, and therefore has no writer.
+ * True if the Task has ended, waits, or is parked (released until a time) after the entry. Then no process writes it.
  */
 function isSettled(entry: JournalEntry): boolean {
   return entry.wakeAt !== undefined || !isActiveState(entry.state);
@@ -291,7 +291,10 @@ function buffersOf(columns: Record<string, BinaryArray>): unknown[] {
 
 type ToColumns = (batch: readonly JournalEntry[], rows: readonly LogRow[]) => Record<string, BinaryArray>;
 
-/** Functions that return the columns of each section. The statement for one new Task has single values instead. */
+/**
+ * Functions that create the columns of each section, by section. The statement for one new Task has single values
+ * instead.
+ */
 const COLUMNS_OF: Record<Exclude<SectionName, 'premise'>, ToColumns> = {
   log: logColumns,
   created: createdColumns,
@@ -310,8 +313,8 @@ const COLUMNS_OF: Record<Exclude<SectionName, 'premise'>, ToColumns> = {
 };
 
 /**
- * Settings of sessions whose statements look up few rows in large tables. Each statement is planned once and uses
- * indexes, whatever the statistics: a plan made for an empty table would scan it forever.
+ * Settings of database sessions whose statements look up few rows in large tables. Each statement is planned once, and
+ * uses indexes whatever the statistics are. Otherwise a plan made for an empty table would scan it forever.
  */
 export const PLANS_BY_INDEX = {
   plan_cache_mode: 'force_generic_plan',

@@ -7,14 +7,17 @@ import { WRITER_SETTING } from './journal-sql.js';
 import { batchStatement, JOURNAL_SETTINGS } from './journal-statement.js';
 import { eventsOver } from './log-row.js';
 
-/** Milliseconds from a commit until its differences in numbers of Tasks are added to the sums (see CountFolding). */
+/**
+ * Time from a commit until its changes of the numbers of Tasks are added to the sums (see CountFolding), in
+ * milliseconds.
+ */
 const FOLD_AFTER_MS = 2_000;
 const FOLDED_AT_ONCE = 5_000;
 
 /**
- * Maintains the counts of Tasks: adds the differences that journals append to `task_count_rest` to the sums in
- * `task_count_folded` (folding). Readers add both tables, so counts are exact at any time. `foldAll` also adds the
- * differences that dead processes have left.
+ * Maintains the counts of Tasks. Journals append differences to `task_count_rest`; this class adds them to the sums in
+ * `task_count_folded`, which is called folding. Readers add both tables, so counts are exact at any time. `foldAll`
+ * also adds the differences that dead processes have left.
  */
 export class CountFolding {
   private readonly pool: Pool;
@@ -25,8 +28,7 @@ export class CountFolding {
   }
 
   /**
-   * Schedules `foldWriter` for a writer. After a failure its differences are added to the sums after the next commit,
-   * or by `foldAll`.
+   * Schedules `foldWriter` for a writer. If it fails, the differences are added after the next commit, or by `foldAll`.
    */
   scheduleFold(writer: string): void {
     this.timer ??= setTimeout(() => void this.foldNow(writer), FOLD_AFTER_MS).unref();
@@ -133,7 +135,7 @@ export class JournalSession {
   }
 
   /**
-   * Runs a statement that creates a commit at a position of its own, if it writes anything.
+   * Runs a statement that creates a commit with a new position, if the statement writes anything.
    * @param prepare builds the statement while earlier statements run
    * @throws StatementNotSent if an earlier statement failed
    */
@@ -200,7 +202,7 @@ export class JournalSession {
     this.announced.add(client);
   }
 
-  /** Returns the session to its pool. The next batch gets the same session, unless it broke. */
+  /** Returns the session to its pool. The next batch gets the same session, unless the session broke. */
   private releaseSession(session: OpenJournalSession): void {
     this.open = undefined;
     session.client.then(
@@ -232,10 +234,13 @@ const PROBE = `
   INSERT INTO task_writer AS held (writer, position) VALUES (${WRITER}, 0)
   ON CONFLICT (writer) DO UPDATE SET position = held.position`;
 
-/** Writes batches on one session, one after the other, as a separate writer in the commit log. */
+/**
+ * Writes batches on one database session, one after the other. Each JournalWrites is a separate writer in the commit
+ * log.
+ */
 export class JournalWrites implements EntryWrites {
   private readonly session: JournalSession;
-  /** Adds the count differences that the writes have appended to the sums. */
+  /** Adds the differences in numbers of Tasks that the batches have written to the sums. */
   private readonly folding: CountFolding;
 
   /** @param purpose name of the session */
@@ -286,8 +291,8 @@ export class JournalWrites implements EntryWrites {
 }
 
 /**
- * Rejects a batch with two entries of one Task, as from a process that has lost a Task and regained it. The statement
- * would write the events of both entries; no key of the log would conflict, because events share rows.
+ * Rejects a batch with two entries of one Task. A process that has lost a Task and regained it may have two. The
+ * statement would write the events of both entries; no key of the log would conflict, because events share rows.
  * @throws TypeError
  */
 function refuseDoubles(batch: readonly JournalEntry[]): void {

@@ -39,9 +39,9 @@ export interface JournalSource {
 }
 
 /**
- * Fraction of the byte limit that a batch of several callers may have. Smaller batches shorten the wait of a new
- * caller, which waits for the two batches under way; the additional commits cost little compared to the megabytes of a
- * full batch.
+ * Maximum bytes of a batch with events of several callers, as a fraction of the byte limit. Smaller batches shorten the
+ * wait of a new caller, which waits for the two batches under way. The additional commits cost little compared to the
+ * megabytes of a full batch.
  */
 const OF_SHARED = 1 / 8;
 
@@ -51,7 +51,7 @@ class JournalQueue {
   private lastMark = 0;
   private waiting = 0;
 
-  /** Bytes of the waiting events, including those abandoned since the last batch. */
+  /** Bytes of the waiting events. Events whose recording was abandoned since the last batch still count. */
   get bytes(): number {
     return this.waiting;
   }
@@ -104,7 +104,7 @@ class JournalQueue {
   }
 }
 
-/** Outcomes of the entries of a batch. `troubled` is true if the batch needed more than one attempt. */
+/** Outcomes of the entries of a batch. `troubled` is true if it took more than one attempt to write the batch. */
 interface WrittenBatch {
   outcomes: BatchOutcome[];
   troubled: boolean;
@@ -279,12 +279,15 @@ export class TaskJournal {
     return this.queue.bytes + this.bytesUnderWay + this.writer.setAside.bytes;
   }
 
-  /** Milliseconds without a write while events wait; 0 if none do. Entries that are retried separately do not count. */
+  /**
+   * Time since the last write while events wait, in milliseconds; 0 if no event waits. Entries that are retried
+   * separately do not count.
+   */
   get standsStillMs(): number {
     return this.isIdle ? 0 : performance.now() - this.movedAt;
   }
 
-  /** Maximum milliseconds without a write while events wait (JOURNAL_STALL_LIMIT). */
+  /** Limit on `standsStillMs`, in milliseconds (JOURNAL_STALL_LIMIT): beyond it, the journal counts as stalled. */
   get stallLimitMs(): number {
     return this.config.memory.journalStallMs;
   }
@@ -333,8 +336,8 @@ export class TaskJournal {
   }
 
   /**
-   * True if a batch should start now. A second batch only waits at the store, so it should be no smaller than the first
-   * batch.
+   * True if a batch should start now: no batch is under way, or at least as many Tasks wait as the newest batch has. A
+   * second batch only waits at the store, so a smaller one would gain nothing.
    */
   private get isWorthwhile(): boolean {
     return this.underWay === 0 || this.queue.tasks >= this.tasksUnderWay;

@@ -52,8 +52,8 @@ interface RecordingStart {
   /** True if the Task is at work: this process alone writes it until this recording ends or fails. */
   atWork?: boolean;
   /**
-   * True if the Task has waited before and another process resumed it: then it is unknown whether it was parked
-   * (waiting for a time).
+   * True if the Task has waited before and another process resumed it. It is then unknown if the Task was parked
+   * (waited only for a time).
    */
   waited?: boolean;
 }
@@ -96,7 +96,7 @@ export class TaskRecording implements JournalSource {
   private marks: WaitingEvent[] = [];
   private sequence: number;
   private durable: number;
-  /** Status of the Task after the events that the journal has taken. */
+  /** Status of the Task after the events that were handed to the journal. */
   private drained: { state: TaskState; updatedAt: Date };
   private broken: Error | undefined;
   private isParked = false;
@@ -144,12 +144,12 @@ export class TaskRecording implements JournalSource {
     return this.last;
   }
 
-  /** Bytes of the log and its limit, once the log has passed three quarters of the limit. */
+  /** Bytes of the log and their limit, once the log has passed three quarters of the limit; `undefined` before. */
   get nearlyFull(): { bytes: number; limit: number } | undefined {
     return this.size.isNearlyFull ? { bytes: this.size.total, limit: this.services.limits.log } : undefined;
   }
 
-  /** Bytes of the whole log. The part before this recording counts only if its size is known. */
+  /** Bytes of the whole log. Events from before this recording are included only if their bytes are known. */
   get logBytes(): number {
     return this.size.total;
   }
@@ -164,7 +164,10 @@ export class TaskRecording implements JournalSource {
     return this.memory.waiting;
   }
 
-  /** Reason why this recording can record nothing more: ClaimLost, or the database's error for an event. */
+  /**
+   * Reason why this recording can record nothing more: ClaimLost, or the database's error for an event. `undefined`
+   * while it can record.
+   */
   get failure(): Error | undefined {
     return this.broken;
   }
@@ -192,8 +195,9 @@ export class TaskRecording implements JournalSource {
   }
 
   /**
-   * Checks that the log has room for an event. Call it if a smaller event can be yielded instead of one without room.
-   * @throws TaskLimitExceeded
+   * Checks that an event fits into the log, before it is recorded. Call this if you could record a smaller event
+   * instead.
+   * @throws TaskLimitExceeded if the event does not fit
    */
   assertRecordable(event: TaskEvent): void {
     if (this.admitted?.event !== event) this.admitted = { event, text: this.texts.serializeEvent(event) };
@@ -228,7 +232,8 @@ export class TaskRecording implements JournalSource {
   }
 
   /**
-   * Counts an event's size. Reports the event with which the log becomes nearly full: once per Task over all processes.
+   * Counts an event's size. If the log becomes nearly full with this event, reports that. Over all processes, this is
+   * reported once per Task.
    */
   private takeSize(event: TaskEvent, bytes: number): void {
     const wasNearlyFull = this.size.isNearlyFull;
@@ -241,8 +246,8 @@ export class TaskRecording implements JournalSource {
   }
 
   /**
-   * Creates the snapshot of an ended Task whose log is worth it.
-   * @returns its bytes, which are written with the last event
+   * Creates the snapshot of an ended Task whose log is long enough.
+   * @returns the bytes of the snapshot, which is written with the last event; 0 if there is no snapshot
    */
   private takeSnapshot(fold: TaskFold): number {
     if (!isTerminalState(fold.state) || !isWorthSnapshot(this.sequence, this.size.total)) return 0;
@@ -250,7 +255,10 @@ export class TaskRecording implements JournalSource {
     return snapshotBytes(this.snapshot);
   }
 
-  /** The Task as its log stores it; `undefined` if events are pending or this recording no longer writes the Task. */
+  /**
+   * The Task as its log in the store has it; `undefined` if recorded events are not durable yet, or this recording no
+   * longer writes the Task.
+   */
   get standing(): StoredTask | undefined {
     if (!this.claims || this.backlog > 0) return undefined;
     const header = { ...this.header, ...this.drained, lastSequence: this.sequence };
@@ -264,7 +272,7 @@ export class TaskRecording implements JournalSource {
   }
 
   /**
-   * Resolves when everything recorded before the call is durable, or everything up to `sequence`.
+   * Resolves when all events up to `sequence` are durable; by default, all events recorded before the call.
    * @throws the `failure`, such as ClaimLost if another replica has the Task
    */
   flushEvents(sequence = this.sequence): Promise<void> {
@@ -363,8 +371,8 @@ export class TaskRecording implements JournalSource {
   }
 
   /**
-   * Returns a job that replaces the pending wake job of a Task that resumed before its time. The job is due now and
-   * does nothing more, so that no useless wake job stays in the queue. `undefined` if there is no such wake job.
+   * Returns a job that replaces the pending wake job of a Task that resumed before its time, so that no useless wake
+   * job stays in the queue. The returned job is due now and has no effect. `undefined` if there is no pending wake job.
    */
   private uselessJob(state: TaskState, wakeAt: Date | undefined): Job | undefined {
     const { wakeAt: before } = this.header;
@@ -418,7 +426,10 @@ export class TaskRecording implements JournalSource {
     for (const waiter of done) waiter.resolve();
   }
 
-  /** Fails the recording. The first reason counts: later writes are rejected (fenced) only because of it. */
+  /**
+   * Marks the recording as failed. Only the first error is kept, because writes after it are rejected (fenced) as a
+   * consequence.
+   */
   private failRecording(error: Error): void {
     if (this.broken) return;
     this.broken = error;
@@ -440,14 +451,19 @@ function statusAfter(events: readonly RecordedEvent[]): { state: TaskState; upda
   return { state, updatedAt: timestamp === undefined ? new Date() : dateOfTimestamp(timestamp) };
 }
 
-/** Returns the newest ids that events bring from an agent elsewhere; `undefined` if they bring none. */
+/**
+ * Returns the newest ids that a remote agent has for the Task, from the given events; `undefined` if no event has any.
+ */
 function remoteIdsOf(events: readonly RecordedEvent[]): RemoteIds | undefined {
   let remote: RemoteIds | undefined;
   for (const { event } of events) if ('remote' in event) ({ remote = remote } = event);
   return remote;
 }
 
-/** Returns the lines of the prompts of events, with the sequence of the first; `undefined` if there are none. */
+/**
+ * Returns the lines of the prompts that belong to events, with the sequence of the first one; `undefined` if no event
+ * has a prompt.
+ */
 function promptsOf(events: readonly RecordedEvent[]): JournalEntry['prompts'] {
   let prompts: JournalEntry['prompts'];
   for (const { sequence, event } of events) {
@@ -458,7 +474,7 @@ function promptsOf(events: readonly RecordedEvent[]): JournalEntry['prompts'] {
   return prompts;
 }
 
-/** Returns the jobs of events with the Task's caller; `undefined` if there are none. */
+/** Returns the jobs that belong to events, together with the caller of the Task; `undefined` if there are none. */
 function jobsOf(
   events: readonly RecordedEvent[],
   more: Job | undefined,
@@ -483,7 +499,7 @@ export interface ContinuedRecording {
   atWork?: boolean;
 }
 
-/** Opens TaskRecordings. Tasks are written only by them. */
+/** Opens TaskRecordings, which are the only writers of Tasks. */
 @Injectable()
 export class TaskRecorder {
   private readonly logger = new Logger(TaskRecorder.name);
@@ -505,12 +521,18 @@ export class TaskRecorder {
     this.services = { journal, feed, inFlight, limits, nearlyFull, ...(facts && { facts }) };
   }
 
-  /** True if the journal is stalled beyond JOURNAL_STALL_LIMIT, so that no new Message should be accepted. */
+  /**
+   * True if the journal has written nothing for JOURNAL_STALL_LIMIT while events wait. New Messages should then be
+   * rejected.
+   */
   get isStalled(): boolean {
     return this.services.journal.isStalled;
   }
 
-  /** Milliseconds that a new Message may wait for the journal, and milliseconds since the journal last wrote. */
+  /**
+   * Maximum milliseconds that a new Message may wait for the journal, and a function that returns the milliseconds
+   * since the last write.
+   */
   get acceptance(): { readonly limitMs: number; standsStillMs(): number } {
     const { journal } = this.services;
     return { limitMs: journal.stallLimitMs, standsStillMs: () => journal.standsStillMs };

@@ -19,8 +19,8 @@ import {
 } from './waiting-migrations.js';
 
 /**
- * Lets journals number their commits themselves. They no longer update `task_writer.position` with each commit: this
- * column is then the position at which the writer's session began.
+ * Changes how journals number their commits: they no longer update `task_writer.position` with each commit. That column
+ * is then the position at which the writer's session began.
  * - Replicas of the previous version expect the newest position in `task_writer`. While such a replica is present (see
  *   the table `replica`), journals update the position as before (see reportedSql in journal-sql.ts).
  * - When such a replica joins, a trigger updates the positions before the replica is admitted. The trigger's lock waits
@@ -76,8 +76,9 @@ class IndexCancelRequests1700000000313 implements MigrationInterface {
 }
 
 /**
- * Adds the sizes of logs, so that readers know them in advance. Null if unknown: readers measure the log then. If an
- * earlier version continues a Task, it counts nothing, and that Task's size becomes unknown.
+ * Adds columns for the sizes of logs, so that readers know them in advance. A size is null if it is unknown; readers
+ * then measure the log. If an earlier version continues a Task, it does not count the bytes, and the size becomes
+ * unknown.
  */
 class AddTaskSize1700000000130 implements MigrationInterface {
   readonly name = 'AddTaskSize1700000000130';
@@ -171,7 +172,7 @@ class CreateTask1700000000100 implements MigrationInterface {
   }
 }
 
-/** Adds the cancel request of a caller, for the replica that executes the Task. */
+/** Adds a column for the cancel request of a caller. The replica that executes the Task reads it. */
 class AddCancelRequest1700000000101 implements MigrationInterface {
   readonly name = 'AddCancelRequest1700000000101';
 

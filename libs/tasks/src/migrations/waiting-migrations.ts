@@ -19,7 +19,9 @@ export class AddTaskWake1700000000140 implements MigrationInterface {
   }
 }
 
-/** Index for due Tasks and for all parked Tasks (those that only wait for a time), created without blocking writers. */
+/**
+ * Creates the index for due Tasks and for all parked Tasks (Tasks that only wait for a time), without blocking writers.
+ */
 export class IndexTaskWake1700000000941 implements MigrationInterface {
   readonly name = 'IndexTaskWake1700000000941';
   readonly transaction = false;
@@ -37,8 +39,8 @@ export class IndexTaskWake1700000000941 implements MigrationInterface {
 }
 
 /**
- * Makes working Tasks due that no replica has claimed (may write). Earlier versions released a Task whose event was not
- * stored in time, and stored the event afterwards.
+ * Sets the time to resume of working Tasks that no replica has claimed, so that a replica resumes them now. Earlier
+ * versions released a Task whose event was not stored in time, and stored the event afterwards.
  */
 export class WakeStrandedTasks1700000001360 implements MigrationInterface {
   readonly name = 'WakeStrandedTasks1700000001360';
@@ -53,7 +55,9 @@ export class WakeStrandedTasks1700000001360 implements MigrationInterface {
   async down(): Promise<void> {}
 }
 
-/** Index for the parked Tasks of each caller (those that only wait for a time), created without blocking writers. */
+/**
+ * Creates the index for the parked Tasks (Tasks that only wait for a time) of each caller, without blocking writers.
+ */
 export class IndexTaskWakeCaller1700000001380 implements MigrationInterface {
   readonly name = 'IndexTaskWakeCaller1700000001380';
   readonly transaction = false;
@@ -117,9 +121,10 @@ export class CreateTaskQuestion1700000000141 implements MigrationInterface {
 }
 
 /**
- * Lets journals of this version keep the questions of a Task that resumes, so that open questions need not be written
- * again. When the Task waits again, is parked or ends, the journal deletes the questions that are no longer open. The
- * trigger deletes them for all other writers: an earlier version, and manual changes.
+ * Lets journals of this version keep the stored questions of a Task that resumes, so that questions which stay open
+ * need not be written again. When the Task waits again, is parked or ends, the journal deletes the questions that are
+ * no longer open. For all other writers (earlier versions and manual changes), the trigger deletes the questions when
+ * the Task resumes.
  */
 export class KeepOpenQuestions1700000000430 implements MigrationInterface {
   readonly name = 'KeepOpenQuestions1700000000430';
@@ -146,7 +151,7 @@ export class KeepOpenQuestions1700000000430 implements MigrationInterface {
   }
 }
 
-/** Index for Tasks whose ids contain no time, so that a purge finds them without a full scan. */
+/** Creates the index for Tasks whose ids contain no time, so that a purge finds them without a full scan. */
 export class IndexUntimedTasks1700000000343 implements MigrationInterface {
   readonly name = 'IndexUntimedTasks1700000000343';
   readonly transaction = false;
@@ -168,9 +173,9 @@ const INDEXES = [
 ];
 
 /**
- * Reverses the indexes of ListTasks to oldest first: new rows are added at the end, where full pages stay full. With
- * the newest first, every page was split in the middle and stayed half empty. Lists read the indexes backwards. Created
- * without blocking writers; an interrupted attempt is started over.
+ * Reverses the order of the indexes for ListTasks to oldest first, because new rows are then added at the end, where
+ * full pages stay full. With the newest first, every page was split in the middle and stayed half empty. Lists read the
+ * indexes backwards. Created without blocking writers; an interrupted attempt is started over.
  */
 export class OrderTasksByAge1700000000942 implements MigrationInterface {
   readonly name = 'OrderTasksByAge1700000000942';

@@ -11,7 +11,7 @@ import {
 /** Maximum number of bytes of the texts (PromptLine.pieces) of one call that are returned together. */
 const MOST_BYTES = 2 * 1024 * 1024;
 
-/** Model call of a Task, without its texts. */
+/** Stored model call of a Task, without the texts that were sent and received. */
 export interface KeptCall {
   /** Number of the call in the Task, from 1. Unlike `step`, it is different for each repetition. */
   call: number;
@@ -29,11 +29,14 @@ export interface KeptCall {
   usage?: PromptOutcome['usage'];
   note?: string;
   error?: string;
-  /** True if a part of the call was too large to keep. */
+  /** True if a text of the call was too large to store whole. */
   cut?: true;
 }
 
-/** Model call of a Task with its texts. A text that was cut is an object with the members `cut` and `start`. */
+/**
+ * Stored model call of a Task with its texts. A text that was truncated is an object with the members `cut` and
+ * `start`.
+ */
 export interface KeptCallTexts extends KeptCall {
   sent: Pick<SentPrompt, 'temperature' | 'maxTokens'> & {
     system?: JsonValue;
@@ -50,11 +53,11 @@ interface CallLines {
   received?: PromptLine;
 }
 
-/** Model calls of one Task, read from the rows that its executions have kept. */
+/** Model calls of one Task, read from the rows in which the executions of the Task have stored them. */
 export class KeptPrompts {
   private readonly pieces: JsonValue[] = [];
   private readonly lines: CallLines[] = [];
-  /** True if the Task may have made later calls that were not kept. */
+  /** True if the Task may have made further calls that were not stored. */
   readonly isCut: boolean;
 
   constructor(rows: readonly string[]) {
@@ -102,7 +105,7 @@ export class KeptPrompts {
   }
 }
 
-/** Texts (pieces) of one call, up to MOST_BYTES together: a call may repeat a large text many times. */
+/** Collects the texts (pieces) of one call, up to MOST_BYTES together: a call may repeat a large text many times. */
 class CallTexts {
   isCut = false;
   private bytes = 0;

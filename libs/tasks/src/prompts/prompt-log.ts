@@ -18,8 +18,8 @@ export const PROMPT_BYTES = 256 * 1024;
 /** Bytes of `PROMPT_BYTES` that are reserved for everything in the lines except their texts (`pieces`). */
 const FOR_LINES = 32 * 1024;
 /**
- * Bytes of `PROMPT_BYTES` that must be free for a further line. A line after which fewer bytes are free is marked as
- * the last line.
+ * Minimum number of bytes of `PROMPT_BYTES` that must be left after a line, so that another line may follow. If fewer
+ * are left, the line is marked as the last one.
  */
 const FOR_LAST_LINE = 8 * 1024;
 /** Maximum number of UTF-16 code units that are kept of a text (piece) that is too large. */
@@ -39,9 +39,8 @@ export interface PromptLogOptions {
 }
 
 /**
- * Describes the model calls of one Task:
- * - As lines to keep, which are differences: a text that an earlier line has is not repeated. The lines of a Task have at
- *   most PROMPT_BYTES.
+ * Describes the model calls of one Task in two forms:
+ * - As lines to store. A line has only texts that no earlier line has. The lines of a Task have at most PROMPT_BYTES.
  * - As attributes of trace spans.
  */
 export class PromptLog {
@@ -56,14 +55,15 @@ export class PromptLog {
     this.isOver = !options.kept;
   }
 
-  /** Reads what earlier executions of the Task have kept. If that fails, this execution keeps nothing. */
+  /** Reads the lines that earlier executions of the Task have stored. If that fails, this execution stores nothing. */
   loadEarlier(): Promise<void> {
     this.loading ??= this.readEarlier();
     return this.loading;
   }
 
   /**
-   * Describes a request; returns `undefined` if nothing is kept of it. Await `loadEarlier` first.
+   * Describes a request to a model; returns `undefined` if nothing of it is to be stored or exported. Await
+   * `loadEarlier` first.
    * @param secrets texts that are redacted
    */
   describeSent(prompt: SentPrompt, secrets: readonly string[]): PromptNote | undefined {
@@ -73,7 +73,11 @@ export class PromptLog {
     return this.toNote(this.sentLine(redacted), () => requestAttributes(redacted));
   }
 
-  /** Describes the outcome of a call; returns `undefined` if nothing is kept of it. Await `loadEarlier` first. */
+  /**
+   * Describes the outcome of a model call; returns `undefined` if nothing of it is to be stored or exported. Await
+   * `loadEarlier` first.
+   * @param secrets texts that are redacted
+   */
   describeReceived(answer: PromptOutcome, secrets: readonly string[]): PromptNote | undefined {
     if (!this.isWanted) return undefined;
     const { message, note, error, ...measures } = answer;
@@ -81,12 +85,15 @@ export class PromptLog {
     return this.toNote(this.receivedLine(redacted), () => answerAttributes(redacted));
   }
 
-  /** True if anything is kept of further calls, or spans have their content. */
+  /** True if further calls are to be stored, or to be exported in trace spans. */
   private get isWanted(): boolean {
     return !this.isOver || this.options.inSpans;
   }
 
-  /** Redacts the values of members, but not their names, by which later code finds the values. */
+  /**
+   * Redacts the values of an object's members. The names of the members stay, because later code finds the values by
+   * name.
+   */
   private redactMembers<T extends object>(members: T, secrets: readonly string[]): T {
     const values = this.options.redaction.redactValue(Object.values(members), secrets);
     return Object.fromEntries(Object.keys(members).map((name, index) => [name, values[index]])) as T;
@@ -167,7 +174,7 @@ export class PromptLog {
   }
 }
 
-/** Pieces (texts of prompts) that one line adds to those that earlier lines of the Task have. */
+/** Pieces (texts of prompts) of one line that no earlier line of the Task has. */
 class LinePieces {
   readonly texts: string[] = [];
   readonly places = new Map<string, number>();
@@ -181,8 +188,9 @@ class LinePieces {
   ) {}
 
   /**
-   * Adds a piece (a text of a prompt) unless the Task has it already, and returns its number. A piece for which there
-   * is no room is cut or left out.
+   * Adds a piece (a text of a prompt) unless the Task has it already. A piece that does not fit is truncated or
+   * omitted.
+   * @returns the number of the piece; NOT_KEPT for an omitted one
    */
   addPiece(value: JsonValue): number {
     const json = JSON.stringify(value);

@@ -43,10 +43,10 @@ export interface PromptOutcome {
   ms: number;
   /** Answer as a message of the conversation; absent after an error. */
   message?: JsonValue;
-  /** Reason for which the answer ended, such as `stop` or `tool-calls`. */
+  /** Reason why the answer ended, as the provider reports it, for example `stop` or `tool-calls`. */
   reason?: string;
   usage?: PromptUsage;
-  /** Deviation of the answer from the protocol of the provider. */
+  /** Description of a violation of the provider's protocol by the answer; absent if there is none. */
   note?: string;
   /** Error text, if the model gave no answer. */
   error?: string;
@@ -56,8 +56,8 @@ export interface PromptOutcome {
 export type PieceRanges = string;
 
 /**
- * Line of a Task's kept prompts: the request or the outcome of one call. Texts are pieces, which all lines of a Task
- * number together from 0. A line has only the pieces that no earlier line has.
+ * Line in the stored prompts of a Task: the request or the outcome of one call. The texts of prompts are called pieces;
+ * they are numbered over all lines of a Task, from 0. A line contains only the pieces that no earlier line has.
  */
 export interface PromptLine {
   kind: 'sent' | 'received';
@@ -80,24 +80,27 @@ export interface PromptLine {
   usage?: PromptUsage;
   note?: string;
   error?: string;
-  /** True if a text (piece) of the line was cut or left out. */
+  /** True if a text (piece) of the line was truncated or omitted. */
   cut?: true;
   /** True if the Task may have later lines that were not kept. */
   last?: true;
   pieces?: JsonValue[];
 }
 
-/** Piece that was too large to keep: its number of bytes, its beginning as text, and the digest of the whole piece. */
+/**
+ * Replacement of a piece that was too large to store: `cut` is its number of bytes, `start` its beginning as text, and
+ * `digest` the digest of the whole piece.
+ */
 export interface CutPiece {
   cut: number;
   start: string;
   digest: string;
 }
 
-/** Number that stands for a text (piece) that was not kept at all. */
+/** Number used in place of the number of a text (piece) that was not stored at all. */
 export const NOT_KEPT = -1;
 
-/** True if a text (piece) is what remains of a larger text. */
+/** True if the piece is a CutPiece, which replaces a text that was too large to store. */
 export function isCutPiece(piece: JsonValue | undefined): piece is JsonValue & CutPiece {
   if (!isJsonObject(piece)) return false;
   return typeof piece['cut'] === 'number' && typeof piece['start'] === 'string' && typeof piece['digest'] === 'string';
@@ -114,7 +117,7 @@ export function toRanges(numbers: readonly number[]): PieceRanges {
   return ranges.map(([from, to]) => (from === NOT_KEPT ? '' : from === to ? String(from) : `${from}-${to}`)).join(',');
 }
 
-/** Returns the numbers of texts (pieces) that ranges stand for, in order. */
+/** Returns the numbers of texts (pieces) in ranges such as `0-5,7`, in order. */
 export function numbersOf(ranges: PieceRanges): number[] {
   return ranges.split(',').flatMap((range) => {
     if (range === '') return [NOT_KEPT];
@@ -123,7 +126,7 @@ export function numbersOf(ranges: PieceRanges): number[] {
   });
 }
 
-/** Parses the lines of rows of kept prompts. */
+/** Parses the rows of stored prompts. A row contains one or more lines, separated by newlines. */
 export function parseLines(rows: readonly string[]): PromptLine[] {
   return rows.flatMap((row) => row.split('\n').map((line) => JSON.parse(line) as PromptLine));
 }

@@ -2,7 +2,7 @@ import { RE2JS } from 're2js';
 import { isJsonObject, type JsonValue, textStart } from '#libs/protocol';
 
 const REDACTED = '[redacted]';
-/** Text for what the pattern of the operator could not search in time. */
+/** Replacement of a text that the operator's pattern could not search within the time limit. */
 const NOT_SEARCHED = '[not searched]';
 /** Minimum length of a secret that is redacted: a shorter text may be part of any word. */
 const SHORTEST_SECRET = 4;
@@ -22,7 +22,10 @@ const DEEPEST = 600;
 const CREDENTIALS =
   /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----(?:(?!-----BEGIN )[\s\S]){0,8192}?-----END [A-Z ]{0,30}PRIVATE KEY-----|\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}|\bAIza[0-9A-Za-z_-]{35}|\bgh[pousr]_[A-Za-z0-9]{30,}|\bgithub_pat_\w{30,}|\bglpat-[\w-]{16,}|\bxox[abeprs]-[\w-]{10,}|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\beyJ(?:\w|-(?!eyJ)){8,}\.eyJ(?:\w|-(?!eyJ)){8,}\.[\w-]{8,}|\b(?:Bearer|Basic) [A-Za-z0-9._~+/-]{16,}=*|(?<=:\/\/)[^\s/@:]{1,256}:[^\s/@]{1,256}(?=@)/g;
 
-/** Replaces secrets in prompts to keep or export by `[redacted]`: known secrets, common credentials, and a pattern. */
+/**
+ * Replaces secrets by `[redacted]` in prompts that are stored or exported: known secrets, common credentials, and
+ * matches of the operator's pattern.
+ */
 export class PromptRedaction {
   private readonly pattern: RE2JS | undefined;
 
@@ -78,7 +81,9 @@ class ValueRedaction {
     return this.pattern ? this.redactPattern(redacted, this.pattern) : redacted;
   }
 
-  /** Redacts matches of a pattern. RE2 may read a text to its end for each of many matches, hence the time limit. */
+  /**
+   * Redacts the matches of a pattern, within the time limit. RE2 may read a text to its end for each of many matches.
+   */
   private redactPattern(text: string, pattern: RE2JS): string {
     const until = performance.now() + this.left;
     const matches = pattern.matcher(text);

@@ -5,8 +5,8 @@ import type { PromptOutcome, SentPrompt } from './prompt-records.js';
 const LONGEST = 64 * 1024;
 
 /**
- * Returns the attributes of a model call's span with what the model is sent (GenAI semantic conventions, as JSON texts).
- * The oldest messages are left out if there is no room.
+ * Returns span attributes for the request of a model call, as JSON texts (OpenTelemetry's semantic conventions for
+ * GenAI). The oldest messages are omitted if not all fit.
  */
 export function requestAttributes({ system, messages, tools }: SentPrompt): Record<string, string> {
   const input = messages.flatMap(toSpanMessages);
@@ -18,7 +18,7 @@ export function requestAttributes({ system, messages, tools }: SentPrompt): Reco
   };
 }
 
-/** Returns the attributes of a model call's span with its answer. */
+/** Returns span attributes for the answer of a model call; empty if there is no answer. */
 export function answerAttributes({ message, reason }: PromptOutcome): Record<string, string> {
   if (message === undefined) return {};
   const said = toSpanMessages(message).map((it) => ({

@@ -7,14 +7,14 @@ import { KeptPrompts } from './kept-prompts.js';
 import { PromptLog } from './prompt-log.js';
 import { PromptRedaction } from './prompt-redaction.js';
 
-/** Share of IN_FLIGHT_LIMIT above which no further texts of prompts are kept. */
+/** Share of IN_FLIGHT_LIMIT. While more of that memory is in use, no further texts of prompts are stored. */
 const ROOM_SHARE = 1 / 2;
 
 /**
- * Prompts of the model calls of Tasks.
- * - The journal writes them in the commit of their event, so they need no commit of their own.
+ * Stores the prompts of the model calls of Tasks.
+ * - The journal writes them in the commit of the event that reports the call.
  * - They are deleted with their Task.
- * - With PROMPT_LOG=off nothing is kept.
+ * - With PROMPT_LOG=off nothing is stored.
  */
 @Injectable()
 export class TaskPrompts {
@@ -31,8 +31,8 @@ export class TaskPrompts {
   }
 
   /**
-   * Opens the record of the model calls of a Task; `undefined` if nothing is kept and spans have no content.
-   * @param isNew true if no earlier execution can have kept anything
+   * Opens the log of the model calls of a Task; `undefined` if calls are neither stored nor exported in trace spans.
+   * @param isNew true if the Task is new, so that there are no stored calls to read
    */
   openLog(taskId: string, scope: TaskScope, isNew: boolean): PromptLog | undefined {
     const { kept, inSpans } = this.config.prompts;
@@ -47,7 +47,7 @@ export class TaskPrompts {
     });
   }
 
-  /** Returns the model calls of a Task; `undefined` if the scope has no such Task. */
+  /** Returns the stored model calls of a Task; `undefined` if there is no such Task in the scope. */
   async readPrompts(scope: TaskScope, taskId: string): Promise<KeptPrompts | undefined> {
     // PostgreSQL rejects text with a null character.
     if (taskId.includes('\0')) return undefined;

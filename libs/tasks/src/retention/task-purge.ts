@@ -9,7 +9,9 @@ import { FoldMemory } from '../fold/fold-memory.js';
 import { firstTaskIdOf } from '../fold/task-event.js';
 import { TaskCounts } from '../store/task-counts.js';
 
-/** Function that deletes data which is older than a time and belongs to no Task; stops when the signal aborts. */
+/**
+ * Function that deletes data which is older than `olderThan` and belongs to no Task. It stops when the signal aborts.
+ */
 export type RetentionSweep = (olderThan: Date, signal: AbortSignal) => Promise<void>;
 
 /**
@@ -23,22 +25,22 @@ export class TaskRetention {
   private readonly sweeps: RetentionSweep[] = [];
 
   /**
-   * Adds a statement that deletes data of Tasks, in the transaction that deletes the Tasks. `$1` is the Task ids,
-   * `text[]`.
+   * Registers a SQL statement that deletes data of Tasks. It runs in the transaction that deletes the Tasks. Its
+   * parameter `$1` is the ids of these Tasks (`text[]`).
    */
   purgeWith(statement: string): void {
     this.deletions.push(statement);
   }
 
   /**
-   * Adds a query for the ids of expired Tasks that must stay. The relation `old` contains the candidates with
-   * `task_id`, `tenant`, `owner`, `agent` and `context_id`.
+   * Registers a SQL query that returns the ids of expired Tasks that must not be deleted. It may read the relation
+   * `old`, which contains the candidates with `task_id`, `tenant`, `owner`, `agent` and `context_id`.
    */
   keepWith(query: string): void {
     this.exceptions.push(query);
   }
 
-  /** Adds a function that runs after every purge of Tasks. */
+  /** Registers a function that runs after every purge of Tasks. */
   sweepAfter(sweep: RetentionSweep): void {
     this.sweeps.push(sweep);
   }
@@ -105,8 +107,8 @@ export class TaskPurge {
   }
 
   /**
-   * Purges Tasks whose ids are UUIDs that do not begin with the time, such as those of conversations. An index contains
-   * exactly these Tasks.
+   * Purges Tasks whose ids are UUIDs without a time, such as the Tasks of conversations. An index contains exactly
+   * these Tasks.
    */
   purgeUntimed(olderThan: Date, signal: AbortSignal): Promise<number> {
     return this.purgeRange('', AFTER_TIMED_IDS, olderThan, signal, UNTIMED_IDS);
@@ -146,7 +148,7 @@ export class TaskPurge {
     this.folds.forgetTasks(taskIds);
   }
 
-  /** Deletes expired idempotency keys, the oldest first. Keys whose Tasks stay are skipped. */
+  /** Deletes expired idempotency keys, the oldest first. A key whose Task is not deleted is skipped. */
   private async purgeKeys(olderThan: Date, signal: AbortSignal): Promise<void> {
     for (let after = '-infinity', limit = BATCH; !signal.aborted;) {
       const began = performance.now();
@@ -162,8 +164,8 @@ export class TaskPurge {
 }
 
 /**
- * Pauses for as long as the last batch took since `began`, up to a limit, to leave the database to other work. Time in
- * which the process was frozen is not work, hence the limit.
+ * Pauses for as long as the last batch took since `began`, so that the database can do other work. The pause has a
+ * limit, because the time may include one in which the process was frozen.
  */
 async function restAfterWork(began: number, signal: AbortSignal): Promise<void> {
   const spent = performance.now() - began;
@@ -183,9 +185,9 @@ interface EndedTasks {
 }
 
 /**
- * The planner must look up few rows among many by index, whatever the statistics. A purge waits at most five seconds
- * for a lock; then its job fails and is retried. That is enough for the locks of a frozen replica's purge:
- * `inTransaction` ends a transaction that is idle for two seconds.
+ * Settings for the sessions of a purge. The planner must look up few rows among many by index, whatever the statistics.
+ * A purge waits at most five seconds for a lock; then its job fails and is retried. A frozen replica's purge holds its
+ * locks for less, because `inTransaction` ends a transaction that is idle for two seconds.
  */
 const PURGE_SETTINGS = {
   enable_hashjoin: 'off',
@@ -227,7 +229,7 @@ const findEnded = (which: string, kept: readonly string[]): string => `
 const DELETE_EVENTS = 'DELETE FROM task_log WHERE task_id = ANY($1::text[])';
 const DELETE_TASKS = `DELETE FROM task WHERE task_id = ANY($1::text[]) AND state IN ${ENDED}`;
 
-/** Deletes idempotency keys. A key stays as long as its Task may, so that a repeated request finds the Task. */
+/** Deletes idempotency keys. A key is kept as long as its Task may exist, so that a repeated request finds the Task. */
 const DELETE_KEYS = `
   WITH seen AS MATERIALIZED (
     SELECT ctid AS place, task_id, created_at FROM task_key
@@ -273,7 +275,9 @@ export class TaskPurgeJob {
 
 const FORGET_COMMITS = { name: 'tasks.forget-commits', match: '17 * * * *' };
 
-/** Job that deletes commits from which no reader may resume any more, and merges the counts of former writers. */
+/**
+ * Job that deletes old commits, from which no reader resumes any more, and merges the Task counts of former writers.
+ */
 @Injectable()
 export class CommitForgetJob {
   constructor(jobs: Jobs, log: CommitLog, counts: TaskCounts) {

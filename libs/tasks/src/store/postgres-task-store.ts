@@ -38,7 +38,10 @@ const PROOFS_AT_ONCE = 64;
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 const WAITING = `('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')`;
 
-/** TaskStore on PostgreSQL. Its statements keep every guarantee of TaskStore, without locks in this process. */
+/**
+ * TaskStore on PostgreSQL. The SQL statements alone keep every guarantee of TaskStore; there are no locks in this
+ * process.
+ */
 @Injectable()
 export class PostgresTaskStore extends TaskStore {
   private readonly pool: Pool;
@@ -54,13 +57,13 @@ export class PostgresTaskStore extends TaskStore {
   private readonly proofs: Pool;
   private readonly reader: StoredTaskReader;
   private readonly counts: TaskCounts;
-  /** Checks claims (rights to write Tasks), with at most two statements at a time. */
+  /** Checks claims (rights to write Tasks) in batches. At most two statements run at a time. */
   private readonly heldClaims = new BatchLoader(
     (claims: readonly TaskClaim[]) => this.readHeldClaims(claims),
     PROOFS_AT_ONCE,
     2,
   );
-  /** Loads children in the journal's session, after the batches that were sent before. */
+  /** Loads child Tasks in the journal's database session, so that the result includes all batches sent before. */
   private readonly recordedByParent = new BatchLoader((parents: readonly string[]) => this.readRecorded(parents));
 
   /** @param folds memory limit for the cached states of waiting Tasks */
@@ -135,8 +138,8 @@ export class PostgresTaskStore extends TaskStore {
   }
 
   /**
-   * Reads events in the journal's session, after the batches that were sent before. A pooler may route plain queries to
-   * a standby.
+   * Reads events in the journal's database session, so that the result includes all batches sent before. A pooler may
+   * route plain queries to a standby, which may lack the newest events.
    */
   override readRecordedEvents(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
     return this.journal.readRecordedEvents(taskId, afterSequence, limit);

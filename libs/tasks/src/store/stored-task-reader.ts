@@ -87,9 +87,9 @@ class TaskSnapshots {
   }
 
   /**
-   * Stores the snapshot of a Task with a log of `bytes`, unless the Task is still working or its log is not worth a
-   * snapshot. Never fails: the reader already has its result.
-   * @param from sequence of the last event in an existing snapshot
+   * Stores the snapshot of a Task with a log of `bytes`, unless the Task is still working or its log is too short for a
+   * snapshot. Never rejects, because the reader already has its result.
+   * @param from sequence up to which an existing snapshot has the events
    */
   async keepSnapshot(header: TaskHeader, task: Task, bytes: number, from: number): Promise<void> {
     const { taskId, lastSequence, state, updatedAt, size } = header;
@@ -126,14 +126,14 @@ const KEEP_SNAPSHOT = `
   UPDATE task SET log_bytes = $5, artifact_bytes = $6
   WHERE ${AS_READ} AND log_bytes IS NULL AND $5::int IS NOT NULL`;
 
-/** Maximum bytes of a log that is read with its Task's row on a page of Tasks. */
+/** Maximum bytes of a log that the query for a page of Tasks returns together with the row of the Task. */
 const FEW_BYTES_IN_LIST = 8 * 1024;
 /** Approximate bytes of the events in memory while a longer log is applied page by page. */
 const PAGE_BYTES = 1024 * 1024;
 /** Maximum number of rows in memory while a longer log is applied page by page. */
 const PAGE_EVENTS = 1000;
 
-/** Maximum number of Tasks per query; their short logs have some megabytes. */
+/** Maximum number of Tasks that one query reads. The short logs of so many Tasks have some megabytes. */
 const MOST_TOGETHER = 64;
 /** Maximum number of concurrent queries for Tasks by id. */
 export const MOST_AT_ONCE = 3;
@@ -164,7 +164,7 @@ export class StoredTaskReader {
 
   /**
    * @param byId sessions for reads of Tasks by id, whose statements use indexes only
-   * @param reads limits the lists of callers; those of different callers alternate
+   * @param reads runs the lists of callers; lists of different callers take turns
    * @param folds memory limit for the cached states of waiting Tasks
    */
   constructor(
@@ -239,8 +239,8 @@ export class StoredTaskReader {
   }
 
   /**
-   * Reads the logs of the Tasks of a page, and applies their events. The reads of long logs by different callers
-   * alternate.
+   * Reads the logs of the Tasks of a page, and applies their events. Reads of long logs by different callers take
+   * turns.
    */
   private storedAll(rows: readonly StoredRow[], query: TaskQuery): Promise<StoredTask[]> {
     if (query.urgent || !rows.some(isLarge)) return this.foldAll(rows, query);
@@ -259,8 +259,9 @@ export class StoredTaskReader {
   }
 
   /**
-   * Returns a claimed Task at `header.lastSequence`; `undefined` if it was purged meanwhile. If this replica still has
-   * the state in which the Task waited, only later events are applied.
+   * Returns a Task that this process has just claimed, in its state at `header.lastSequence`; `undefined` if the Task
+   * was purged meanwhile. If this replica still caches the state in which the Task waited, only later events are
+   * applied.
    */
   async loadClaimed(header: TaskHeader): Promise<StoredTask | undefined> {
     const forward = await this.kept.foldForward(header);
@@ -348,7 +349,8 @@ function foldNext(fold: TaskFold | undefined, event: TaskEvent, artifacts: boole
 }
 
 /**
- * Returns how many sequences one page of a log spans. Without Artifacts it spans more, since skipped events count too.
+ * Returns the number of sequences that one page of a log covers. Without Artifacts, a page covers more sequences,
+ * because events that are not read have no size but count as sequences.
  */
 function pageEvents({ size, lastSequence }: TaskHeader, artifacts: boolean): number {
   if (!size) return PAGE_EVENTS;

@@ -37,8 +37,8 @@ export class TaskCounts {
   }
 
   /**
-   * Returns the numbers of waiting Tasks of some agents, over all callers: those that ask for input or authentication,
-   * and those that only wait for a time (`timer`).
+   * Returns the numbers of waiting Tasks of some agents, over all callers. `input` and `auth` count Tasks that wait for
+   * input or authentication, `timer` Tasks that only wait for a time.
    * @param agent path of the agent, or `workflows/*` for every agent one level below `workflows`
    */
   async countWaiting(agent: string): Promise<Record<'input' | 'auth' | 'timer', number>> {
@@ -56,12 +56,15 @@ export class TaskCounts {
     return rows[0] ?? { input: 0, auth: 0, timer: 0 };
   }
 
-  /** Adds the count differences that journals have appended to the sums; stops when the signal aborts. */
+  /** Adds the differences in counts that journals have appended to the sums; stops when the signal aborts. */
   foldCounts(signal: AbortSignal): Promise<void> {
     return this.folding.foldAll(signal);
   }
 
-  /** Merges the counts of former writers into one row each; stops when the signal aborts. */
+  /**
+   * Merges the rows of former writers: for each combination of tenant, owner, agent and state, one row remains. Stops
+   * when the signal aborts.
+   */
   async mergeCounts(signal: AbortSignal): Promise<void> {
     for (let merged = MERGED_AT_ONCE; merged === MERGED_AT_ONCE && !signal.aborted;) {
       const { rows } = await this.pool.query<{ merged: number }>(MERGE, [MERGED_AT_ONCE]);

@@ -4,7 +4,7 @@ import type { TaskEvent } from '../fold/task-event.js';
 import { ROW_TEXT, toEvents } from '../journal/log-row.js';
 import type { TaskScope } from './task-store.js';
 
-/** Maximum bytes of a log row that is read. It has room for a failure with the longest text that is passed on. */
+/** Maximum bytes of a log row that is read. A row with a failure that has the longest permitted text is smaller. */
 const ROW_BYTES = 20 * 1024;
 
 interface EndingRow {
@@ -16,14 +16,17 @@ interface EndingRow {
 }
 
 /**
- * Reads the ends of the logs of many Tasks in one statement: at most two log rows of at most `ROW_BYTES` a Task. Larger
+ * Reads the last events of many Tasks in one statement: at most two log rows of at most `ROW_BYTES` per Task. Larger
  * rows are omitted.
  */
 @Injectable()
 export class TaskEndings {
   constructor(private readonly database: Database) {}
 
-  /** Returns the last two events of a caller's Tasks by Task id, without events of larger rows. */
+  /**
+   * Returns the last two events of each Task, by Task id. Events in rows larger than `ROW_BYTES` are omitted. Finds
+   * only Tasks in the scope.
+   */
   async readEndings(scope: TaskScope, taskIds: readonly string[]): Promise<Map<string, TaskEvent[]>> {
     if (taskIds.length === 0) return new Map();
     const { rows } = await this.database.reads.queryInTurn<EndingRow>(scope, {

@@ -22,9 +22,7 @@ export interface TaskLogPage {
   next?: number;
 }
 
-/**
- * Reads the log of a Task as it was written, page by page, for people and tools. (Executors read logs by TaskStore.)
- */
+/** Reads the log of a Task page by page, for people and tools. (Executors read logs from TaskStore.) */
 @Injectable()
 export class TaskLogPages {
   constructor(
@@ -34,8 +32,9 @@ export class TaskLogPages {
   ) {}
 
   /**
-   * Returns a page of the events after a sequence: at most `limit` events, and at most a megabyte or one event;
-   * `undefined` if the scope has no such Task. The reads of long logs by different callers alternate.
+   * Returns a page of the events after a sequence; `undefined` if there is no such Task in the scope. A page has at
+   * most `limit` events, and at most a megabyte or a single larger event. Reads of long logs by different callers take
+   * turns.
    */
   async readPage(scope: TaskScope, taskId: string, after: number, limit: number): Promise<TaskLogPage | undefined> {
     const { tenant, owner } = scope;

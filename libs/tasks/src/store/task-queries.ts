@@ -17,7 +17,7 @@ const MOST_BESIDE = 4;
 export interface WantedTask {
   taskId: string;
   scope: TaskScope | undefined;
-  /** Precondition of the read; `undefined`: the read has none. */
+  /** Precondition that must hold at the time of the read; `undefined` if the read has none. */
   premise: RevisionPrecondition | undefined;
 }
 
@@ -121,10 +121,7 @@ const MOST_LOOKED_UP = 50;
  */
 const LAST = '\u{10ffff}';
 
-/**
- * Agents and Task ids that a search text stands for: Tasks of these agents match, and Tasks whose id begins with the
- * prefix.
- */
+/** Result of a search text: agents whose Tasks match, and the prefix of Task ids that match. */
 interface FoundAgents {
   agents: readonly string[];
   idPrefix: string;
@@ -167,7 +164,7 @@ export function pageStatement(query: TaskQuery, columns: string, from: string, f
   return { text: `SELECT ${columns} FROM (${page}) AS task ${from} ORDER BY updated_at DESC, task_id DESC`, values };
 }
 
-/** Returns the SQL query for the rows of `task` of a page, newest first, and its parameters. */
+/** Returns the SQL query for the rows of `task` that are on a page, newest first, and the values of its parameters. */
 export function newestTasks(query: TaskQuery, found?: FoundAgents): { page: string; values: unknown[] } {
   const isByState = !found && isReadByState(query);
   const { conditions, values } = conditionsOf(isByState ? { ...query, states: undefined } : query);
@@ -189,14 +186,17 @@ export function newestTasks(query: TaskQuery, found?: FoundAgents): { page: stri
 }
 
 /**
- * True if the Tasks of each state are read by the index `task_run_state`, which has the runs of each state in order: a
- * rare state is then found without reading the runs of the others.
+ * True if the page is read by the index `task_run_state`, state by state. The index has the runs of each state in
+ * order, so a rare state is found without reading the runs of other states.
  */
 function isReadByState({ agent, states, taskIds }: TaskQuery): boolean {
   return agent === 'workflows/*' && states !== undefined && taskIds === undefined;
 }
 
-/** Returns a query for the newest Tasks that match a search, by agent or by id, each found by an index. */
+/**
+ * Returns a SQL query for the newest Tasks that match a search, by agent or by id. Both kinds of matches are found by
+ * an index.
+ */
 function foundPage(
   { agents, idPrefix }: FoundAgents,
   newest: (...more: string[]) => string,
@@ -274,8 +274,8 @@ const COMPLETED_BEFORE = `
   ORDER BY ended.recorded_at DESC, task.task_id DESC`;
 
 /**
- * Maximum number of callers with parked Tasks (those that wait for a time) per poll, if there are more overdue Tasks
- * than the poll may return.
+ * Maximum number of callers of which one poll returns an overdue parked Task, if more Tasks are overdue than the poll
+ * may return.
  */
 const CALLERS_AT_ONCE = 64;
 
@@ -285,9 +285,9 @@ interface OverdueCaller {
 }
 
 /**
- * Finds overdue parked Tasks (those whose time to resume has passed): the longest due, and if there are more, also one
- * Task of each of the next callers, so that no caller's Tasks hide those of other callers. Each poll continues with the
- * next callers.
+ * Finds overdue parked Tasks (Tasks whose time to resume has passed), longest due first. If there are more than a poll
+ * may return, the poll also returns one Task of each of the next callers, so that the Tasks of one caller do not hide
+ * the Tasks of others. Each poll continues with the callers after the last one.
  */
 export class OverdueTasks {
   /** Caller that had the last turn; `undefined` before the first turn, and after each caller had a turn. */
@@ -296,7 +296,7 @@ export class OverdueTasks {
   constructor(private readonly sessions: Pool) {}
 
   /**
-   * Finds overdue Tasks, as `TaskStore.findOverdue` describes.
+   * Returns the ids of overdue Tasks, as `TaskStore.findOverdue` describes.
    * @param byMs milliseconds for which the Tasks have been due
    * @param except ids of Tasks to omit
    * @returns at most `limit` ids

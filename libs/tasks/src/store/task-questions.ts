@@ -31,11 +31,11 @@ export interface OpenQuestion extends TaskQuestion {
 }
 
 /**
- * Open questions of a caller's Tasks, oldest first, so that new questions appear at the end.
+ * Reads the open questions of a caller's Tasks, oldest first, so that new questions appear at the end.
  * - A question exists from the commit in which its Task starts to wait until the commit in which the Task resumes or
  *   ends, even if a replica of an earlier version writes the Task.
- * - A page costs its rows, plus a lookup for each question of the caller's working Tasks. The rows of these questions
- *   are kept, since most are asked again when the Task waits again.
+ * - The cost of a page is its rows, plus a lookup for each question of the caller's working Tasks. The rows of these
+ *   questions are kept, because most questions are asked again when the Task waits again.
  */
 @Injectable()
 export class TaskQuestions {

@@ -24,7 +24,7 @@ export interface HeaderRow {
   artifact_bytes?: number | null;
 }
 
-/** Row of a Task with its snapshot, or with its log as built by LOG_TEXT; with neither for a large log. */
+/** Row of a Task with its snapshot, or with the text of its log (LOG_TEXT). A Task with a large log has neither. */
 export interface StoredRow extends HeaderRow {
   /** True if this read measured the sizes of the log, because none are stored. */
   measured: boolean;

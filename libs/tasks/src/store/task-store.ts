@@ -18,10 +18,7 @@ export interface TaskHeader extends TaskScope {
   agent: string;
   state: TaskState;
   lastSequence: number;
-  /**
-   * Parent Task, if an execution of that Task created this one, and the parent's reference for the call
-   * (`node#attempt`).
-   */
+  /** Parent Task, whose execution created this one. `parentReference` is its name for the call (`node#attempt`). */
   parentTaskId?: string;
   parentReference?: string;
   createdAt: Date;
@@ -50,8 +47,8 @@ export interface TaskLog {
 }
 
 /**
- * Right to write one Task (fencing), until another claim replaces it. `token` is new with every claim and fences the
- * writes of earlier claims.
+ * Right to write one Task, until another claim replaces it. `token` is new with every claim; a write with an older
+ * token is rejected (fenced).
  */
 export interface TaskClaim {
   taskId: string;
@@ -67,7 +64,7 @@ export interface RenewedClaims {
 }
 
 /**
- * Idempotency key of a request. A caller promises that all requests under one key are the same; the fingerprint
+ * Idempotency key of a request. A caller promises that all requests with the same key are equal; the fingerprint
  * verifies this promise.
  */
 export interface Idempotency {
@@ -165,7 +162,7 @@ export interface TaskFilter {
   /** Path of the Tasks' agent, or `workflows/*` for every agent one level below `workflows`; absent: every agent. */
   agent?: string;
   agents?: readonly string[];
-  /** Parent Task: selects its children in this service, and the Tasks with the ids in `elsewhere`. */
+  /** Selects the child Tasks of a Task: those in this service, and the Tasks with the ids in `elsewhere`. */
   calledBy?: { taskId: string; elsewhere: readonly string[] };
   contextId?: string;
   taskIds?: readonly string[];
@@ -178,7 +175,7 @@ export interface TaskFilter {
 }
 
 export interface TaskQuery extends TaskFilter {
-  /** True for a query of an execution: it does not wait behind lists of callers, and has no limits of a caller. */
+  /** True for a query of an execution: it does not wait for lists of callers, and has no limits of a caller. */
   urgent?: boolean;
   /** `false` to return Tasks without Artifacts, and to read none. */
   artifacts?: boolean;
@@ -187,13 +184,13 @@ export interface TaskQuery extends TaskFilter {
   limit: number;
 }
 
-/** Admits large logs to memory before they are read. */
+/** Reserves memory for large logs before they are read. */
 export interface LogAdmission {
   /** Resolves when `bytes` bytes of logs may be read. A rejection prevents the read. */
   admitBytes(bytes: number): Promise<void>;
 }
 
-/** Memory limits of a page of Tasks. */
+/** Reserves memory for a page of Tasks. */
 export interface PageAdmission extends LogAdmission {
   /** Maximum total bytes of the large logs on a page. A page always has at least one Task. */
   readonly bytes: number;
@@ -205,7 +202,7 @@ export interface TaskPage {
   more: boolean;
 }
 
-/** Writes of the journal, and reads of logs where the journal writes them. */
+/** Part of TaskStore that writes batches, and reads logs in the session in which the batches are written. */
 export type EntryWrites = Pick<TaskStore, 'writeBatch' | 'readRecordedEvents'>;
 
 /**
@@ -225,8 +222,8 @@ export abstract class TaskStore {
   abstract writeBatch(batch: readonly JournalEntry[]): Promise<JournalOutcome[]>;
 
   /**
-   * Commits a write that changes nothing, in the way of a batch. Resolves if batches can be written at the moment;
-   * rejects with the database's error otherwise.
+   * Commits a write that changes nothing, in the same way as a batch is written. Resolves if batches can be written at
+   * the moment; rejects with the database's error otherwise.
    */
   abstract probeWrite(): Promise<void>;
 
@@ -257,7 +254,7 @@ export abstract class TaskStore {
 
   /**
    * Returns at most `limit` events of a log after `afterSequence`, in order.
-   * @param reader caller whose reads of long logs run one after another; those of different callers alternate
+   * @param reader caller on whose behalf a long log is read; such reads of different callers take turns
    */
   abstract readEvents(
     taskId: string,
@@ -267,18 +264,15 @@ export abstract class TaskStore {
   ): Promise<RecordedEvent[]>;
 
   /**
-   * Reads at most `limit` events after a sequence like `readEvents`, but in a session in which `writeBatch` writes. The
-   * result includes every batch, which other sessions may not see yet, and no event that only a replaced database
+   * Returns at most `limit` events after a sequence like `readEvents`, but reads in the session in which `writeBatch`
+   * writes. The result includes every batch, which other sessions may not see yet, and no event that only a replaced
    * server has.
    */
   readRecordedEvents(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
     return this.readEvents(taskId, afterSequence, limit);
   }
 
-  /**
-   * Writer that retries entries which failed on their own. Its slow or failed writes do not delay batches of
-   * `writeBatch`.
-   */
+  /** Writer that retries entries which failed alone. Its slow or failed writes do not delay batches of `writeBatch`. */
   get retries(): EntryWrites {
     return this;
   }
@@ -290,9 +284,9 @@ export abstract class TaskStore {
   abstract readPage(query: TaskQuery, admission: PageAdmission): Promise<TaskPage>;
 
   /**
-   * Returns the headers of the Tasks that completed before a given Task began, in the same context, with the same agent
-   * and owner: at most `limit` of them, the last one to complete first.
-   * - The order is that of commits, by the one clock of the store; clocks of replicas do not matter.
+   * Returns the headers of at most `limit` Tasks that completed before a given Task began, in the same context, with
+   * the same agent and owner. The last one to complete is first.
+   * - The order is the order of commits by the store's clock; the clocks of replicas do not matter.
    * - A Task that was still open when the given Task began is omitted, in every call.
    */
   abstract completedBefore(taskId: string, limit: number): Promise<TaskHeader[]>;
@@ -317,16 +311,16 @@ export abstract class TaskStore {
   /**
    * Returns the ids of at most `limit` Tasks that no replica executes and that have been due for `byMs` milliseconds:
    * their time to resume has passed, or they have a cancel request. Tasks in `except` are omitted.
-   * - If fewer Tasks are due, all of them, the longest due first.
-   * - Otherwise first one Task of each of the next callers in turn, up to half of `limit`, then the longest due.
+   * - If at most `limit` Tasks are due, all are returned, the longest due first.
+   * - Otherwise up to half are one Task of each of the next callers in turn; then follow the longest due.
    */
   abstract findOverdue(byMs: number, limit: number, except?: readonly string[]): Promise<string[]>;
 
   /**
    * Adopts at most `limit` Tasks that the given replicas had claimed: the adopting replica becomes their writer, each
-   * with a new token, so later writes of those replicas are rejected. Concurrent adopters never get the same Task.
-   * - Takes nothing from a replica that is alive at that moment, even if it was found dead before.
-   * - Takes nothing unless the adopting replica has just proved that it is alive itself.
+   * with a new token, so later writes of the former writers are rejected. Concurrent adopters never get the same Task.
+   * - No Task is taken from a replica that is alive at that moment, even if it was found dead before.
+   * - No Task is taken unless the adopting replica has just proved that it is alive itself.
    */
   abstract adoptTasks(replicaId: string, fromReplicaIds: readonly string[], limit: number): Promise<TaskClaim[]>;
 
@@ -343,8 +337,9 @@ export abstract class TaskStore {
   abstract renewClaims(claims: readonly TaskClaim[]): Promise<RenewedClaims>;
 
   /**
-   * Returns the ids of the replicas that have claims (rights to write Tasks): of those in `among`, or of all. For all,
-   * it may be slow while a database snapshot is held, since former claims are scanned: call it rarely.
+   * Returns the ids of the replicas that have claims (rights to write Tasks); with `among`, only replicas in that list.
+   * Without `among`, it may be slow while a database snapshot is held, because former claims are scanned. Call it
+   * rarely.
    */
   abstract listClaimants(among?: readonly string[]): Promise<string[]>;
 
@@ -370,8 +365,8 @@ export abstract class TaskStore {
   abstract listChildren(parentTaskId: string): Promise<TaskHeader[]>;
 
   /**
-   * Returns the headers of the child Tasks of a Task, read where batches are written, as `readRecordedEvents` does. For
-   * callers that create missing children.
+   * Returns the headers of the child Tasks of a Task, read in the session in which batches are written, so that none is
+   * missed. For callers that create missing children.
    */
   recordedChildren(parentTaskId: string): Promise<TaskHeader[]> {
     return this.listChildren(parentTaskId);

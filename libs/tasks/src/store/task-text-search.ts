@@ -30,17 +30,17 @@ export interface SearchedTasks {
 }
 
 /**
- * Searches the newest Tasks of a list for a text in what began them and in what ended them: the first row of the log,
- * and the rows of the last two events. There is no index of texts, since the journal would have to write it; the
- * caller limits the number of Tasks instead, and continues after the last one.
+ * Searches for a text in the newest Tasks of a list: in the first row of each Task's log, and in the rows of its last
+ * two events. There is no index of texts, because the journal would have to write it. Instead, the caller limits the
+ * number of Tasks per search, and continues after the last searched Task.
  */
 @Injectable()
 export class TaskTextSearch {
   constructor(private readonly database: Database) {}
 
   /**
-   * Searches at most `query.limit` Tasks. The result may have Tasks that do not contain the text, but it has all that
-   * do, apart from texts behind the first 64 Ki characters of a row.
+   * Searches at most `query.limit` Tasks, and returns those that may contain the text. Some of them may not contain it.
+   * No Task is missed, unless the text occurs only after the first 64 Ki characters of a row.
    */
   async searchTasks(query: TaskQuery, text: string): Promise<SearchedTasks> {
     const { page, values } = newestTasks(query);
@@ -69,7 +69,10 @@ interface SearchedRow {
   searched: number;
 }
 
-/** Returns the statement that searches the Tasks of `page`. Its rows are the matches, and the last Task in any case. */
+/**
+ * Returns the statement that searches the Tasks of the query `page`. Its result has the rows of matches, and always the
+ * row of the last Task.
+ */
 function searchStatement(page: string, part: string, id: string): string {
   return `
     WITH candidate AS MATERIALIZED (${page}),
@@ -94,12 +97,12 @@ function searchStatement(page: string, part: string, id: string): string {
     WHERE matches OR rank = searched ORDER BY rank`;
 }
 
-/** Parts of a text that JSON and the layout of log rows leave as they are. */
+/** Matches parts of a text that neither JSON nor the format of log rows changes. */
 const PLAIN = /[ a-z0-9.,:;!?()[\]{}<>'`/@#$%&*+=_~^|-]+/g;
 
 /**
- * Returns the longest part of a text, in lower case, that stands in a log as it stands in the text. It is empty, which
- * matches every log, if the text has none.
+ * Returns the longest part of a text, in lower case, that a log contains unchanged (PLAIN). Returns an empty text,
+ * which every log contains, if the text has no such part.
  */
 function longestPlainPart(text: string): string {
   const parts = text.toLowerCase().match(PLAIN) ?? [];

@@ -33,7 +33,7 @@ interface UsageGroup extends UsageSums {
   key: string;
 }
 
-/** Days and callers of which `TaskUsage.sumDays` adds the calls. */
+/** Selection of calls for `TaskUsage.sumDays`: a tenant or one caller, and days. */
 export interface UsageQuery {
   tenant: string;
   owner: string;
@@ -43,17 +43,17 @@ export interface UsageQuery {
   since: string;
   until: string;
   groupBy: UsageGrouping;
-  /** Maximum number of groups; those with the most tokens are returned, or the newest days. */
+  /** Maximum number of groups. The groups with the most tokens are returned; grouped by day, the newest days. */
   limit: number;
 }
 
-/** Sums of the calls of some days, in all and by group. */
+/** Sums of the calls of some days: of all calls, and of each group. */
 export interface UsageTotals {
   total: UsageSums;
   groups: UsageGroup[];
 }
 
-/** Sums of the calls below one Task. */
+/** Sums of the model calls of one Task and of all Tasks below it. */
 export interface TaskUsageSums {
   /** Sums of the calls that nodes of the given workflow itself made. */
   own: UsageSums;
@@ -66,8 +66,9 @@ export interface TaskUsageSums {
 const USAGE_DAYS = 800;
 
 /**
- * Sums of the calls of models that the logs of Tasks report (see `modelCallsIn`). The journal adds a call in the commit
- * of its event, so the sums are exact at any time, and neither a kill nor a repeated execution counts a call twice.
+ * Sums of the calls of models that the logs of Tasks report (see `modelCallsIn`). The journal adds a call to the sums
+ * in the commit of the event that reports it. So the sums are exact at any time, and neither a kill nor a repeated
+ * execution counts a call twice.
  * - The sums of a day do not change when Tasks are deleted.
  * - The sums of a Task include all Tasks below it, each call once.
  */
@@ -83,7 +84,9 @@ export class TaskUsage {
     retention.purgeWith('DELETE FROM task_usage WHERE task_id = ANY($1::text[])');
   }
 
-  /** Adds the calls of some days, in all and by group. Groups beyond the limit are omitted. */
+  /**
+   * Returns the sums of the calls of some days: of all calls, and of each group. Groups beyond the limit are omitted.
+   */
   async sumDays({ tenant, owner, isWholeTenant, since, until, groupBy, limit }: UsageQuery): Promise<UsageTotals> {
     const column = COLUMNS[groupBy];
     const { rows } = await this.database.reads.queryInTurn<GroupRow>(
@@ -103,8 +106,9 @@ export class TaskUsage {
   }
 
   /**
-   * Returns the sums of the calls below some Tasks by Task id. Tasks without calls are omitted.
-   * @param tasks ids of the Tasks, with the workflow whose calls count as their own
+   * Returns the sums of the model calls of Tasks and of all Tasks below them, by Task id. Tasks without calls are
+   * omitted.
+   * @param tasks ids of the Tasks, each with the name of its workflow; calls of that workflow count as the Task's own
    */
   async readTasks(
     scope: TaskScope,
@@ -119,7 +123,7 @@ export class TaskUsage {
     return new Map(Array.from(found, ([taskId, of]) => [taskId, toTaskSums(of)]));
   }
 
-  /** Merges the sums of former writers into one row each, and deletes those of days that are no longer kept. */
+  /** Merges the sums of former writers: one row per group remains. Deletes the sums of days that are no longer kept. */
   async mergeDays(signal: AbortSignal): Promise<void> {
     await this.pool.query("DELETE FROM usage_day WHERE day < (now() AT TIME ZONE 'UTC')::date - $1::int", [USAGE_DAYS]);
     for (let merged = MERGED_AT_ONCE; merged === MERGED_AT_ONCE && !signal.aborted;) {
@@ -223,7 +227,7 @@ function addRows(rows: readonly SumsRow[]): SumsRow {
 /** Number of decimals of a cost. */
 const DECIMALS = 12;
 
-/** Returns the exact sum of decimal numbers without trailing zeros. */
+/** Returns the exact sum of decimal numbers as text, without trailing zeros. */
 function addDecimals(values: readonly string[]): string {
   const total = values.reduce((sum, value) => {
     const [whole = '', decimals = ''] = value.split('.');

@@ -25,7 +25,7 @@ const MOST_ATTEMPTS = 25;
 /** Priority of the job: it runs after all other kinds of jobs. */
 const PRIORITY = 10;
 
-/** Payload of the polling job: a question of a remote agent for which a run waits. */
+/** Payload of the polling job: a question that a remote agent has asked a run, and that is still unanswered. */
 export interface RemoteLook {
   runId: string;
   /** Name of the node's instance. */
@@ -40,7 +40,7 @@ export interface RemoteLook {
   taskId: string;
   agentUrl: string;
   scope: { tenant: string; owner: string };
-  /** Name of the stored credential for calls to the agent; absent: calls have none. */
+  /** Name of the stored credential for calls to the agent; absent if the calls send no credential. */
   credential?: string;
   wantsAuth: boolean;
   /** Digest of the question, see `questionDigest`. */
@@ -84,8 +84,8 @@ export function asksTheSame({ wantsAuth, question }: RemoteLook, { status }: Pic
 }
 
 /**
- * Creates the job that polls a remote Task. Commit it with the event of the question.
- * @param ending the question of the agent
+ * Creates the job that polls a remote Task. Commit the job together with the event that records the question.
+ * @param ending the ending that has the question of the agent
  */
 export function remoteLookJob(
   look: Omit<RemoteLook, 'wantsAuth' | 'question'>,
@@ -102,7 +102,9 @@ export function remoteLookJob(
   };
 }
 
-/** Creates the job that ends the polls for a node's question: it replaces the pending poll. */
+/**
+ * Creates the job that ends the polls for a node's question. It has the key of the pending poll, and so replaces it.
+ */
 export function remoteLookOver({ runId, node }: Omit<LookOver, 'over'>): Job {
   return { name: LOOK_AT_REMOTE, key: remoteLookKey({ runId, node }), payload: { runId, node, over: true } };
 }

@@ -5,7 +5,7 @@ import type { Job } from '#libs/jobs';
 export const CANCEL_CHILD = 'runs.cancel-child';
 
 const FIRST_PAUSE_MS = 2_000;
-/** Milliseconds for which the cancel is retried at an unreachable agent. */
+/** Time for which a cancel is retried while its agent cannot be reached, in milliseconds. */
 const PATIENCE_MS = 600_000;
 /** Maximum number of attempts of the job, never reached: PATIENCE_MS ends the retries before. */
 const MOST_ATTEMPTS = 20;

@@ -190,7 +190,7 @@ function readFailureReason(
   return { kind: rateLimited ? 'rate-limited' : kind, retryAfter };
 }
 
-/** Formats the error of a call without an end state. The node's description may say how to start an unreachable agent. */
+/** Formats the error of a failed call. If the agent could not be reached, the node's description is appended. */
 function formatCallError(node: WorkflowNode, url: string, { kind, message }: CallFailure): string {
   if (node.type !== 'external') return message;
   const { description } = node.config;
@@ -208,8 +208,8 @@ function formatEndError(node: WorkflowNode, url: string, state: TaskState, said:
 }
 
 /**
- * Returns the Artifacts of an answer. A single Artifact gets the Parts of the last status Message, because a model's
- * answer may have arrived in pieces.
+ * Returns the Artifacts of an answer. The Parts of a single Artifact, which may be streamed pieces of a text, are
+ * replaced by the Parts of the last status Message, if any.
  */
 function readWholeAnswer(answer: CalledTask): Artifact[] {
   const artifacts = readAnswerArtifacts(answer, 'agent');
@@ -299,9 +299,9 @@ interface RecordingRun {
 }
 
 /**
- * Reports an ending with the content that the log will have: large Parts as stored files, or as bytes if expressions
- * may read them. So a run continues with the same content that it would read from its log after a crash. Restored bytes
- * count against the memory limits until `report` resolves.
+ * Calls `report` with an ending whose large Parts have the form of the run's log: stored files, or bytes if expressions
+ * may read them. So a run continues with the content that it would read after a crash. The bytes count in memory limits
+ * until `report` resolves.
  */
 export async function reportRecordable(
   ending: ChildEnding,
@@ -362,8 +362,8 @@ export function judgeCallEnding(node: NodeInstance, url: string, outcome: CallOu
 }
 
 /**
- * Returns the ending of a call that failed with the kind `internal` because an expression in its Message failed. Logs
- * any other internal failure, and returns `undefined` for every other failure.
+ * Returns the ending of a call whose Message could not be built because an expression in it failed; `undefined` for any
+ * other failure. Any other failure of the kind `internal` is logged.
  */
 function describeInternalFailure(
   node: NodeInstance,

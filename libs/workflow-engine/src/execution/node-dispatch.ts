@@ -229,9 +229,10 @@ export function nodeOfInstance(instance: string): string {
 }
 
 /**
- * Returns the members of a caller's Message that are passed on to the agent of an `external` or `workflow` node: those
- * of the answer that the node gets, or of the Message that began the run if only `input` nodes come before the node.
- * Empty in any other case.
+ * Returns the members of a caller's Message that are passed on to the agent of an `external` or `workflow` node.
+ * - If the node's question is being answered: the members of the answer.
+ * - If only `input` nodes come before the node: the members of the Message that began the run.
+ * - Otherwise, and for any other type of node: an empty object.
  */
 export function callersOf(
   { id, type, answer }: Pick<NodeInstance, 'id' | 'type' | 'answer'>,
@@ -303,7 +304,10 @@ const NO_CONTENT: NodeContent = { own: [], passed: [], leftOut: [] };
 export class RunContent {
   /** Number of characters that this execution has rendered for the nodes of the run. */
   private rendered = 0;
-  /** Number of characters of results that this execution has forwarded to other nodes as Parts. */
+  /**
+   * Number of characters of results that this run has forwarded to nodes as Parts since this process began to execute
+   * it.
+   */
   private passed = 0;
 
   constructor(

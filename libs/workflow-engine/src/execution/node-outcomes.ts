@@ -213,7 +213,11 @@ export class NodeOutcomes {
     return stepEvent(this.run.reference, nodeRetrying.createNote(node, payload));
   }
 
-  /** Returns the filled `fallback` of a node as its Artifact. @throws FailedExpression, ContentTooLarge */
+  /**
+   * Fills the templates in the `fallback` of a node, and returns the filled Parts as the Artifact of the node.
+   * @throws FailedExpression if an expression fails
+   * @throws ContentTooLarge if the filled texts are too long
+   */
   private fillFallback(node: NodeInstance, attempt: AttemptFailure, parts: Part[]): Artifact[] {
     const { state, evaluation, content } = this.run;
     const error = loggedFailure(node, attempt);
@@ -247,7 +251,10 @@ export function attemptFailure(error: unknown): AttemptFailure {
   throw error;
 }
 
-/** Returns the outgoing edges to decide; `undefined` for an entry of a list, which has no edges. */
+/**
+ * Returns the outgoing edges whose conditions must be evaluated now that the node ends with `outcome`; `undefined` if
+ * no edge needs an evaluation, and for an entry of a list, which has no edges.
+ */
 function choicesOf(state: RunState, node: NodeInstance, outcome: 'completed' | 'failed') {
   return node.list === undefined ? state.choosableEdges(node, outcome) : undefined;
 }

@@ -119,7 +119,7 @@ export class CallTimes {
     this.countsFrom.set(node, now + LAST_LOOK_MS);
   }
 
-  /** Returns the timers without those timeouts that do not count yet at `now` (milliseconds of the epoch). */
+  /** Returns `timers` without the timeouts that are suspended or delayed at `now` (milliseconds of the epoch). */
   selectDueTimers(timers: readonly Timer[], now: number): Timer[] {
     return timers.filter(({ kind, node }) => kind !== 'timeout' || !node || (this.countsFrom.get(node) ?? 0) <= now);
   }
@@ -228,14 +228,14 @@ export class RunCalls {
     }
   }
 
-  /** Prepares to follow a Task that has resumed without an answer of the run. */
+  /** Prepares to follow the Task of a waiting node again: the Task continues although this run sent it no answer. */
   followResumed(node: NodeInstance): void {
     this.closeCall(node);
     this.announced.add(node);
     this.resumed.add(node);
   }
 
-  /** Finds waiting nodes whose Tasks have resumed without an answer of the run. */
+  /** Finds waiting nodes whose Tasks have continued or ended although this run sent them no answer. */
   pollWaitingChildren(waiting: readonly NodeInstance[]): Promise<AskingChildren> {
     const { signal, taskId: runId } = this.run.context;
     const asking = {
@@ -302,7 +302,9 @@ export class RunCalls {
     return this.cancelGivenUp(node, await this.calls.findTaskId({ ...this.agentOfNode(node), ...seen }));
   }
 
-  /** Gives up a call that is open in this execution, so that its Task is known without a lookup. See `giveUpCall`. */
+  /**
+   * Gives up a call that this process has open. Unlike `giveUpCall`, it needs no lookup, because the Task id is known.
+   */
   giveUpOpenCall(node: NodeInstance): Job | undefined {
     return this.cancelGivenUp(node, this.calls.taskIdOf(referenceOf(node)) ?? node.taskId);
   }
@@ -403,7 +405,7 @@ export class RunCalls {
     };
   }
 
-  /** Determines from when the timeout of a call counts. Never rejects. */
+  /** Determines the time from which the timeout of a call is counted. Never rejects. */
   private async trackCallTime(node: NodeInstance): Promise<void> {
     const { clock } = this.services;
     const { attempts, messageId } = node;

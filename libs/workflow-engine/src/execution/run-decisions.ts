@@ -129,7 +129,9 @@ export class RunDecisions {
     yield* this.completeWithResult(node, [dataPart(values)]);
   }
 
-  /** Completes a `wait` node: its result is the content of the Message that it would have been sent. */
+  /**
+   * Completes a `wait` node. Its result is the content of the Message that an agent would have been sent in its place.
+   */
   private *completeWithMessage(node: NodeInstance, content: NodeContent): Generator<TaskEvent> {
     const fitted = fittedInto(this.room, content);
     yield* this.leftOut(node, fitted.leftOut);
@@ -147,7 +149,10 @@ export class RunDecisions {
     return Math.min(artifact, task / ECHOES_IN_A_TASK);
   }
 
-  /** Completes a node that the engine executes itself, after applying its output rules. @throws InvalidOutput */
+  /**
+   * Completes a node that the engine executes itself (`set` or `wait`). The output rules of the node are applied first.
+   * @throws InvalidOutput
+   */
   private completeWithResult(node: NodeInstance, parts: Part[]): Generator<TaskEvent> {
     const { state, outcomes, content } = this.run;
     const artifact = { artifactId: node.id, name: node.id, parts };
@@ -258,7 +263,9 @@ function neededSuccesses({ total }: EachRun, { onFailure, minSuccess = 0 }: Each
   return Math.ceil((total * Number.parseFloat(minSuccess)) / 100 - 1e-9);
 }
 
-/** Returns the Parts of an entry's result that are not in its element of the resulting list (`entryElement`). */
+/**
+ * Returns the Parts of a list entry's result that its element of the resulting list (`entryElement`) does not contain.
+ */
 function unsaidByElement({ instance, artifacts }: NodeInstance): Part[] {
   const [first] = artifacts;
   const data = firstData(first?.parts ?? []);

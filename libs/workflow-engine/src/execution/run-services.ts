@@ -45,7 +45,9 @@ export interface RunChild {
   agentUrl: string;
 }
 
-/** A question of a remote Task that has resumed or ended without an answer of the run. */
+/**
+ * Question of a remote Task that is no longer open, because the Task resumed or ended without an answer from the run.
+ */
 export interface MovedOnChild {
   /** Name of the node's instance. */
   nodeId: string;
@@ -67,7 +69,10 @@ export abstract class RunChildStore {
   /** Returns the stored children of a run. */
   abstract listChildren(runId: string): Promise<RunChild[]>;
 
-  /** Returns the questions of a run whose remote Tasks have moved on without an answer. */
+  /**
+   * Returns the questions of a run that are no longer open, because their remote Tasks resumed or ended without an
+   * answer from the run.
+   */
   abstract movedOn(runId: string): Promise<MovedOnChild[]>;
 }
 
@@ -78,7 +83,7 @@ export interface RerunOrigin {
   log: readonly TaskEvent[];
 }
 
-/** Metric label `outcome`, by the type of the step that ends a node. */
+/** Values of the metric label `outcome`, by the type of the run step that ends a node. */
 const OUTCOMES: Readonly<Record<string, string>> = {
   'node.completed': 'completed',
   'node.error': 'failed',
@@ -164,7 +169,7 @@ export interface RunStart extends Pick<ProcessStart, 'context' | 'links'> {
   readonly fold: RunFold;
 }
 
-/** Cached state of a run (RunFold), with the size of the run's log in bytes. */
+/** Cached state of a run, and the size of the run's log in bytes. */
 interface SizedFold extends RunFold {
   readonly bytes: number;
 }
@@ -181,7 +186,7 @@ interface SizedFold extends RunFold {
 export class RunFolds {
   protected readonly kept: KeptFolds<SizedFold>;
   private readonly weights = new RunWeights();
-  /** Minimum size in bytes of a log for which the state of the run is cached. */
+  /** Minimum size of a log in bytes. The state of a run with a smaller log is not cached. */
   protected readonly shortest: number = SHORT_LOG;
 
   constructor(

@@ -31,7 +31,9 @@ export class RunRoom {
     return room === calling ? [...nodes] : nodes.filter((node) => !isCalled(node) || room-- > 0);
   }
 
-  /** Notes, from an event of a node's Task, whether that Task is a parked run (one that only waits for a time). */
+  /**
+   * Updates, from an event of a node's Task, if that Task counts as a parked run (a run that only waits for a time).
+   */
   receiveReport(node: NodeInstance, response: StreamResponse): void {
     if (!('statusUpdate' in response)) return;
     const isParked = runEventNote(response.statusUpdate.metadata)?.type === runParked.type;
@@ -50,7 +52,10 @@ export class RunRoom {
   }
 }
 
-/** Returns the account, the root run and the nesting level to which a run's work is charged, from its call chain. */
+/**
+ * Returns the caller account, the root run and the nesting depth to which a run's work is charged. They are read from
+ * the run's call chain.
+ */
 export function runWorkPlace(
   chains: CallChains,
   { context, links }: Pick<ProcessStart, 'context' | 'links'>,
@@ -94,7 +99,7 @@ export class EventLoopYield {
   }
 }
 
-/** Step of a run that yields no event and only waits until the run may evaluate expressions again (see StepBudget). */
+/** Step of a run that yields no event. It only waits until the run may evaluate expressions again (see StepBudget). */
 export class EvaluationTurn implements AsyncIterable<never> {
   constructor(
     private readonly steps: RunWork['steps'],

@@ -34,8 +34,8 @@ import { WorkflowRun } from './workflow-run.js';
 const FIELD = `message.metadata.${NODE_KEY}`;
 
 /**
- * Rejects a Message to a waiting run if it names a node without an open question. The run itself could not report that
- * the Message was ignored. Messages to runs that accept none at all are rejected elsewhere.
+ * Rejects a Message to a waiting run if its metadata name a node that asks no question, because the run could not
+ * report that the Message was ignored. Messages to runs that accept no Message are rejected elsewhere.
  * @throws A2AError INVALID_PARAMS with a violation for `message.metadata.node`
  */
 export async function refuseUnasked(

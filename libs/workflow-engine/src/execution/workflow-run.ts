@@ -188,9 +188,9 @@ function createReceivedEvent(
 type WakeUp = ChildUpdate | 'time' | 'room';
 
 /**
- * Executes one turn of a run: from its start, a Message or a timer, until the run waits for an answer, parks (waits
- * only for a time) or ends. After a crash, executes the rest of the turn. Instances with a result in `reused` are not
- * executed.
+ * Executes one turn of a run. A turn begins with the start of the run, a Message or a timer. It ends when the run waits
+ * for an answer, parks (waits only for a time) or ends. After a crash, the rest of the turn is executed. Instances with
+ * a result in `reused` are not executed.
  */
 export class WorkflowRun extends DurableExecution<RunState> {
   protected override calls: RunCalls;
@@ -242,7 +242,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
     }
   }
 
-  /** Maker of the decisions of the run, created when it is first needed. */
+  /** Returns the object that makes the decisions of the run. It is created at the first use. */
   private get decisions(): RunDecisions {
     const { context: reference, state, evaluation, outcomes } = this;
     const { clock, content } = this.services;
@@ -295,7 +295,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
     else yield* this.lastStatusText(canceledEvents(this.context, state, [...earlier, ...children]));
   }
 
-  /** Runs the `onExit` nodes of a canceled run. The cancel does not stop their calls. */
+  /** Runs the `onExit` nodes of a canceled run. The cancel of the run does not abort their calls. */
   private async *runExitNodes(): AsyncGenerator<TaskEvent> {
     const context = createExitContext(this.context);
     this.signal = context.signal;
@@ -379,7 +379,10 @@ export class WorkflowRun extends DurableExecution<RunState> {
     yield* this.givenUp(node, this.calls.findRefusal(node) ?? { kind: 'timeout', error });
   }
 
-  /** Gives up an attempt because its timeout, or the deadline of its question, has passed. */
+  /**
+   * Gives up an attempt of a node because its timeout or the deadline of its question has passed, and yields the
+   * events.
+   */
   private async *givenUp(node: NodeInstance, attempt: AttemptFailure): AsyncGenerator<TaskEvent> {
     yield* withFirstJob(
       this.recordForNode(node, this.outcomes.failAttempt(node, attempt)),
@@ -526,7 +529,10 @@ export class WorkflowRun extends DurableExecution<RunState> {
     yield super.recordEvent(await endOverLimit(this.context, this.state, this.calls, error.message));
   }
 
-  /** Records the last events of a turn. An event that is too large is shortened; the log already has its content. */
+  /**
+   * Yields the last events of a turn. Events that are too large are shortened, because the log already has their
+   * content.
+   */
   private *lastStatusText(events: readonly TaskEvent[]): Generator<TaskEvent> {
     const fits = this.state.size <= this.services.content.artifact;
     for (const event of events)
@@ -534,7 +540,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
   }
 
   /**
-   * Records the events of a node. If an event is too large for the run, the node fails.
+   * Yields the events of a node. If an event is too large for the run, the node fails.
    * @param isCalled true if the node's agent is still working, or asks a question; its call is then given up
    */
   private *recordForNode(node: NodeInstance, events: Generator<TaskEvent>, isCalled = false): Generator<TaskEvent> {

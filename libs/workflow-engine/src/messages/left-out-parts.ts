@@ -11,7 +11,7 @@ export interface NodeContent {
   leftOut: Part[];
 }
 
-/** Payload of `parts.left-out`: Parts that did not reach a node. */
+/** Payload of the `parts.left-out` event: a summary of the Parts that were not passed on to a node. */
 export interface LeftOutPayload {
   count: number;
   /** Kinds of the Parts, each once: `text`, `data`, or the media type of a file. */

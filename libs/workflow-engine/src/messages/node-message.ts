@@ -74,8 +74,8 @@ export function asOneArtifact(node: string, artifacts: readonly Artifact[]): Par
 }
 
 /**
- * Returns the content of a node's result that a `{{reference}}` in a prompt does not insert: the files, which are sent
- * with the prompt, and the Parts that are left out.
+ * Returns the content of a node's result that a prompt's `{{reference}}` to the node does not insert: the files, which
+ * are sent beside the prompt, and the other Parts, which are left out.
  * @param withData true if the prompt also refers to the node's data
  */
 function unsaidByReference(
@@ -90,8 +90,8 @@ function unsaidByReference(
 }
 
 /**
- * Builds the content of a Message to a node. If the type takes a single text (TEXT_ALONE), other Parts are left out, or
- * converted to that text if there is none. For a workflow, data become texts.
+ * Builds the content of a Message to a node. For a type that takes a single text (TEXT_ALONE), all other Parts are left
+ * out; if there is no text, they are converted to one. For a `workflow` node, data are converted to texts.
  * @param given data or arguments from the definition of the node
  */
 function contentFor(type: string, { text, rest }: SaidContent, given: readonly Part[] = []): NodeContent {
@@ -179,8 +179,8 @@ export function nodeContent(
 }
 
 /**
- * Replaces the text of the caller by the caller's text Parts, with their metadata. Does so for a node that has no
- * prompt, calls an agent elsewhere, and has no node before it; any other content is returned unchanged.
+ * Replaces the text of the content by the text Parts of the caller, so that their metadata are kept. Applies only to a
+ * node without a prompt that calls a remote agent and has no node before it; any other content is returned unchanged.
  */
 function withCallerTexts(
   { id, type, config }: WorkflowNode,
@@ -224,7 +224,7 @@ function templateResolver(run: MessageSource): TemplateResolver {
   };
 }
 
-/** True if a `{{reference}}` resolves to a value. Does not build that value. */
+/** True if a `{{reference}}` resolves to a value. The value itself is not built. */
 export function standsForSomething(run: MessageSource, id: string, suffix: readonly string[]): boolean {
   const wantsData = suffix.length === 1 && suffix[0] === 'data';
   if (referredInput(run, id) !== undefined) return !wantsData;
@@ -233,7 +233,9 @@ export function standsForSomething(run: MessageSource, id: string, suffix: reado
   return !wantsData || firstData(artifact.parts) !== undefined;
 }
 
-/** True if an unresolved `{{reference}}` to this node becomes an empty text, and does not stay as written. */
+/**
+ * True if an unresolved `{{reference}}` to this node is replaced by an empty text. Otherwise its text stays unchanged.
+ */
 export function isEmptied(run: MessageSource, id: string): boolean {
   return run.leavesOut?.(id) ?? false;
 }
@@ -243,8 +245,9 @@ function referredInput({ inputs }: MessageSource, id: string): JsonValue | undef
 }
 
 /**
- * Returns the content that a node is sent. With a prompt: the filled prompt, the content of the caller if nothing comes
- * before the node, and the files of the nodes that the prompt refers to. Without a prompt: the results of its predecessors.
+ * Returns the content of the Message to a node. With a prompt, it has the filled prompt, the content of the caller if
+ * no node comes before this one, and the files of the nodes that the prompt refers to. Without a prompt, it has the
+ * results of the node's predecessors.
  */
 function saidTo(
   node: WorkflowNode,

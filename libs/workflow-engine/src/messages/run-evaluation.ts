@@ -40,7 +40,7 @@ export interface EdgeChoice {
 
 /**
  * Chooses among the edges of a node that are for the same outcome: all whose condition holds, or with `branch: "first"`
- * only the first of them. An edge without a condition is then tried last.
+ * only the first such edge. With `first`, an edge without a condition is considered last.
  * @param holds evaluates the condition of an edge; called in the order in which edges are tried
  */
 export function chooseEdges(
@@ -82,7 +82,9 @@ interface ExpressionRun {
   conversation: JsonObject | null;
 }
 
-/** Instance of a run for which expressions are evaluated, and the values that it can see. */
+/**
+ * Position in a run at which expressions are evaluated: one instance, and the values that expressions can read there.
+ */
 export interface Viewpoint {
   readonly run: ExpressionRun;
   readonly inputs: JsonObject;
@@ -102,7 +104,7 @@ export interface Viewpoint {
   readonly iteration?: number;
 }
 
-/** Values of the variables `error` and `now` for one decision. */
+/** Values of the variables `error` and `now` while one decision is made. */
 export interface Moment {
   /** Failure that the expression handles; null if there was none. */
   error?: WorkflowFailure | null;
@@ -185,8 +187,8 @@ export function expressionRun(
 }
 
 /**
- * Evaluates the CEL expressions of a run against its current state. A node instance that has its outcome counts as
- * ended, although its end is not in the log yet: the expressions at its end must see the outcome.
+ * Evaluates the CEL expressions of a run against its current state. An instance whose outcome is known counts as ended
+ * even before its end is in the log, because the expressions evaluated at its end must see the outcome.
  */
 export class RunEvaluation {
   private readonly expressions: RunExpressions;
@@ -275,7 +277,7 @@ export class RunEvaluation {
     });
   }
 
-  /** True if `retry.when` allows another attempt. @throws FailedExpression */
+  /** True if the expression `retry.when` of the node allows another attempt. @throws FailedExpression */
   retriedWhen(node: NodeInstance, moment: Moment): boolean {
     const when = this.expressions.findNodeExpression(node.id, 'retry.when');
     if (when === undefined) return true;
@@ -311,7 +313,7 @@ export class RunEvaluation {
     );
   }
 
-  /** True if `exit_when` is true, evaluated with the variables of the loop's last node. @throws FailedExpression */
+  /** True if the loop's `exit_when` is true for its last node, so that the loop ends. @throws FailedExpression */
   isLoopLeft({ loop }: LoopRun, last: NodeInstance): boolean {
     const budget = this.budgets.createBudget();
     const exit = this.expressions.findExitCondition(loop.index);
@@ -358,8 +360,9 @@ export class RunEvaluation {
   }
 
   /**
-   * Returns what the node receives as the first node of its loops, outermost loop first: in iteration 1 the text
-   * `loop.initial`, if it is set; later the instance of the loop's last node in the previous iteration.
+   * Returns the extra content for a node that is the first node of one or more loops, outermost loop first. In
+   * iteration 1 of a loop, this is the text `loop.initial`, if it is set. In later iterations, it is the instance of
+   * the loop's last node in the previous iteration.
    */
   private repeatedContent(node: NodeInstance): (string | NodeInstance)[] {
     const around = this.state.graph.loops.filter(({ body }) => body.has(node.id));

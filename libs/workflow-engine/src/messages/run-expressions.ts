@@ -56,8 +56,9 @@ export interface StepCounter {
 }
 
 /**
- * Distributes evaluation steps among the expressions of one decision, which are evaluated without a pause. All together
- * get about as many steps as a single expression may use. The same decision always gets the same number of steps.
+ * Distributes a budget of evaluation steps among the expressions of one decision, which are evaluated without a pause.
+ * Together they get about as many steps as a single expression may use. The same decision always gets the same number
+ * of steps.
  */
 export class DecisionBudgets {
   private left = MOST_STEPS;
@@ -144,8 +145,8 @@ export class RunExpressions {
   }
 
   /**
-   * Compiles the expression or template at a place.
-   * @returns the faults
+   * Compiles the expression or template at one place of the definition.
+   * @returns error messages; empty if it compiles
    */
   private compilePlace({ member, path, node, edge, surroundings, content }: ExpressionPlace): string[] {
     const vocabulary = createVocabulary(this.ids, surroundings);

@@ -110,8 +110,8 @@ export class OriginResults {
   }
 
   /**
-   * Names of the failed instances, in the order of their failures. If entries of a list have failed, they are returned
-   * instead of the node with the list.
+   * Names of the failed instances, in the order of their failures. For a node that failed because entries of its list
+   * failed, the names of these entries are returned, and not the name of the node.
    */
   get failed(): string[] {
     const failed = [...this.failures];
@@ -142,7 +142,7 @@ function readInstanceName({ instance, node_id: id }: RunEventNote): string | und
   return instance ?? id;
 }
 
-/** State of a run, to compare what a node is sent in two runs. */
+/** State of a run, and the Messages to its nodes. Two of these are compared to find nodes that get the same Message. */
 interface ComparedRun {
   graph: WorkflowGraph;
   findInstance(id: string): NodeInstance | undefined;
@@ -235,7 +235,7 @@ function isSentAlike(
   }
 }
 
-/** State of a run after its log, and the evaluation of its expressions. */
+/** State of a run after all events of its log, with the evaluation of the run's expressions. */
 interface FoldedRun {
   state: RunState;
   evaluation: RunEvaluation;

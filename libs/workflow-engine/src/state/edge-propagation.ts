@@ -11,7 +11,7 @@ export interface PropagationListener {
   /** Called when a node that was ready must wait again. */
   onUnready(run: UnitState): void;
   onSkipped(run: UnitState, because: SkipReason): void;
-  /** Called when the result of a running unit (a node or a loop) is no longer needed. */
+  /** Called when a unit (a node or a loop) is running and its result is no longer needed. */
   onWithdrawn(run: UnitState): void;
   /** Called when all units (nodes and loops) of an iteration, or of the whole workflow, have ended. */
   onIterationOver(scope: IterationScope): void;
@@ -157,8 +157,8 @@ export class EdgePropagation {
   }
 
   /**
-   * Ends the propagation of a failure that no outgoing edge passes on: fails the surrounding iteration of a loop, or,
-   * outside of loops, notes that the failure has reached the end of the run.
+   * Ends the propagation of a failure that no outgoing edge passes on. In a loop, the surrounding iteration fails.
+   * Outside of loops, the failure is recorded as having reached the end of the run.
    */
   private stopAt({ scope }: UnitState, damage: FailurePropagation): void {
     if (scope.around === undefined) this.reachEnd(damage);
@@ -175,7 +175,7 @@ export class EdgePropagation {
     if (!leadsOut(around, damage)) this.stopAt(around, damage);
   }
 
-  /** Breaks an edge that leads out of one or more loops, once the iterations of all these loops have failed. */
+  /** Breaks an edge that leads out of one or more loops, if the current iterations of all these loops have failed. */
   private breakOutside(run: UnitState, edge: UnitEdge, damage: FailurePropagation): void {
     let { scope } = run;
     while (scope.region !== edge.region) {
@@ -219,7 +219,10 @@ export class EdgePropagation {
     for (const damage of this.ends.splice(0)) this.listener.onUnhandled(damage);
   }
 
-  /** Evaluates the `join` of a unit that has not begun: the unit may run, must wait, or is skipped. */
+  /**
+   * Evaluates the `join` of a unit (a node or a loop) that has not begun. The unit becomes ready, keeps waiting, or is
+   * skipped.
+   */
   private evaluateJoin(run: UnitState, damage: FailurePropagation | undefined): void {
     const reason = skipReason(run);
     if (reason) {
@@ -244,8 +247,8 @@ export class EdgePropagation {
   }
 
   /**
-   * Handles an edge that has become broken and leads to a unit that has begun or was skipped. The failure ends there
-   * (`isAbsorbed`), or reaches the end of the run if an unhandled failure has skipped the unit.
+   * Handles a broken edge to a unit (a node or a loop) that has already begun or been skipped. The failure ends there
+   * (`isAbsorbed`). If an unhandled failure was the reason to skip the unit, this failure reaches the end of the run.
    */
   private propagateFailureTo(run: UnitState, damage: FailurePropagation): void {
     if (run.outcome === 'skipped' && run.damage?.isUnhandled) this.reachEnd(damage);
@@ -279,7 +282,7 @@ function isReady({ unit, undecided, live }: UnitState): boolean {
   return incoming.length === 0 || (needed === undefined ? undecided === 0 : live >= needed);
 }
 
-/** True if a failure in a loop breaks an edge that leads out of the loop. */
+/** True if a failure inside a loop breaks at least one edge that leads out of the loop. */
 function leadsOut({ unit, inner }: UnitState, damage: FailurePropagation): boolean {
   return unit.outgoing.some((edge) => {
     const source = inner?.latestOf(edge.from);

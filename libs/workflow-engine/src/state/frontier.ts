@@ -269,7 +269,7 @@ export class Lists {
     for (const entry of list.each?.runs ?? []) entry.artifacts = [];
   }
 
-  /** Starts no further entries, and withdraws those that are running or waiting. */
+  /** Starts no further entry of a list, and withdraws the entries that are running or waiting. */
   private closeList(list: NodeInstance): void {
     if (this.closed.has(list)) return;
     let skipped = 0;

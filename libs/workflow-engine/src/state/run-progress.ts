@@ -183,7 +183,7 @@ export class RunProgress {
     this.settlement.endLoop(run, taken && new Set(taken), damage);
   }
 
-  /** Notes that the event `node.skipped` is recorded for these instances. */
+  /** Marks skipped instances as recorded: the log now has a `node.skipped` event for them. */
   markReported(instances: readonly string[]): void {
     this.frontier.sets.markReported(instances);
   }
@@ -302,7 +302,7 @@ export class RunProgress {
     if (inner.open === 0 && run.outcome === undefined) this.settlement.cancelUnit(run);
   }
 
-  /** Removes a node from scheduling; only its end is still recorded. */
+  /** Stops scheduling a node that is no longer needed. Only the end of the node is recorded afterwards. */
   private withdrawNode(node: NodeInstance): void {
     this.frontier.open.delete(node);
     this.frontier.clock.clear(node);
@@ -348,8 +348,8 @@ export class RunProgress {
   }
 
   /**
-   * Skips loops that were not reached. The results that they have from an earlier iteration of a surrounding loop no
-   * longer count.
+   * Marks loops that were not reached as skipped. Results from an earlier iteration of a surrounding loop no longer
+   * count.
    */
   private leaveOutLoops(scope: IterationScope, because: SkipReason): void {
     for (const run of scope.units) {
@@ -362,7 +362,7 @@ export class RunProgress {
   }
 }
 
-/** Returns the member `instance` of an error; no member if the node has only one instance. */
+/** Returns the member `instance` of an error; an empty object if the name of the instance is the id of the node. */
 export function instanceOf({ id, instance }: NodeInstance): { instance?: string } {
   return instance === id ? {} : { instance };
 }

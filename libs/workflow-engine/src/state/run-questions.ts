@@ -54,7 +54,10 @@ export function answerParts(message: Message, node: Asking): Part[] {
   return parts.length > 0 ? parts : message.parts;
 }
 
-/** Returns the waiting instance of this name, else all waiting instances of the node with this id. */
+/**
+ * Returns the waiting instance with this name. If there is none, returns all waiting instances of the node with this
+ * id.
+ */
 export function namedNode<N extends Asking>(waiting: readonly N[], name: JsonValue): N[] {
   const exact = waiting.filter(({ instance }) => instance === name);
   return exact.length > 0 ? exact : waiting.filter(({ id }) => id === name);
@@ -159,7 +162,9 @@ export function waitingMetadata(
   };
 }
 
-/** Returns as many questions as fit into a status, from the first on; at least one, if there are any. */
+/**
+ * Returns the first questions of the list, as many as fit into one status. At least one is returned if there are any.
+ */
 function fittingQuestions(graph: WorkflowGraph, nodes: readonly NodeInstance[], now: string): JsonObject[] {
   const found: JsonObject[] = [];
   let bytes = 0;

@@ -78,7 +78,8 @@ export class RunState implements RunFacts {
   readonly frontier: Frontier;
   error?: RunError;
   /**
-   * Members of the Message that began the run, and metadata of its request, which are passed on to the first agents.
+   * Members of the Message that began the run, and metadata of the request with that Message. They are passed on to the
+   * first agents.
    */
   callers: CallersMembers & { request?: JsonObject } = {};
   children?: CanceledChild[];
@@ -150,13 +151,13 @@ export class RunState implements RunFacts {
     return this.progress.scopes.resolveInstance(id, from) ?? this.getNode(id);
   }
 
-  /** True if an instance was skipped or canceled, or is being canceled because its result is not needed. */
+  /** True if an instance was skipped or canceled, or is being canceled because its result is no longer needed. */
   isLeftOut(node: NodeInstance): boolean {
     return this.progress.scopes.isLeftOut(node);
   }
 
   /**
-   * True if an instance was reached over an edge. Also true for iterations that are no longer stored, for which it is
+   * True if the edge to the instance was taken. Also true if the iteration is no longer stored, so that the answer is
    * unknown.
    */
   isReachedOver({ index }: GraphEdge, to: NodeInstance): boolean {
@@ -172,8 +173,8 @@ export class RunState implements RunFacts {
   }
 
   /**
-   * Returns the instance of a loop's last node in the newest iteration of the loop, and of inner loops around that
-   * node.
+   * Returns the instance of a loop's last node in the newest iteration of the loop. If that node is in inner loops,
+   * their newest iterations are used.
    */
   lastOf({ loop, path }: LoopRun): NodeInstance {
     const run = this.progress.scopes.findLoop({ edge: loop.index, path });
@@ -181,9 +182,9 @@ export class RunState implements RunFacts {
   }
 
   /**
-   * Returns the outgoing edges that are decided when the node ends; `undefined` if no edge of the node needs a
-   * decision. The event of the node's end names the taken edges in `taken`. Edges that leave a loop are decided at the
-   * end of the loop (`choosableExits`), except edges that handle a failure.
+   * Returns the outgoing edges whose conditions are evaluated when the node ends with `outcome`; `undefined` if no edge
+   * needs an evaluation. The event of the node's end names the taken edges in `taken`. Edges that leave a loop are
+   * decided at the end of the loop (`choosableExits`), except edges that handle a failure.
    */
   choosableEdges(node: NodeInstance, outcome: 'completed' | 'failed'): readonly GraphEdge[] | undefined {
     return listEdgeChoices(this.graph, node, outcome);

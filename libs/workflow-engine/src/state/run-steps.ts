@@ -51,8 +51,8 @@ export class NodeStep<P extends object> {
 }
 
 /**
- * Report of skipped instances, for readers of the log. The state already counts them as skipped, because of earlier
- * events.
+ * Event that lists skipped instances, for readers of the log. It does not change the state of the run, in which earlier
+ * events have already skipped these instances.
  */
 export const nodeSkipped = new RunStep<{ instances: string[]; because: SkipReason }>(
   'node.skipped',
@@ -135,7 +135,10 @@ export const loopEnded = new NodeStep<
   run.progress.endLoop({ edge, path }, { reason, at, ...(taken && { taken }), ...(failure && { failure }) });
 });
 
-/** Parts of other nodes' results that did not reach the node: each was left out, or replaced by a line of text. */
+/**
+ * Event for Parts of other nodes' results that were not passed on to the node: they were left out, or replaced by a
+ * line of text.
+ */
 export const partsLeftOut = new NodeStep<LeftOutPayload>('parts.left-out', () => undefined);
 
 /**
@@ -167,7 +170,7 @@ export function createNearlyFullNote({ bytes, limit }: { bytes: number; limit: n
   return runNearlyFull.createNote({ bytes, limit, message });
 }
 
-/** Expiry of the run's deadline; `at` is that deadline (ISO 8601). */
+/** Event for the end of a run whose deadline has passed. `at` is that deadline (ISO 8601). */
 export const runDeadline = new RunStep<{ at: string; failure: WorkflowFailure }>('run.deadline', (run, { failure }) => {
   run.progress.expireRun(failure);
 });
@@ -263,7 +266,7 @@ export const a2aReceived = new NodeStep<ReceivedPayload>('a2a.received', (node, 
   run.progress.recordQuestion(node, at);
 });
 
-/** Edges that are taken at the end of a node, if any of its edges needs a decision. */
+/** Edges that are taken at the end of a node; present only if any edge of the node needs a decision. */
 interface Taken {
   /** Indexes in `edges` of the taken edges, among those that `RunState.choosableEdges` returns. */
   taken?: number[];

@@ -28,9 +28,7 @@ export class UnitState {
   isReached = false;
   /** Outcome of the unit (node or loop), once it has ended. */
   outcome?: 'completed' | 'failed' | 'skipped' | 'canceled';
-  /**
-   * The unhandled failure because of which the unit (node or loop) failed or was skipped; absent for any other outcome.
-   */
+  /** The unhandled failure that made the unit (node or loop) fail or be skipped; absent for any other outcome. */
   damage?: FailurePropagation;
   /** First failure that broke an incoming edge of the unit (node or loop); absent if none is broken. */
   firstDamage?: FailurePropagation;
@@ -202,8 +200,8 @@ export class ScopeTree {
   }
 
   /**
-   * Returns the instance that represents a node, as `from` sees it, or as the run sees it (see
-   * `RunState.resolveInstance`).
+   * Returns the instance that represents a node for the instance `from`; without `from`, for the whole run. The rules
+   * are those of `RunState.resolveInstance`.
    */
   resolveInstance(id: string, from?: NodeInstance): NodeInstance | undefined {
     let scope: IterationScope | undefined = (from && this.unitOfInstance(from.list ?? from))?.scope ?? this.root;

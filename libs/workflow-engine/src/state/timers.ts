@@ -2,7 +2,7 @@ import { parseDuration } from '#libs/expressions';
 import type { WorkflowNode } from '#libs/workflow-definition';
 import type { NodeInstance } from './node-instance.js';
 
-/** Binary heap: a set whose least member is known. Adding and deleting cost the logarithm of its size. */
+/** Binary heap: a set that returns its least member at once. Adding or deleting a member takes logarithmic time. */
 export class Heap<T> {
   private readonly items: T[] = [];
   private readonly places = new Map<T, number>();
@@ -162,11 +162,11 @@ class Timers {
  */
 export class NodeClock {
   readonly timers = new Timers();
-  /** End of the current attempt's timeout, in epoch milliseconds. */
+  /** Times at which the timeouts of the current attempts end, in milliseconds of the epoch. */
   private readonly ends = new Map<NodeInstance, number>();
   /** Remaining timeout of nodes that wait for an answer, in milliseconds. */
   private readonly left = new Map<NodeInstance, number>();
-  /** Timeout of nodes that have not been sent a Message in this attempt, in milliseconds. */
+  /** Timeouts of nodes to which no Message has been sent in the current attempt, in milliseconds. */
   private readonly unsent = new Map<NodeInstance, number>();
 
   constructor(private readonly nodeOf: (id: string) => WorkflowNode) {}

@@ -19,7 +19,7 @@ import { readRunMetadata, type RunEventType } from '../state/run-metadata.js';
 import { runStatus } from '../state/run-state.js';
 import { done, nodeCompleted } from '../state/run-steps.js';
 
-/** Fields of a payload that are copied to the event itself, for readers of flat events. */
+/** Fields of the payload that are also members of the event, for readers that do not read `payload`. */
 const FLAT_FIELDS = ['model', 'tool', 'url', 'status', 'error', 'result', 'output', 'message'] as const;
 
 /** A step of a run as its streams report it. */
@@ -151,7 +151,7 @@ export function mayBeRun({ agent }: Pick<TaskHeader, 'agent'>): boolean {
   return agent.startsWith('workflows/');
 }
 
-/** Returns the name of the workflow that a Task is a run of; `undefined` if the Task is no run. */
+/** Returns the name of the workflow that a Task executes; `undefined` if the Task is not a run. */
 export function workflowRunBy(header: TaskHeader, task: Task | undefined): string | undefined {
   return isRun(header) ? workflowOf(header) : readRunMetadata(task?.metadata).workflow;
 }
@@ -167,7 +167,7 @@ export function revisionOf(task: Task): string | undefined {
   return readRunMetadata(task.metadata).revision ?? (typeof noted === 'string' ? noted : undefined);
 }
 
-/** Returns the revision of a run as a member of its view; empty if its Task does not name one. */
+/** Returns the member `revision` of the view of a run; an empty object if the run's Task does not name its revision. */
 export function revisionMember([first]: readonly TaskEvent[]): { revision?: string } {
   const revision = first && 'task' in first ? revisionOf(first.task) : undefined;
   return revision === undefined ? {} : { revision };

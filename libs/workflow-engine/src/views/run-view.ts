@@ -63,10 +63,7 @@ export type InstanceCounts = { total: number; completed: number; failed: number 
 export interface InstanceQuery {
   node?: string;
   status?: NodeStatus;
-  /**
-   * Number of instances to skip: all instances on the previous pages, and all that the filter excluded before this
-   * page.
-   */
+  /** Number of instances to skip, counted without the filter: the position at which the previous page ended. */
   after: number;
   limit: number;
 }
@@ -177,9 +174,9 @@ function runAfterLast(
 }
 
 /**
- * Reason for which a node waits.
+ * Reason why a node waits.
  * - `message`: question of the agent; for a node with a list, the questions of its entries, one per line.
- * - `until`: time until which the node only waits (ISO 8601).
+ * - `until`: time at which a node that only waits for a time continues (ISO 8601).
  */
 export interface NodeWait {
   state: 'input-required' | 'auth-required' | 'timer' | 'retry';

@@ -1,4 +1,7 @@
-/** Processor time in milliseconds of a turn (cycle) of the event loop, after which fewer nodes start per turn. */
+/**
+ * Limit on the processor time of one turn (cycle) of the event loop, in milliseconds. After a longer turn, fewer nodes
+ * start per turn.
+ */
 const LONGEST_TURN = 20;
 
 /** Limits the number of nodes that start in one turn of the event loop, so that other events are served. */
@@ -68,7 +71,10 @@ export interface WorkLimits {
   readonly processNodes: number;
   /** Maximum number of nodes that start in one turn of the event loop; fewer if turns take long. */
   readonly turnStarts: number;
-  /** Evaluation steps (of CEL expressions) of one caller: per second, and at most saved up for one use. */
+  /**
+   * Evaluation steps (of CEL expressions) that one caller gets per second. At most the steps of one second are saved
+   * up.
+   */
   readonly callerSteps: number;
   /** Evaluation steps (of CEL expressions) of all callers: per second, and at most saved up for one use. */
   readonly processSteps: number;
@@ -97,7 +103,7 @@ export function workLimits(levelNodes: number): WorkLimits {
   };
 }
 
-/** Caller, run tree and nesting depth of a run, for whose limits the run's nodes are counted. */
+/** Caller, run tree and nesting depth of a run. The running nodes of the run count toward the limits of these three. */
 export interface WorkPlace {
   /** Account of the caller, as `InFlight.accountOf` names it. */
   readonly account: string;
@@ -133,9 +139,10 @@ interface RoomCaller {
 const LOOK_AGAIN_MS = 250;
 
 /**
- * Counts the running nodes of this process and grants room for further nodes (StepBudget limits evaluation steps).
+ * Counts the running nodes of this process, and permits further nodes to start (StepBudget limits evaluation steps). In
+ * this class, "room" is the number of nodes that may still start.
  * - A level of a run tree has at most `levelNodes` running nodes, a caller `callerNodes`, the process `processNodes`.
- * - A tree always has room for one node per level: a run that waits for its children never holds the room that they
+ * - A tree always has room for one node per level, so a run that waits for its children never holds the room that they
  *   need.
  * - A caller always has room for `callerShare` nodes, however many nodes other callers run.
  * - Only a few nodes start per cycle of the event loop, since a node in this process may immediately start the next
@@ -148,10 +155,7 @@ export class NodeRoom {
   private nodes = 0;
   private timer: NodeJS.Timeout | undefined;
   private readonly starts: TurnStarts;
-  /**
-   * Run trees that may have a level which waits although none of its nodes runs; such a level may always start one
-   * node.
-   */
+  /** Run trees to check for a waiting level of which no node runs. Such a level may always start one node. */
   private readonly changed = new Set<Tree>();
 
   /** @param isFull true if a caller, or the process, uses so much memory that no further node may start */
@@ -162,7 +166,7 @@ export class NodeRoom {
     this.starts = new TurnStarts(limits.turnStarts, () => this.grantRoom());
   }
 
-  /** Number of nodes that run or may start. */
+  /** Number of nodes that run, or have permission to start. */
   get atWork(): number {
     return this.nodes;
   }
@@ -214,7 +218,7 @@ export class NodeRoom {
     if (caller.waiting.size === 0) this.waiting.delete(caller);
   }
 
-  /** Removes a run that no longer uses or requests any room (permission to run nodes). */
+  /** Removes a run that has no running nodes and requests none. */
   forgetRun({ tree }: NodeShare): void {
     tree.runs -= 1;
     if (tree.runs > 0) return;
@@ -277,7 +281,10 @@ export class NodeRoom {
     if (share.wanted === 0) this.queueShare(share);
   }
 
-  /** Tries again later to grant room (permission to start nodes), since no event reports freed memory. */
+  /**
+   * Schedules another attempt to grant waiting requests, if a request waits because of memory. No event reports freed
+   * memory.
+   */
   private lookAgain(): void {
     if (this.timer !== undefined || ![...this.waiting].some(({ account }) => this.isFull(account))) return;
     this.timer = setTimeout(() => {

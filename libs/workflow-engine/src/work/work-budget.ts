@@ -8,7 +8,10 @@ const LONGEST_PAUSE_MS = 20;
 /** Callbacks of a caller's waiting runs, the longest-waiting first. */
 type Line = (() => void)[];
 
-/** Accounts for the time that each caller uses on the event loop. LoopShares implements it. */
+/**
+ * Accounts for the time that each caller uses on the event loop. LoopShares implements it; a "stretch" is uninterrupted
+ * work.
+ */
 interface StretchShares {
   /** Returns the milliseconds until costly work of a caller may continue; 0 if it may continue now. */
   delayMs(account: string): number;
@@ -29,7 +32,7 @@ export class RunTurns {
 
   constructor(private readonly shares: StretchShares = UNLIMITED) {}
 
-  /** Resolves when it is the run's turn, or when the signal aborts. */
+  /** Resolves when the run may continue on the event loop, or when the signal aborts. Never rejects. */
   next(account: string, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
@@ -75,8 +78,8 @@ export class RunTurns {
 const UNLIMITED: StretchShares = { delayMs: () => 0, chargeCaller: () => undefined };
 
 /**
- * Token bucket of evaluation steps (rate limit). It refills over time, up to one second's worth. Callers wait while it
- * is below 0.
+ * Token bucket of evaluation steps (rate limit). It refills over time, up to the steps of one second. Use may make its
+ * balance negative; the caller then waits until the balance is 0.
  */
 class Bucket {
   private steps: number;
@@ -112,8 +115,8 @@ class Bucket {
 interface StepTree {
   readonly root: string;
   /**
-   * Evaluation steps that the tree has used, plus the value of `StepCaller.had` at the time when the tree was added.
-   * The tree with the smallest sum evaluates next.
+   * Evaluation steps of the tree so far, plus the value of `StepCaller.had` when the tree was added. Of the waiting
+   * trees, the one with the smallest value evaluates next.
    */
   had: number;
   /** Callbacks of the tree's waiting runs. */
@@ -126,31 +129,35 @@ interface StepCaller {
   readonly bucket: Bucket;
   readonly trees: Map<string, StepTree>;
   readonly waiting: Set<StepTree>;
-  /** Value of `had` of the tree that had the last turn. A new tree starts with this value. */
+  /**
+   * Value of `StepTree.had` of the tree that evaluated last. A new tree starts with this value, so that it gets no
+   * advantage over older trees.
+   */
   had: number;
 }
 
 /** Clock of StepBudget, in milliseconds. */
 export interface StepClock {
   now(): number;
-  /** Calls back later. @returns a function that cancels the callback */
+  /** Calls `ring` once, after the given milliseconds. @returns a function that cancels the call */
   callAfter(milliseconds: number, ring: () => void): () => void;
 }
 
 /**
- * Minimum cost of a millisecond of evaluation, as a fraction of the steps that refill in one second. A caller therefore
- * evaluates for at most a tenth of the time, even on a slow machine.
+ * Minimum cost of one millisecond of evaluation, as a fraction of the steps that a caller gets per second. A caller
+ * therefore evaluates for at most a tenth of the time, even on a slow machine.
  */
 const SHARE_OF_TIME = 1 / 100;
 
-/** Balance above which a caller never waits for others, as a fraction of the steps that refill in one second. */
+/** Fraction of the steps of one second. A caller with a higher balance never waits for other callers. */
 const LIGHT = 0.9;
 
 /**
- * Spreads the evaluation of CEL expressions over time (rate limit). A run uses steps first and pays for them by waiting
- * afterwards.
+ * Spreads the evaluation of CEL expressions over time (rate limit). A run may evaluate first; it waits afterwards until
+ * its caller's balance is no longer negative.
  * - A caller uses `callerSteps` per second, the process `processSteps`.
- * - A run over budget waits. Callers take turns; among a caller's run trees, the one that has used least continues.
+ * - A run over budget waits. Callers take turns; among a caller's run trees, the tree that has used the fewest steps
+ *   continues.
  * - A caller that has hardly used any steps never waits for others.
  */
 export class StepBudget {
@@ -269,8 +276,8 @@ export class StepBudget {
   }
 
   /**
-   * Removes a caller without runs, but only once its bucket is full: until then the steps that it used count against
-   * its next run.
+   * Removes a caller without runs once its bucket is full. Until then the caller is kept, so that its next run pays for
+   * the steps that were used.
    */
   private forgetIdle(caller: StepCaller): void {
     if (caller.trees.size > 0) return;
@@ -295,7 +302,7 @@ export class StepShare {
     private readonly tree: StepTree,
   ) {}
 
-  /** True if the caller has to wait before the next evaluation. */
+  /** True if the caller has a negative balance of steps, and so has to wait before the next evaluation. */
   get isOwing(): boolean {
     return this.budget.pauseOf(this.caller) > 0;
   }
@@ -306,8 +313,8 @@ export class StepShare {
   }
 
   /**
-   * Resolves when it is the run's turn to evaluate; immediately if it need not wait.
-   * @throws the signal's reason once it aborts
+   * Resolves when the run may evaluate expressions; immediately if its caller's balance is not negative.
+   * @throws the reason of the signal if it aborts during the wait
    */
   async whenPaid(signal: AbortSignal): Promise<void> {
     if (!this.isOwing) return;
