@@ -51,6 +51,8 @@ const TRIED: Record<string, () => string | Promise<string>> = {
   'POST /expressions/check': nothing,
   'POST /workflows/{name}/runs': () => 'greeting',
   'POST /workflows/{name}/run': () => 'greeting',
+  'POST /runs/cancel': nothing,
+  'POST /runs/rerun': nothing,
   'POST /runs/{id}/rerun': async () => {
     const runId = await api.start('greeting', { name: 'Ada' });
     await api.ended(runId);

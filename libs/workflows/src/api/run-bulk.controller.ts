@@ -72,7 +72,10 @@ export class RunBulkController {
     description: 'For older runs, repeat the request with the last `updatedAt` as `until`.',
   })
   @ApiProduces('text/csv')
-  @ApiOkResponse({ description: 'Runs, one a line.', content: { 'text/csv': { schema: { type: 'string' } } } })
+  @ApiOkResponse({
+    description: 'Runs, one a line.',
+    content: { 'text/csv': { schema: { type: 'string', example: CSV_HEAD } } },
+  })
   @ApiProblem(400, 'A parameter is malformed.')
   @ApiProblem(429, 'Too many exports of the caller are under way.')
   async exportRuns(@Query() filter: RunFilterQuery, @Call() call: ApiCall, @Res() reply: FastifyReply): Promise<void> {
