@@ -65,14 +65,13 @@ export class AgentCallError extends PublicFault {
   /** True if a stored credential, which the message names, caused the failure. */
   readonly ofCredential: boolean;
 
-  /** True for HTTP 429 (rate limit): a temporary failure that says nothing about the call itself. */
+  /** True for HTTP 429 (rate limit): a temporary failure that is not caused by the call itself. */
   get rateLimited(): boolean {
     return this.status === TOO_MANY_REQUESTS;
   }
 
   /**
-   * True for a failure that `retryCall` retries: HTTP 5xx or a time-out. For `unsent` failures it has a separate
-   * rule.
+   * True for HTTP 5xx and time-outs, which `retryCall` retries. `retryCall` has a separate rule for `unsent` failures.
    */
   get repeatable(): boolean {
     return this.kind === 'server-error' || this.kind === 'timeout';

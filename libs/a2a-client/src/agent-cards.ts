@@ -22,8 +22,8 @@ import { keepSecurity } from './request-signers.js';
 const WELL_KNOWN = '/.well-known/agent-card.json';
 
 /**
- * Pattern for the end of an agent card's URL: the well-known path of A2A 0.3 and 1.0, that of A2A 0.2 (`agent.json`),
- * or the path of the pre-1.0 dialect (`/agent-card`).
+ * Pattern for the end of an agent card's URL: the well-known path of A2A 0.3 and 1.0, the well-known path of A2A 0.2
+ * (`agent.json`), or the path of the pre-1.0 dialect (`/agent-card`).
  */
 export const CARD_PATH = /\/((\.well-known\/)?agent-card(\.json)?|\.well-known\/agent\.json)$/;
 
@@ -136,8 +136,8 @@ interface KeptCard {
 export interface CardReading {
   credentials?: Readonly<Record<string, string>> | undefined;
   /**
-   * Records how much of the memory for answers (ReceivedAnswers) the card takes while it is read; absent: that is not
-   * limited.
+   * Counts the memory that the card takes while it is read against the limit for answers (ReceivedAnswers); absent:
+   * that memory is not limited.
    */
   place?: AnswerPlace | undefined;
 }

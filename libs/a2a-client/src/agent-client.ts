@@ -268,7 +268,10 @@ export class CalledTask {
   /** Newest Message that the agent sent before its Task ended, with an active state or beside the Task. */
   private earlier: Message | undefined;
 
-  /** Artifacts of the agent. Partial ones and questions (`isQuestion`) are left out if there are others. */
+  /**
+   * Artifacts of the agent. Artifacts that are marked as partial, and questions (`isQuestion`), are left out if there
+   * are other Artifacts.
+   */
   get artifacts(): Artifact[] {
     const all = [...this.held.values()];
     const whole = all.filter((artifact) => !this.partial.has(artifact.artifactId) && !isQuestion(artifact));

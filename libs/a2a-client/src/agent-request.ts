@@ -92,7 +92,8 @@ export function tooManyAnswerMembers(mostMembers: number): AgentCallError {
 }
 
 /**
- * Returns a text after checking that its JSON is not too large to parse and can be written as it was read.
+ * Returns the text unchanged after checking its JSON: at most `mostMembers` members, nested no deeper than
+ * DEEPEST_ANSWER, and no infinite number, so that the value can be written as it was read.
  * @throws AgentCallError `invalid-response`
  */
 export function requireParsable(text: string, mostMembers: number): string {
@@ -112,8 +113,7 @@ const MAX_ERROR_BYTES = 64 * 1024;
 const LONGEST_MS = 5_000;
 
 /**
- * Reads the body of an agent's error as `responseErrorBody` does, except that of a 5xx, which is discarded: returns
- * `''`.
+ * Reads the body of an agent's error as `responseErrorBody` does. The body of a 5xx is discarded, and `''` is returned.
  */
 export async function errorBody(answer: OutboundAnswer, mostMembers: number): Promise<string> {
   if (answer.status < 500) return readErrorText(answer, mostMembers);
@@ -124,8 +124,8 @@ export async function errorBody(answer: OutboundAnswer, mostMembers: number): Pr
 /**
  * Reads the body of an error, which only explains its status.
  * @param mostMembers maximum number of members and elements of the body's JSON
- * @returns the text; an empty one for a body that is longer than 64 KiB, takes longer than five seconds, or exceeds
- *   `mostMembers`
+ * @returns the text; `''` for a body that is longer than 64 KiB, takes longer than five seconds, or exceeds
+ * `mostMembers`
  */
 export function responseErrorBody(response: Response, mostMembers: number): Promise<string> {
   return readErrorText(new FetchedAnswer(response), mostMembers);
@@ -162,7 +162,10 @@ export interface AgentAnswer {
   readonly mostMembers: number;
   /** Maximum number of characters of one event of a stream. */
   readonly longestEvent: number;
-  /** Records how much of the memory for answers (ReceivedAnswers) the answer takes; absent: that is not limited. */
+  /**
+   * Counts the memory that the answer takes against the limit for answers (ReceivedAnswers); absent: that memory is not
+   * limited.
+   */
   readonly place?: AnswerPlace | undefined;
 }
 

@@ -45,12 +45,12 @@ export class AnswerSize {
     return this.exceeded;
   }
 
-  /** True if the agent has said anything so far: an Artifact or a Message with Parts. */
+  /** True if the agent has sent any content so far: an Artifact, or a Message with Parts. */
   get hasContent(): boolean {
     return this.content;
   }
 
-  /** Notes an item of a stream that is not one of A2A, and was skipped. */
+  /** Counts an item of a stream that was skipped because it is not an item of A2A. */
   readonly noteSkipped = (): void => {
     this.skipped += 1;
   };
@@ -184,7 +184,7 @@ export class TurnBoundary {
     return !this.begun && this.start !== undefined;
   }
 
-  /** True if the newest event is a Message. A stream that ends with one has no further answer. */
+  /** True if the newest event is a Message. If the stream ends after it, there is no further answer. */
   get endsWithMessage(): boolean {
     return this.saidLast;
   }

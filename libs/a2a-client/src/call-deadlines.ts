@@ -22,7 +22,7 @@ export class StoppableTimer {
     this.start();
   }
 
-  /** Resumes a stopped timer. */
+  /** Resumes a stopped timer with its remaining time. Does nothing if it is running. */
   start(): void {
     if (this.timer !== undefined || !Number.isFinite(this.left)) return;
     this.since = performance.now();

@@ -108,7 +108,7 @@ function sdkFailure(error: unknown): AgentCallError | undefined {
   return undefined;
 }
 
-/** Returns the reason that the name of an error class stands for: `TaskNotFoundError` is `TASK_NOT_FOUND`. */
+/** Converts the name of an error class to the reason of its error: `TaskNotFoundError` becomes `TASK_NOT_FOUND`. */
 function reasonOfName(name: string): string {
   return name
     .replace(/Error$/, '')
@@ -194,14 +194,14 @@ export function errorText(body: JsonObject): string {
   return [message, detail, title].find((it) => typeof it === 'string') ?? 'no message';
 }
 
-/** True for a code in the range reserved by JSON-RPC 2.0, which includes those of A2A. */
+/** True for a code in the range reserved by JSON-RPC 2.0. The codes of A2A are in this range. */
 function isRpcCode(code: unknown): code is number {
   return typeof code === 'number' && code >= -32_768 && code <= -32_000;
 }
 
 /**
- * Returns the reason that a problem type stands for: `https://a2a-protocol.org/errors/task-not-found` is
- * `TASK_NOT_FOUND`; `undefined` for other types.
+ * Converts the URI of a problem type to the reason of its error: `https://a2a-protocol.org/errors/task-not-found`
+ * becomes `TASK_NOT_FOUND`; `undefined` for other types.
  */
 function reasonOfType(type: unknown): string | undefined {
   const [, name] = typeof type === 'string' ? (/\/errors\/([a-z-]+)$/.exec(type) ?? []) : [];

@@ -127,9 +127,10 @@ async function retryCall<T>(
 }
 
 /**
- * Waits after a refused connection, longer after each one.
+ * Waits after a refused connection, longer after each refusal.
  * @param refusals number of refused connections so far
- * @throws the given failure as soon as the call is over: it says more than the reason why the call is over
+ * @throws the given failure as soon as the call is over, since it is more informative than the reason why the call is
+ *   over
  */
 async function refusalPause(refusals: number, limits: CallDeadlines, failure: AgentCallError): Promise<void> {
   if (failure.unsent) limits.onUnsent?.(failure);

@@ -22,8 +22,9 @@ export function isLostConnection(
 }
 
 /**
- * True if the failure is the content of an answer, not the connection: the agent reported an error of its protocol, or
- * sent something invalid. False for an answer beyond its limit, since the Task that GetTask reads is as large.
+ * True if the failure is in the content of an answer, not in the connection: the agent reported an error of its
+ * protocol, or sent something invalid. False for an answer that exceeded its size limit, since GetTask would return the
+ * same content.
  */
 export function isOfTheAnswer(error: unknown): error is AgentCallError {
   if (error instanceof AgentCallError && error.cause instanceof OutboundTooLongError) return false;

@@ -51,8 +51,8 @@ class LocalAgentClient extends AgentClient {
   }
 
   /**
-   * Client that adds the time limits and the resumption of remote calls. Only `sendMessage` without `timeouts` bypasses
-   * it.
+   * Client that adds time limits, and resumption as for remote calls. All methods use it, except `sendMessage` without
+   * `timeouts`.
    */
   get #limited(): TransportAgentClient {
     return (this.#transportClient ??= new TransportAgentClient(
@@ -64,8 +64,8 @@ class LocalAgentClient extends AgentClient {
   }
 
   /**
-   * Returns the agent's current input modes: those of a workflow or a model may change between calls. A registered
-   * agent has those of the card that it has elsewhere.
+   * Returns the agent's current input modes: those of a workflow or a model may change between calls. For a registered
+   * agent these are the modes in the card of the remote agent.
    */
   override async inputModes(options: AgentCallOptions = {}): Promise<readonly string[] | undefined> {
     const { path, handler } = this.agent;
@@ -191,10 +191,10 @@ export interface HttpAgentDirectoryOptions {
   onCardless?: (url: string) => void;
 }
 
-/** Addresses of this service. */
+/** Members of ServiceAddress by which URLs of this service are recognized. */
 type OwnAddresses = Pick<ServiceAddress, 'ownPath' | 'ownUrls'>;
 
-/** Agents of this process. */
+/** Agents of this process, which are called without a socket. */
 interface LocalAgents {
   /** Address of the agents, unknown until the process listens. */
   address: Pick<ServiceAddress, 'internalUrl'>;

@@ -168,9 +168,9 @@ export class TransportAgentClient extends AgentClient {
   }
 
   /**
-   * Returns the existing Task of a Message that must be posted, after which the Task is subscribed to; `undefined` for
-   * a Message that is sent with a stream. Posting avoids a fault of some agents: they stream, but after doing the work
-   * they reject a stream that does not begin with its Task.
+   * Reads the existing Task of a Message that is posted, then followed by SubscribeToTask; `undefined` for a Message
+   * that is sent as a stream. Posting avoids a fault of some agents: they do the work, and then reject their own
+   * stream because it does not begin with its Task.
    */
   async #taskBefore({ message }: SendMessageRequest, { options, limits }: OpenAgentCall): Promise<Task | undefined> {
     if (message.taskId === undefined || !this.transport.streaming || !this.transport.postMessage) return undefined;
@@ -389,7 +389,7 @@ export class TransportAgentClient extends AgentClient {
   }
 }
 
-/** Values in place of the members of a status update, for an event that is not a status update. */
+/** Values used in place of a status update's members for any other event. */
 const NO_END = { taskId: '', status: undefined };
 
 function taskIdOf(event: StreamResponse): string | undefined {

@@ -60,10 +60,7 @@ export const EXTENSIONS: readonly AgentExtension[] = [
   },
 ];
 
-/**
- * Returns those of the requested extensions (URIs) that the agent supports, for the `A2A-Extensions` header of the
- * answer.
- */
+/** Returns the requested extensions (URIs) that the agent supports, for the `A2A-Extensions` header of the answer. */
 export function activeExtensions(
   requested: readonly string[],
   { capabilities }: Pick<ServedAgent, 'capabilities'>,
@@ -86,8 +83,8 @@ export function requireExtensions({ capabilities }: Pick<ServedAgent, 'capabilit
 }
 
 /**
- * Returns the idempotency key of a request: that of the `Idempotency-Key` header, or that of the Message's metadata
- * if the caller activated the extension; `undefined` without either.
+ * Returns the idempotency key of a request: the `Idempotency-Key` header, or the key in the Message's metadata if the
+ * caller activated the extension; `undefined` without either.
  * @throws A2AError INVALID_PARAMS if the key is invalid, or the two keys differ
  */
 export function idempotencyKeyOf(

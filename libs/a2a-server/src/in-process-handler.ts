@@ -23,10 +23,9 @@ const NEVER = new AbortController().signal;
 
 /**
  * Request handler for agents of this process that call other agents of this process.
- *
- * - Callers see events before the events are durable (see LiveEvents). That is safe, since what they conclude is
- *   recorded in the same journal, behind these events.
- * - Calls wait while the database is unreachable: that failure says nothing about the called agent.
+ * - Callers see events before the events are durable (see LiveEvents). That is safe: everything that a caller records
+ *   as a consequence is written to the same journal, after these events.
+ * - Calls wait while the database is unreachable, instead of failing: the called agent is not at fault.
  */
 @Injectable()
 export class InProcessHandler implements LocalRequestHandler {

@@ -153,7 +153,9 @@ export class PushNotifications {
   }
 }
 
-/** Returns the protocol version in which notifications are sent: that of the request that contained the config. */
+/**
+ * Returns the protocol version in which notifications are sent: the version of the request that contained the config.
+ */
 function wireVersionOf({ protocolVersion }: CallContext): string {
   return protocolVersion ?? '1.0';
 }
@@ -301,15 +303,16 @@ export class MessageAcceptance {
   }
 }
 
-/** Returns the agent with its `inputModes` for a Message: other ones if the Message begins a Task (`beginModes`). */
+/**
+ * Returns the agent with the `inputModes` that apply to a Message. If the Message begins a Task, these are the agent's
+ * `beginModes`, if it has any.
+ */
 async function beginningAt(agent: ServedAgent, { taskId, parts }: Message): Promise<ServedAgent> {
   const modes = taskId === undefined ? await agent.beginModes?.(parts) : undefined;
   return modes ? { ...agent, inputModes: [...modes] } : agent;
 }
 
-/**
- * True if a Task is addressable at an agent's base URL: at that of the Task's own agent, and at that of the service.
- */
+/** True if a Task is addressable at an agent's base URL: the agent is the Task's own agent, or the service. */
 export function isAddressableAt(agent: ServedAgent, header: TaskHeader): boolean {
   return agent.path === '' || agent.path === header.agent;
 }

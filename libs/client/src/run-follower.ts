@@ -12,7 +12,7 @@ export interface EventFrame {
 }
 
 interface FrameOptions {
-  /** Called whenever bytes arrive, also those of comments (heartbeats). */
+  /** Called whenever bytes arrive, including the bytes of comments (heartbeats). */
   onBytes?: () => void;
   /** Milliseconds without a byte after which the stream ends. Default: no limit. */
   longestSilence?: number;

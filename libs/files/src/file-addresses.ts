@@ -16,9 +16,10 @@ export interface FileProof {
 }
 
 /**
- * Signs addresses (URLs) that open a file without a key, for a limited time. All replicas share the secret. The
- * signature covers the expiry and the file's id, which is unique across tenants, so a signature opens no other file,
- * and not for longer. The signature is verified without the database, so an invented address costs no query.
+ * Signs addresses (URLs) that open a file without a key, for a limited time. All replicas share the secret.
+ * - The signature covers the expiry and the file's id, which is unique across tenants: it opens no other file, and not
+ *   for longer.
+ * - The signature is verified without the database, so an invented address costs no query.
  */
 @Injectable()
 export class FileAddresses {

@@ -84,8 +84,8 @@ export class FileContents {
   }
 
   /**
-   * Deletes those contents that no file uses, and makes sure that no upload can use them later. If this replica cannot
-   * reach the folder of a content, the content stays a leftover (see FileStore), which another replica deletes.
+   * Deletes the given contents that no file uses, and makes sure that no upload can use them later. If this replica
+   * cannot reach the folder of a content, the content stays a leftover (see FileStore), which another replica deletes.
    * @throws the first failure, after all deletions were tried
    */
   async discardContents(storageKeys: readonly string[]): Promise<void> {

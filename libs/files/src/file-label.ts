@@ -14,7 +14,7 @@ const MEDIA_TYPE = new RegExp(
 // oxlint-disable-next-line no-control-regex
 const UNSAFE = /[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** Multipart types: one of them (`multipart/x-mixed-replace`) lets a browser show each part in place of the page. */
+/** Multipart types. With one of them, `multipart/x-mixed-replace`, a browser shows each part in place of the page. */
 const IN_PIECES = /^multipart\//i;
 /**
  * Types that a page executes as a script or applies as a style sheet, however they are sent (WHATWG MIME Sniffing,
@@ -50,8 +50,8 @@ export function isMediaType(text: string): boolean {
 }
 
 /**
- * Returns the file name in a `Content-Disposition` header (RFC 6266): that of `filename*`, else that of `filename`;
- * `undefined` without either.
+ * Returns the file name in a `Content-Disposition` header (RFC 6266): the value of `filename*`, else the value of
+ * `filename`; `undefined` without either.
  * @throws ProblemError 400 if `filename*` is malformed
  */
 export function sentFileName(disposition: string | undefined): string | undefined {

@@ -133,7 +133,7 @@ export class FileStore {
     return row ? toStoredFile(row) : undefined;
   }
 
-  /** Returns those files with the given ids that belong to the owner, by id. Uses one query. */
+  /** Returns the files of the owner among the given ids, by id. Uses one query. */
   async findAmong({ tenant, owner }: FileOwner, ids: readonly string[]): Promise<Map<string, StoredFile>> {
     if (ids.length === 0) return new Map();
     const rows = await this.rows.findBy({ tenant, owner, id: In([...new Set(ids)]) });
@@ -193,8 +193,8 @@ export class FileStore {
   }
 
   /**
-   * Marks those of the keys that are still leftovers for deletion ("doomed", see FileStore), and returns them: no file
-   * uses their contents, now or later.
+   * Marks the given keys that are still leftovers for deletion ("doomed", see FileStore), and returns these keys: no
+   * file uses their contents, now or later.
    */
   async doomLeftovers(storageKeys: readonly string[]): Promise<string[]> {
     const { rows } = await this.database.pool.query<{ storage_key: string }>(DOOM, [storageKeys]);

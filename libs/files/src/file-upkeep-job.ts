@@ -10,7 +10,7 @@ const BATCH = 20;
 const MOST_FAILURES = 3;
 
 /**
- * Deletes expired files (FILE_RETENTION) to which no Task refers, and contents that no file uses, such as those of
+ * Deletes expired files (FILE_RETENTION) to which no Task refers, and contents that no file uses, such as contents of
  * uploads that broke off.
  */
 @Injectable()

@@ -56,7 +56,7 @@ class FormReader {
   private readonly parser: BusboyInstance;
   private readonly waiting: FormFile[] = [];
   private readonly open = new Set<Readable>();
-  /** Chunks of the body, by the memory that they are in. */
+  /** Chunks of the body by the ArrayBuffer that holds their bytes. */
   private readonly chunks = new WeakMap<ArrayBufferLike, Uint8Array>();
   private failure: Error | undefined;
   private isOver = false;

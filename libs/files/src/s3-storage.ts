@@ -26,7 +26,7 @@ export interface S3SigningKey {
   readonly region: string;
 }
 
-/** Request to an S3 server. */
+/** Request to an S3 server, before it is signed. */
 export interface UnsignedRequest {
   readonly method: string;
   /** URL with the path escaped as it is sent; its query, if any, has no `+`. */

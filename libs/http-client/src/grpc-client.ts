@@ -80,7 +80,10 @@ export class GrpcHttpError extends ParleyFault {
   }
 }
 
-/** Maximum number of attempts of a call, each made because the server has not processed the one before. */
+/**
+ * Maximum number of attempts of a call. A call is attempted again only if the server has not processed the previous
+ * attempt.
+ */
 const MOST_ATTEMPTS = 3;
 const RESOURCE_EXHAUSTED = 8;
 const OK = '0';
@@ -209,7 +212,7 @@ class GrpcExchange {
 
   /**
    * Returns the head of the answer; `undefined` without a head, or for another HTTP status than 200.
-   * @throws InvalidProtocolValue if the content type is not that of gRPC
+   * @throws InvalidProtocolValue if the content type is not a content type of gRPC
    */
   private requireGrpc(): AnswerHead | undefined {
     const { head } = this;

@@ -4,7 +4,7 @@ import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { OutboundConnectError, OutboundFault, OutboundRefusedError, OutboundTimeoutError } from './outbound-errors.js';
 
-/** Addresses that an AddressGuard permits beside public ones. */
+/** Addresses that an AddressGuard permits in addition to public addresses. */
 export interface AddressPolicy {
   /** Host names, IP addresses or CIDR ranges (`OUTBOUND_ALLOW`). */
   allow: readonly string[];
@@ -207,7 +207,7 @@ export class StandstillWatch {
     return this.standstills;
   }
 
-  /** Stops counting. */
+  /** Stops the watch; standstills are no longer counted. */
   stop(): void {
     this.isOver = true;
     clearInterval(this.timer);

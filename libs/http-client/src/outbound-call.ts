@@ -88,7 +88,7 @@ export class CachedAnswers {
   }
 }
 
-/** Options of `OutboundFetch`: those of `fetch`, and time limits. */
+/** Options of `OutboundFetch`: the options of `fetch`, and time limits. */
 export interface OutboundInit extends RequestInit, OutboundTimes, Pick<OutboundCall, 'gate'> {}
 
 /** Time limits of one request, and the conversion of errors when a limit expires. */

@@ -209,7 +209,7 @@ export class SharedConnections {
     }
   }
 
-  /** Cuts all connections. */
+  /** Closes all connections at once; their calls fail. */
   close(): void {
     this.isOver = true;
     for (const connections of this.open.values()) for (const connection of connections) connection.cutCalls();

@@ -13,7 +13,7 @@ import { JwksController, SigningKeyRow, SigningKeys } from './signing/signing-ke
 /** Maximum time in milliseconds for a client to send its headers. */
 const MAX_HEADERS_MS = 20_000;
 
-/** Returns Fastify's options of time limits for slow requests; `http` in them has those of Node's own server. */
+/** Returns Fastify's time limits for slow requests. The member `http` has the limits of Node's own server. */
 export function requestTimes(requestTimeoutMs: number) {
   const headersTimeout = Math.min(MAX_HEADERS_MS, requestTimeoutMs);
   return {
@@ -99,7 +99,10 @@ class HttpConnections implements OnModuleInit {
   }
 }
 
-/** Module of what all HTTP surfaces share. Needs ServiceModule, PostgresModule and OutboundModule. */
+/**
+ * Provides what all HTTP surfaces share: the minimum rate of readers, the memory for large answers and frames, the
+ * service's addresses, and its signing keys. Needs ServiceModule, PostgresModule and OutboundModule.
+ */
 @Global()
 @Module({
   imports: [TypeOrmModule.forFeature([SigningKeyRow])],

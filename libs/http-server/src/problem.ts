@@ -163,9 +163,9 @@ function reasonOf(status: number): string {
 const BEGUN = new WeakMap<Pick<IncomingMessage, 'headers'>, string>();
 
 /**
- * Returns the trace id of a request with a `traceparent` header: that of the caller, or if the header is invalid a
- * new id, which stays the same for the request. Without the header the result is an empty object, so that equal
- * requests get equal answers.
+ * Returns the trace id of a request with a `traceparent` header: the caller's trace id, or if the header is invalid a
+ * new id that stays the same for the request. Without the header the result is an empty object, so that equal requests
+ * get equal answers.
  */
 export function requestTrace(request: Pick<IncomingMessage, 'headers'>): { trace_id?: string } {
   if (request.headers['traceparent'] === undefined) return {};

@@ -199,7 +199,10 @@ export class ServiceAddress {
     return forwardedHost(request, this.proxies);
   }
 
-  /** Returns the base URL to report to a caller: `PUBLIC_URL`, else that of the request; without a trailing slash. */
+  /**
+   * Returns the base URL to report to a caller, without a trailing slash: `PUBLIC_URL`, else the base URL of the
+   * request, else the internal URL.
+   */
   publicBaseUrl(request?: IncomingRequest): string {
     return this.config.publicUrl ?? (request && requestedBaseUrl(request, this.proxies)) ?? this.internalUrl;
   }

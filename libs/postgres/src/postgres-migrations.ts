@@ -55,8 +55,8 @@ class AddReplicaGeneration1700000000311 implements MigrationInterface {
 }
 
 /**
- * Adds the time since which a replica has proved its life without a gap; it decides whether the replica may judge
- * others. Earlier versions do not write it.
+ * Adds the time since which a replica has sent its heartbeats without a gap. It decides whether the replica may declare
+ * others dead. Earlier versions do not write it.
  */
 class AddSteadySince1700000000301 implements MigrationInterface {
   readonly name = 'AddSteadySince1700000000301';

@@ -25,7 +25,7 @@ async function openWire({ signalsUrl }: AppConfig, database: Database): Promise<
 }
 
 export interface PostgresOptions {
-  /** Migrations of every library that owns tables; those of this library are added. */
+  /** Migrations of every other library that owns tables. The module adds the migrations of this library. */
   migrations: readonly MigrationClass[];
   /**
    * Queries that each return a row if work is under way for which the service calls others by itself. A copied database

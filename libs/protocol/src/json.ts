@@ -80,7 +80,10 @@ export function unfitMember(body: unknown): { path: string; detail: string } | u
   return { path, detail: reason === 'deep' ? `the body is nested deeper than ${DEEPEST_BODY} levels` : detail };
 }
 
-/** Object or list on the way to the current value. Names are read only when a problem is found. */
+/**
+ * Object or list that contains the current value, at some level of nesting. Names of members are read only when a
+ * problem is found.
+ */
 interface NestingLevel {
   readonly container: object;
   readonly values: readonly unknown[];

@@ -210,7 +210,7 @@ function sizeOf(raw: string): number {
  */
 export const KEPT_FILE = 'parley/file';
 
-/** Value under `KEPT_FILE`. */
+/** File that was moved to the file storage, as stored under `KEPT_FILE`. */
 export interface KeptFile {
   readonly id: string;
   /** Number of bytes of the file. */

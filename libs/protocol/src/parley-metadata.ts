@@ -18,7 +18,7 @@ export interface RunEventNote {
   timestamp?: string;
 }
 
-/** Returns the metadata by which a Task event says which step of an agent's work (`note`) it represents. */
+/** Returns the metadata that marks a Task event as representing a step (`note`) of an agent's work. */
 export function runEventMetadata(note: RunEventNote): JsonObject {
   return { [RUN_EVENT_KEY]: note as unknown as JsonObject };
 }

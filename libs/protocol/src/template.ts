@@ -11,8 +11,8 @@ export class ContentTooLarge extends PublicFault {
   }
 
   /**
-   * Creates the error for content beyond a limit.
-   * @param what the content, as the subject of a sentence
+   * Creates the error for content that exceeds a limit.
+   * @param what noun phrase for the content, which begins the error's sentence
    * @param variable environment variable that sets the limit, in characters
    */
   static beyondLimit(what: string, limit: number, variable: string): ContentTooLarge {

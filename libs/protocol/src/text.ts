@@ -83,7 +83,7 @@ export const TOO_LONG_URL = `must have at most ${LONGEST_URL} characters`;
 
 /**
  * Error text for an agent's URL with a user name or password; in a sentence it follows the name of the URL. Credentials
- * belong into stored credentials, since URLs are shown.
+ * belong in stored credentials, since URLs are shown.
  */
 export const NO_USERINFO = 'must not carry a user name or password';
 

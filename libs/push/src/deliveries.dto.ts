@@ -23,7 +23,7 @@ const MAX_ID = 512;
 const ID = '0b7c6f0a-3f0e-4a49-8a57-6a7f3c1f2d11';
 const TOKEN = /^(\d{1,17})\.([0-9a-f-]{36})\.(\d{1,9})$/;
 
-/** Selection and page of deliveries. */
+/** Query parameters that filter and page the list of deliveries. */
 export class DeliveriesQuery {
   static readonly exceptionFactory = (entries: ProblemEntry[]): Error =>
     invalidParams(...entries.map(({ path, detail }) => ({ field: path, description: detail })));

@@ -59,8 +59,8 @@ export function notificationHeaders(
 }
 
 /**
- * Returns the `Authorization` value. Credentials are sent as configured; those of Basic may also be configured as
- * `user:password`.
+ * Returns the `Authorization` value. Credentials are sent as configured. Credentials of the scheme Basic may also be
+ * configured as `user:password`, which is then encoded.
  */
 function authorizationHeader(scheme: string, credentials: string): string {
   const plain = scheme.toLowerCase() === 'basic' && credentials.includes(':');

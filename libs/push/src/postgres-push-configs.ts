@@ -199,8 +199,8 @@ async function lockTask(client: ClientBase, taskId: string, { tenant, owner }: T
 }
 
 /**
- * Returns the sequence number after which a new config gets notifications: that of the newest event, or for an ended
- * Task of the event before its final state.
+ * Returns the sequence number after which a new config gets notifications: the number of the newest event, or for an
+ * ended Task the number of the event before its final state.
  */
 function beginningOf({ state, last_sequence: last }: PushedTaskRow): number {
   return isTerminalState(state) ? last - 1 : last;

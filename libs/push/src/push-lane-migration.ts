@@ -1,7 +1,10 @@
 import { enqueueFrom } from '#libs/jobs';
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
-/** SQL of the receiver of a URL, for rows without `receiver`: JavaScript's origin, except for rare spellings. */
+/**
+ * SQL expression for the receiver of a URL, for rows without `receiver`. It equals the URL's origin as JavaScript
+ * computes it, except for URLs in rare spellings.
+ */
 export const RECEIVER_OF_URL = `lower(coalesce(substring(url FROM '^[^:/]+://[^/?#]+'), url))`;
 
 /**

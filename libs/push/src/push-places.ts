@@ -11,7 +11,10 @@ const PLACES_OF_A_TENANT = 36;
  * yet.
  */
 const UNPROVEN = 32;
-/** Maximum number of concurrent lanes to unproven receivers for one caller. */
+/**
+ * Maximum number of concurrent lanes, for one caller, to unproven receivers. A receiver is unproven if it did not
+ * answer the last attempt promptly.
+ */
 export const UNPROVEN_OF_A_CALLER = 8;
 /** Maximum number of concurrent lanes to unproven receivers for one tenant. */
 export const UNPROVEN_OF_A_TENANT = 16;
@@ -29,8 +32,8 @@ interface Use {
 }
 
 /**
- * Places of this process for sending notifications, one for each lane, shared by callers and tenants. Hanging receivers
- * take places of their caller only, and leave places for receivers that answer.
+ * Places of this process for sending notifications, one for each lane, shared by callers and tenants. Receivers that do
+ * not answer take only places of their own caller, and leave places for receivers that answer.
  */
 export class PushPlaces {
   private readonly total: Use = { all: 0, unproven: 0 };
@@ -44,7 +47,7 @@ export class PushPlaces {
     return user.answered || !this.isCrowded(user);
   }
 
-  /** True if the places for unproven receivers are taken: those of the process, of the caller, or of its tenant. */
+  /** True if all places for unproven receivers are taken: in this process, for the caller, or for its tenant. */
   isCrowded(user: Pick<PlaceUser, 'tenant' | 'owner'>): boolean {
     const { total, caller, tenant } = this.usesOf(user);
     return (

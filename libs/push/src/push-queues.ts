@@ -32,8 +32,8 @@ export const DUE_CONFIG = `
 const SESSIONS = 3;
 
 /**
- * Database sessions for the queues of webhooks, separate from those of Messages however many lanes work. With
- * DATABASE_POOL_URL both share one pool.
+ * Database sessions for the queues of webhooks. They are separate from the sessions for Messages, so that lanes never
+ * delay Messages. With DATABASE_POOL_URL all share one pool.
  */
 @Injectable()
 export class PushSessions {

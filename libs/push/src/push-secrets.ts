@@ -33,13 +33,16 @@ export class PushSecretBox {
     return this.box.seal(JSON.stringify({ token, credentials }), configPlace(taskId, configId));
   }
 
-  /** Opens the secrets. @throws UnreadableSecret */
+  /**
+   * Decrypts the secrets of a config; secrets that were stored plain are returned as they are.
+   * @throws UnreadableSecret
+   */
   openSecrets({ taskId, configId, sealed, token, credentials }: KeptSecrets): PushSecrets {
     if (sealed !== null) return JSON.parse(this.box.open(sealed, configPlace(taskId, configId))) as PushSecrets;
     return { ...(token !== null && { token }), ...(credentials !== null && { credentials }) };
   }
 
-  /** Opens the secrets; returns `undefined` if no key opens them. */
+  /** Decrypts the secrets of a config like `openSecrets`; returns `undefined` if no key can decrypt them. */
   openIfReadable(kept: KeptSecrets): PushSecrets | undefined {
     try {
       return this.openSecrets(kept);

@@ -9,7 +9,7 @@ const BACKOFF = new Backoff(1_000, LONGEST_PAUSE_MS, 0.25);
 export const RECEIVER_BACKOFF = new Backoff(1_000, 60_000);
 const GONE = 410;
 
-/** Outcome of one attempt. */
+/** Outcome of one attempt to send a notification. */
 export interface AttemptOutcome {
   delivered: boolean;
   /** HTTP status of the response, if there was one. */

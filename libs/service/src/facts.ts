@@ -58,8 +58,8 @@ export const MOST_WAITING_FACTS = 10_000;
 const TURN_MS = 5;
 
 /**
- * Publishes facts to listeners in this process: events about what it has made durable (ADR 28).
- *
+ * Publishes facts to listeners in this process. A fact is an event about a change that this process has committed to
+ * the database (ADR 28).
  * - A fact is emitted once, after its commit, by the replica that committed it.
  * - Listeners run in a later turn of the event loop, so waiters for the commit continue first.
  * - A listener that throws or rejects is logged, and affects neither the emitter nor other listeners.

@@ -49,7 +49,10 @@ export function traceHeaders({ traceId, spanId, sampled, state }: TraceContext):
   return state === undefined ? { traceparent } : { traceparent, tracestate: state };
 }
 
-/** Returns the trace id of a Task: that of the call that created it, else one derived from the Task's id. */
+/**
+ * Returns the trace id of a Task: the id in the trace context of the call that created the Task, else an id derived
+ * from the Task's id.
+ */
 export function taskTraceId(taskId: string, metadata?: Readonly<Record<string, unknown>>): string {
   return readTraceContext(metadata?.['traceparent'])?.traceId ?? ownTraceId(taskId);
 }

@@ -28,8 +28,8 @@ const COLUMNS: readonly Column<AgentRow>[] = [
 ];
 
 /**
- * Number of shown served agents below which the next page is loaded at once. Agents of workflow nodes do not count,
- * since they are far more and are shown only on request.
+ * Number of served agents in the list below which the next page is loaded immediately. Agents of workflow nodes do not
+ * count: most agents are nodes, and they are shown only on request.
  */
 const FEW = 40;
 

@@ -21,7 +21,7 @@ export interface ChatEntry {
 export interface Chat {
   entries: ChatEntry[];
   contextId?: string;
-  /** Task of the last answer; absent if it has none. */
+  /** Id of the Task in the last answer; absent if that answer has no Task. */
   taskId?: string;
   state?: string;
 }

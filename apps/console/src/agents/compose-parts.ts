@@ -9,7 +9,7 @@ export interface MessageDraft {
   files: readonly File[];
 }
 
-/** Maximum bytes of files that fit into a request as base64. */
+/** Maximum total size, in bytes, of files that are sent inside the request as base64. */
 const MOST_BYTES = 2.5 * 1024 * 1024;
 
 /**

@@ -12,7 +12,7 @@ export interface ExchangeRequest {
   body: JsonRpcRequest | { url: string; message: A2aMessage };
 }
 
-/** A frame of an answer. */
+/** A frame of an answer: one event of its stream, or its only response. */
 export interface ExchangeFrame {
   /** Number of the frame's event in its Task, if it has one. */
   sequence?: number;
@@ -70,7 +70,7 @@ async function* streamRelayedFrames(path: string, body: object, signal: AbortSig
   }
 }
 
-/** Returns a sentence about an exchange that broke off. */
+/** Returns a sentence for the person about the error that broke an exchange off. */
 export function brokenSentence(error: unknown): string {
   if (error instanceof ApiProblem) return sentenceOf(error);
   return 'The connection was lost before the answer was complete.';

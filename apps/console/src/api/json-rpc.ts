@@ -41,8 +41,8 @@ export async function callAgent<T>(base: string, method: string, params: unknown
 }
 
 /**
- * Yields the frames of an answer: those of a stream, or the only response of an agent that refuses to stream. An error
- * inside a frame is left to the caller.
+ * Yields the frames of an answer: all frames of a stream, or the only response of an agent that does not stream. An
+ * error inside a frame is not thrown: the caller handles it.
  * @throws ApiProblem if no answer comes or the connection breaks
  */
 export async function* rpcStream<T>(

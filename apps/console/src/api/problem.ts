@@ -1,4 +1,4 @@
-/** A problem of a request (an entry of `errors`, RFC 9457), with its node or edge if it is a problem of a workflow. */
+/** A problem of a request (an entry of `errors`, RFC 9457). A problem of a workflow also names its node or edge. */
 export type ProblemDetail = Schemas['ProblemEntry'] & Partial<Schemas['WorkflowProblemView']>;
 
 import type { Schemas } from '#libs/client';

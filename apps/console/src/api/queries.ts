@@ -7,7 +7,7 @@ const PAUSES = [1_000, 2_000, 5_000, 10_000];
 /**
  * Cache of the service's answers that are shown now (TanStack Query).
  * - An answer is dropped when the last component that shows it is unmounted, so that no form begins with an old answer.
- * - Equal requests at the same time are sent once.
+ * - Simultaneous equal requests are sent once.
  * - A transient failure is retried until the service answers; meanwhile `failureReason` is the error.
  */
 export const queries = new QueryClient({

@@ -29,7 +29,10 @@ const listeners = new Set<() => void>();
 let waiting: ((isSignedIn: boolean) => void)[] = [];
 let reason: SignInReason = 'first';
 let session: Session | undefined;
-/** Name of the last caller of this page, so that a page never shows another caller what the last one has opened. */
+/**
+ * Name of the last signed-in caller of this page. The page reloads when another caller signs in, so it never shows data
+ * of the previous caller.
+ */
 let lastCaller: string | undefined;
 let loading: Promise<void> | undefined;
 let providerUrl: string | undefined;
@@ -49,7 +52,7 @@ export function currentSession(): Session | undefined {
   return session;
 }
 
-/** Number of sign-ins of this page, which changes with each of them. */
+/** Returns the number of sign-ins on this page so far. */
 export function signInCount(): number {
   return count;
 }
@@ -59,7 +62,7 @@ export function isSignedIn(): boolean {
   return session !== undefined || sessionKey() !== undefined;
 }
 
-/** Loads the session of this browser, and follows the sign-ins and sign-outs of its other tabs. */
+/** Loads the session of this browser, and listens for sign-ins and sign-outs in other tabs. */
 export function followSession(): void {
   channel = new BroadcastChannel('parley.sign-in');
   channel.onmessage = ({ data }: MessageEvent<'signed-in' | 'signed-out'>) => {
@@ -104,7 +107,10 @@ export function providerAddress(): string | undefined {
   return providerUrl;
 }
 
-/** Returns the address of a sign-in at the provider that leads to a page of the console. */
+/**
+ * Returns the address of a sign-in at the provider that leads back to a page of the console; `undefined` without a
+ * provider.
+ */
 export function providerAddressTo(path: string): string | undefined {
   return providerUrl === undefined ? undefined : `${providerUrl}?return=${encodeURIComponent(path)}`;
 }
@@ -132,7 +138,7 @@ export function askForSignIn(used?: string): Promise<boolean> {
   });
 }
 
-/** Asks for an API key in place of the current one, and reloads the page with it. Without one, nothing changes. */
+/** Asks for another API key, and reloads the page with it. If the person enters none, the current key stays. */
 export async function changeKey(): Promise<void> {
   const answer = new Promise<boolean>((resolve) => (waiting = [...waiting, resolve]));
   reason = 'switch';
@@ -234,7 +240,7 @@ function leaveSession(why: 'ended' | 'signed-out'): void {
   notifyListeners();
 }
 
-/** Closes the dialog, and has the pending requests sent again. */
+/** Closes the dialog, and has the requests that wait for a sign-in sent again. */
 function resumePage(): void {
   count += 1;
   reason = 'first';

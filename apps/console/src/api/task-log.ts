@@ -12,9 +12,8 @@ export interface TaskLogReader {
 
 /**
  * Reads a Task's log after a sequence number (0: the whole log), then follows it until the Task has ended. A lost
- * connection resumes after the last event.
+ * connection resumes after the last event. Resolves when the Task has ended or the signal aborts.
  * @param base path of the agent, such as `/a2a`
- * @returns when the Task has ended or the signal aborted
  * @throws ApiProblem if the service refuses
  */
 export async function followTaskLog(

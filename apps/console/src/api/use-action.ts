@@ -5,7 +5,7 @@ import { ApiProblem, type ProblemDetail, sentenceOf } from './problem.js';
 
 export interface Action {
   pending: boolean;
-  /** Reason why the last attempt failed, in a sentence; `undefined` if it did not. */
+  /** Error of the last attempt as a sentence; `undefined` if the attempt did not fail. */
   error: string | undefined;
   /** Returns the service's error for a field of the request, by the field's path. */
   errorAt: (path: string) => string | undefined;

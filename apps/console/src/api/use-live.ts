@@ -49,8 +49,8 @@ export function useLive(
 }
 
 /**
- * Returns a function that reloads the query. While a load runs, which may lack the latest change, it reloads the query
- * once more, `spacing` milliseconds after that load.
+ * Returns a function that reloads the query. If it is called during a load, whose answer may lack the latest change,
+ * the query is reloaded once more, `spacing` milliseconds after that load.
  */
 export function createRefresh(getKey: () => QueryKey, spacing: number, signal: AbortSignal): () => void {
   let isWanted = false;

@@ -2,7 +2,7 @@ import { type QueryKey, useQuery } from '@tanstack/react-query';
 import { useCallback, useState } from 'react';
 import { queries } from './queries.js';
 
-/** The rows shown, and the token of the next page; empty if no page follows. */
+/** Rows of a list, and the token of the next page. The token is empty if no page follows. */
 export interface Rows<T> {
   rows: readonly T[];
   nextPageToken: string;
@@ -22,7 +22,8 @@ export interface Pages<T> {
 /**
  * Fetches a list page by page. A refetch of the query fetches the first page only; rows of later pages stay.
  * @param keyOf returns the id of a row
- * @param placeOf returns a text that is smaller for each later row; absent if rows never leave the list
+ * @param placeOf returns a text that orders the rows: a later row has a smaller text. With it, rows that have left the
+ * list are dropped at a refetch. Absent if rows never leave the list
  */
 export function usePages<T>(
   queryKey: QueryKey,
@@ -69,9 +70,11 @@ export function withNextPage<T>(shown: Rows<T>, page: Rows<T>, keyOf: (row: T) =
 }
 
 /**
- * Returns the rows to show after a refetch of the first page: the rows of `first`, then the shown rows that `first`
- * lacks. If `first` and the shown rows have no row in common, rows may be missing between them: only `first` is kept. A
- * shown row whose place is within `first` is in the list no longer.
+ * Returns the rows to show after a refetch of the first page: the rows of `first`, then the shown rows that come after
+ * them.
+ * - A shown row that `first` lacks, although `placeOf` places it before the end of `first`, has left the list and is
+ *   dropped.
+ * - If `first` and the shown rows have no row in common, rows may be missing between them: only `first` is returned.
  */
 export function withFirstPage<T>(
   shown: Rows<T>,

@@ -22,7 +22,7 @@ export function roleLabel(role: string): string {
   return role === 'devils_advocate' ? "devil's advocate" : role.replaceAll('_', ' ');
 }
 
-/** Returns a sentence about the progress of a brainstorm, or about how it ended. */
+/** Returns a sentence about the progress of a brainstorm, or about its end. */
 export function describeStanding({ status, iteration, maxIterations, passes, convergence, error }: Brainstorm): string {
   if (error) return error.agent === undefined ? error.message : `${error.agent}: ${error.message}`;
   if (convergence !== undefined) return convergence;

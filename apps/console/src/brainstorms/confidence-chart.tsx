@@ -7,7 +7,7 @@ const LEFT = 30;
 const EDGE = 12;
 const LINES = [0, 0.5, 1];
 
-/** Shows the confidence after each complete pass, with a sentence that says the same in words. */
+/** Shows the confidence after each complete pass as a chart, and in a sentence. */
 export function ConfidenceChart({ passes }: { passes: readonly BrainstormPass[] }) {
   const points = confidencePoints(passes, WIDTH, HEIGHT);
   const sentence = confidenceSentence(points);

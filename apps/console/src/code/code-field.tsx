@@ -5,7 +5,7 @@ import type { CodeEditorProps } from './code-editor.js';
 
 interface CodeFieldProps extends CodeSettings {
   label: string;
-  /** Advice to read before typing. */
+  /** Advice that is shown beside the field before the person types. */
   hint?: ReactNode;
   error?: string | undefined;
 }

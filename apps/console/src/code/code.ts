@@ -45,7 +45,7 @@ export interface CodeSettings {
   rows: number;
   onChange: (value: string) => void;
   placeholder?: string | undefined;
-  /** True if the value is wrong. */
+  /** True if the field is marked as invalid. */
   invalid?: boolean;
   /** Problems in the value; `undefined` leaves the marks as they are, because the value is not checked yet. */
   marks?: readonly CodeMark[] | undefined;

@@ -1,6 +1,6 @@
 import { EditorView } from '@codemirror/view';
 
-/** Look of a field of code: that of the other fields, in the colors of the light or dark theme. */
+/** Theme of a code field: the look of the console's other fields, in the colors of the light or dark theme. */
 export const EDITOR_THEME = EditorView.theme({
   '&': {
     border: '1px solid var(--input)',

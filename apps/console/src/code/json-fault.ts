@@ -37,7 +37,7 @@ function skipSpace(text: string, at: number): number {
 
 /**
  * Returns what may follow a token; `undefined` if the token may not stand there.
- * @param open brackets that are open before the token, and after the call those that are open after it
+ * @param open brackets that are open before the token; the call changes the array to the brackets open after it
  */
 function expectAfter(expected: Expected, token: string, open: string[]): Expected | undefined {
   if (expected === 'colon') return token === ':' ? 'value' : undefined;

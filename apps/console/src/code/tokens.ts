@@ -8,7 +8,7 @@ export interface CodeToken {
 }
 
 const REFERENCE = String.raw`(?<reference>\{\{\w+(?:\.\w+)*\}\})`;
-/** Pattern of what CEL shows in a color, and of braces, which end an expression in a text. */
+/** Pattern of the parts of CEL that are colored, and of braces: in a template, a brace may end an expression. */
 const CEL = [
   String.raw`(?<comment>//[^\n]*)`,
   String.raw`(?<string>[rRbB]{0,2}(?:"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?))`,

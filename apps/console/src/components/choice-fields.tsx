@@ -67,8 +67,8 @@ interface OptionalNumberProps {
 }
 
 /**
- * Shows an input for an optional number; a text that is not a number counts as none. `step` is that of the input
- * element.
+ * Shows an input for an optional number; a text that is not a number counts as none.
+ * @param step attribute `step` of the input element
  */
 export function OptionalNumber({ label, hint, value, error, onChange, step = 1, ...rest }: OptionalNumberProps) {
   const [text, setText] = useState(() => (value === undefined ? '' : String(value)));

@@ -5,7 +5,10 @@ import { Button, type ButtonProps } from './button.js';
 interface CommandButtonProps extends Omit<ButtonProps, 'onClick'> {
   action: Action;
   work: () => Promise<unknown>;
-  /** Question to confirm before an action that cannot be undone; absent: none is asked. */
+  /**
+   * Question that the person must confirm before the action, for actions that cannot be undone. Absent: the action
+   * starts at once.
+   */
   question?: string;
   children: ReactNode;
 }

@@ -4,7 +4,7 @@ import { briefText } from './text-start.js';
 import { Button } from './button.js';
 import { CopyButton } from './json-view.js';
 
-/** Maximum members, over all levels, of a value whose branches are all open at first. */
+/** Maximum number of members, over all levels, of a value that is shown with all branches open at first. */
 const FEW = 30;
 /** Maximum members of a branch that are drawn at once. */
 const PAGE = 100;

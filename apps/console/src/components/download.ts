@@ -17,7 +17,7 @@ export function downloadFile({ name, content }: FileContent): void {
   URL.revokeObjectURL(url);
 }
 
-/** Returns the file of a `raw` Part. */
+/** Decodes a `raw` Part (base64) to a file. */
 function decodeFile(name: string, base64: string): FileContent {
   const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
   return { name, content: new Blob([bytes], { type: 'application/octet-stream' }) };

@@ -12,10 +12,10 @@ const CONTROL =
 
 interface FieldProps {
   label: string;
-  /** Advice to read before typing. */
+  /** Advice that is shown beside the control before the person types. */
   hint?: ReactNode;
   error?: string | undefined;
-  /** Returns the control. A control that no `<label>` can name refers to the label by its id. */
+  /** Renders the control. A control that no `<label>` can name refers to the label by `labelId`. */
   children: (id: string, labelId: string) => ReactNode;
 }
 

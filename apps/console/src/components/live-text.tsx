@@ -2,7 +2,7 @@ import { useRef } from 'react';
 import { Markdown } from './markdown.js';
 import { useStickToEnd } from './use-stick-to-end.js';
 
-/** Shows a growing text and keeps its end in view, until the reader scrolls up. */
+/** Shows a growing text, scrolled to its end until the reader scrolls up. */
 export function LiveText({ text, label }: { text: string; label: string }) {
   const box = useRef<HTMLDivElement>(null);
   useStickToEnd(box, text);

@@ -5,7 +5,7 @@ export interface RowSelection<T> {
   /** Selected rows that are shown, in the order of the table. */
   selected: readonly T[];
   isSelected: (row: T) => boolean;
-  /** Selects a row, or ends its selection. @param isRange true to do so with all rows since the last one */
+  /** Selects or deselects a row. @param isRange true to include all rows between the last toggled row and this one */
   toggleRow: (row: T, isRange: boolean) => void;
   /** Selects all rows that are shown, at most `most`, or ends the selection if all are selected. */
   toggleAll: () => void;

@@ -1,4 +1,4 @@
-/** Sums of calls of models, as the API reports them. */
+/** Numbers of model calls, tokens and their cost, summed, as the API reports them. */
 export interface ShownUsage {
   calls: number;
   unreportedCalls: number;
@@ -43,7 +43,7 @@ function withUnknown(tokens: number | undefined, unreported: number): string {
   return unreported > 0 ? `${NUMBERS.format(tokens)} + ${UNKNOWN}` : NUMBERS.format(tokens);
 }
 
-/** Minimum number of digits of a cost that are shown after its leading zeros. */
+/** Maximum number of significant digits that are shown of a cost below one dollar. */
 const DIGITS = 4;
 
 /** Shortens an exact decimal number: to cents from one dollar on, otherwise to its first digits. */

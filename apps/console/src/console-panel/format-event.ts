@@ -1,4 +1,4 @@
-/** Fields of an event. */
+/** Fields of a run event, by name. */
 export type EventData = Readonly<Record<string, unknown>>;
 
 /** Fields of an event that a line shows, in order, with their format. */

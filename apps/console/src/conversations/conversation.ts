@@ -51,7 +51,8 @@ export function endingSentence({ outcome, error, maxTurns, target }: Conversatio
 }
 
 /**
- * Returns a sentence that says whether the conversation's last text was announced; `undefined` before that is decided.
+ * Returns a sentence about the announcement of the conversation's last text by the announcing agent; `undefined` while
+ * there is no outcome of an announcement.
  */
 export function announcementSentence({ announcement }: Conversation): string | undefined {
   return announcement && ANNOUNCEMENTS[announcement];

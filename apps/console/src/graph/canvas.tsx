@@ -69,7 +69,7 @@ const EDGE_TYPES = { flow: FlowEdge };
 /** Keys that add a clicked node or edge to the selection. */
 const ADDING_KEYS = ['Control', 'Meta', 'Shift'];
 const NO_NOTES: ReadonlySet<number> = new Set();
-/** Number of nodes above which only the nodes in view are drawn. */
+/** Number of nodes above which only the nodes inside the visible area are drawn. */
 const MANY = 100;
 /** Number of nodes from which a map and a search field are shown. */
 const LARGE = 25;

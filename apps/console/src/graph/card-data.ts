@@ -31,7 +31,7 @@ export interface CardData extends Record<string, unknown> {
   /** Number of attempts so far, and their maximum. */
   attempts?: { made: number; most: number } | undefined;
   badges?: readonly CardBadge[];
-  /** True if the card is drawn hollow, as that of a skipped node. */
+  /** True if the card is drawn as an outline without a fill, as for a skipped node. */
   hollow?: boolean;
   /** True if the node runs once for each entry of a list. */
   stacked?: boolean;

@@ -2,7 +2,8 @@ import { briefText } from '../components/text-start.js';
 import type { Graph, DefinitionEdge } from './graph.js';
 
 /**
- * State of an edge in a run: taken (`live`), not taken (`off`) or broken by a failure; `undefined` until it is decided.
+ * State of an edge in a run: taken (`live`), not taken (`off`), or broken by a failure (`broken`); `undefined` until it
+ * is decided.
  */
 export type EdgeOutcome = 'live' | 'off' | 'broken' | undefined;
 

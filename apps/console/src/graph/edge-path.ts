@@ -11,7 +11,8 @@ export interface EdgePath {
 }
 
 /**
- * Returns a curve from the right side of a node to the left side of another, `aside` pixels beside the straight way.
+ * Returns a curve from the right side of a node to the left side of another. `aside` is its distance in pixels from the
+ * direct line.
  */
 export function sidePath(source: Position, target: Position, aside: number): EdgePath {
   const reach = Math.max(40, Math.abs(target.x - source.x) / 2);

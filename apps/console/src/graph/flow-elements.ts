@@ -35,7 +35,7 @@ const HANDLES: NodeHandle[] = [
   { ...HANDLE, type: 'source', position: Side.Right, x: NODE_WIDTH - 6 },
 ];
 
-/** What determines the element of a node on the canvas. */
+/** Data from which the canvas element of a node is made. */
 interface NodeContent {
   node: { id: string; type: string };
   place: Position | undefined;
@@ -117,8 +117,8 @@ export function flowEdges(graph: Graph, { places, selected, onSelect, reportOf }
 }
 
 /**
- * Returns each edge's rank among the edges between the same nodes, which determines its distance from the first of
- * them. An edge without a condition comes first (rank 0). Edges of loops have rank 0, too.
+ * Returns each edge's rank among the edges between the same two nodes. The rank determines the edge's distance from the
+ * first of these edges. An edge without a condition has rank 0, and so has the edge of a loop.
  */
 function ranksOf(edges: readonly DefinitionEdge[]): number[] {
   const ways = Map.groupBy(edges.keys(), (index) => edgeId(edges[index] as DefinitionEdge));

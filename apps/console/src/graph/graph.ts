@@ -8,7 +8,7 @@ export type Written<T, K extends keyof T> = Partial<T> & Pick<T, K>;
 
 export type Config = Record<string, unknown>;
 export type Position = Schemas['PositionBody'];
-/** Outcome of the source for which an edge is taken. */
+/** Outcome of an edge's source node (`on`) for which the edge is taken. */
 export type SourceOutcome = Schemas['WorkflowEdgeBody']['on'];
 export type JoinRule = 'all' | 'any' | { n: number; cancelRest?: boolean };
 /** Settings of a node that runs once for each entry of a list. */

@@ -1,7 +1,7 @@
 import type { Graph, GraphNode, JoinRule } from './graph.js';
 import type { CardBadge } from './card-data.js';
 
-/** A graph with its exit nodes. */
+/** A graph with its exit nodes (`onExit`), which run at the end of a run. */
 export interface Badged extends Graph {
   onExit?: readonly { node: string; on?: string }[] | undefined;
 }
@@ -22,7 +22,7 @@ export function badgesOf(graph: Badged, node: GraphNode): CardBadge[] {
   ];
 }
 
-/** Counts the edges to a node, without those of loops. */
+/** Counts the edges to a node, except edges of loops. */
 export function countIncoming({ edges }: Graph, id: string): number {
   return edges.filter(({ to, loop }) => to === id && !loop).length;
 }

@@ -24,8 +24,9 @@ interface InSightOptions {
 
 /**
  * Keeps nodes in view:
- * - An added node, which is selected, is shown together with all other nodes, while they fit at 40 % or more.
- * - Pasted nodes, which are selected, are shown likewise, or else the first of them is centered.
+ * - An added node, which is selected, is shown together with all other nodes, while they fit at a zoom of 40 % or more.
+ * - Pasted nodes, which are selected, are shown in the same way. If the graph does not fit, the first of them is
+ *   centered.
  * - A selected node that is out of view is centered.
  * - The whole graph is shown when `fits` changes.
  */

@@ -1,4 +1,4 @@
-/** Help pages by the beginning of a view's path; the first that fits counts. */
+/** Help pages by the beginning of a view's path. The first entry that matches is used. */
 const HELP_FOR: readonly (readonly [path: string, page: string])[] = [
   ['/workflows/history', 'REVISIONS'],
   ['/workflows/new', 'WORKFLOWS'],

@@ -1,7 +1,7 @@
 /** Settings of a node's execution, besides its config. */
 export type Control = 'join' | 'follow' | 'each' | 'failure' | 'result' | 'wait';
 
-/** Controls of node types that have fewer than an agent. */
+/** Controls of the node types that have fewer controls than an `agent` node. */
 const CONTROLS: Readonly<Record<string, readonly Control[]>> = {
   input: ['follow'],
   set: ['join', 'follow', 'each', 'failure'],

@@ -3,7 +3,10 @@ import { type Column, DataTable } from '../components/data-table.js';
 import { Time } from '../components/time.js';
 import type { FailureCause } from './overview-api.js';
 
-/** Shows failed runs by cause. A cause leads to its last run, and each of its workflows to the failed runs of it. */
+/**
+ * Shows failed runs by cause. Each cause links to its last run, and each workflow of a cause to the failed runs of that
+ * workflow.
+ */
 export function FailureTable({ causes }: { causes: readonly FailureCause[] }) {
   if (causes.length === 0) return <p className="text-sm text-muted-foreground">No run failed in this range.</p>;
   return (

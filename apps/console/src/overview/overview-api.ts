@@ -51,8 +51,8 @@ export function periodOf(word: string | null): Period {
 }
 
 /**
- * Reads the sums of the calls of models.
- * @param isWholeTenant true for the calls of all callers, which needs the scope `admin`
+ * Fetches the numbers of model calls, tokens and their cost, summed per group of `groupBy`.
+ * @param isWholeTenant true to include the calls of all callers, which needs the scope `admin`
  */
 export function getUsage(
   groupBy: Grouping,

@@ -87,7 +87,7 @@ function OverviewBody({ overview, range }: { overview: Overview; range: RangeNam
 
 const SHOWN = ['failed', 'input-required', 'running', 'completed', 'canceled'] as const;
 
-/** Shows the number of runs by status, with that of the range before. */
+/** Shows the number of runs by status, each with the number in the preceding range. */
 function Counts({ overview: { runs, before }, range }: { overview: Overview; range: RangeName }) {
   return (
     <section aria-label="Runs">
@@ -121,7 +121,7 @@ function Counts({ overview: { runs, before }, range }: { overview: Overview; ran
   );
 }
 
-/** Shows the sums of all calls of models. */
+/** Shows the number of all model calls, with their tokens and cost. */
 function Total({ overview: { usage, usageDays } }: { overview: Overview }) {
   const { since, until } = usageDays;
   return (

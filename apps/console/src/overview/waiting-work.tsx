@@ -7,7 +7,7 @@ interface WaitsRow extends Waits {
   label: string;
 }
 
-/** Shows the work that waits now by age, and the oldest of each kind. */
+/** Shows how much work is waiting now, by age, with the oldest item of each kind. */
 export function WaitingWork({ waiting: { questions, parked, queued } }: { waiting: Overview['waiting'] }) {
   const rows: WaitsRow[] = [
     { label: 'Open questions', ...questions },

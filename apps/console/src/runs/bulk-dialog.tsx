@@ -81,7 +81,7 @@ export function BulkDialog({ action, selection, onClose }: BulkDialogProps) {
   );
 }
 
-/** Shows how many runs have each outcome, and the runs that were refused or are pending first. */
+/** Shows the number of runs by outcome. In the list of runs, refused and pending ones come first. */
 function ReportView({ report, action }: { report: BulkReport; action: BulkAction }) {
   const { dryRun, runs, more } = report;
   const runsWith = (wanted: BulkOutcome['outcome']): BulkOutcome[] => runs.filter(({ outcome }) => outcome === wanted);

@@ -12,7 +12,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the reason why a run is not completed (waits, is idle, failed or was canceled), in a line. `undefined` for a
+ * Returns the reason why a run is not completed (waits, is idle, failed or was canceled), in a line; `undefined` for a
  * run that works or has completed.
  */
 export function runCause({ status, error, nodes, instances, parked }: RunPicture): string | undefined {

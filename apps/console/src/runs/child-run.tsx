@@ -20,7 +20,7 @@ interface ChildRunProps {
   taskId: string;
 }
 
-/** Shows a link to the run that a workflow node started, and the run itself on demand. */
+/** Shows a link to the child run that a node started, and the status of that run's nodes on demand. */
 export function ChildRun({ type, url, taskId }: ChildRunProps) {
   return type === 'workflow' || WORKFLOW_AGENT.test(url) ? <FoundRun runId={taskId} /> : null;
 }

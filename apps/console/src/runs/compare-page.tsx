@@ -18,7 +18,7 @@ type RunSide = RunDiff['before'];
 type NodePair = RunDiff['nodes'][number];
 type NodeSide = NonNullable<NodePair['before']>;
 
-/** Shows two runs side by side, with what differs. */
+/** Shows two runs side by side, with the differences between them. */
 export function ComparePage() {
   const query = new URLSearchParams(useSearch());
   const [before, after] = [query.get('before') ?? '', query.get('after') ?? ''];

@@ -49,7 +49,7 @@ function resolveEdgeState(
 }
 
 /**
- * Returns the state of an edge from the status of its source.
+ * Returns the state of an edge, derived from the status of its source.
  * @param statesInto returns the states of all edges to a node
  */
 function stateFrom(
@@ -93,9 +93,11 @@ function skippedState({ id, because }: NodePicture, statesInto: (node: string) =
 }
 
 /**
- * True if an edge was taken. An edge without a condition always is, unless its source takes only its first matching
- * edge (`branch: first`). For all other edges, `taken` has the taken ones; if it is absent, only those without a
- * condition were taken.
+ * True if an edge was taken.
+ * - An edge without a condition is always taken, unless its source takes only its first matching edge (`branch:
+ *   first`).
+ * - All other edges are taken if `taken` contains their index. If `taken` is absent, those without a condition are
+ *   taken.
  */
 function isEdgeTaken(
   picture: RunPicture,

@@ -3,10 +3,10 @@ import type { Attempt, NodePicture } from './node-picture.js';
 import type { RunPicture } from './run-picture.js';
 import type { PartKind, TimelinePart } from './timeline-parts.js';
 
-/** Time that a bar stands for: an attempt of a node, or a part of it. */
+/** Period that a bar shows: an attempt of a node, or a part of an attempt. */
 export interface TimelineSpan {
   from: string;
-  /** End in ISO 8601; absent while it is open. */
+  /** End in ISO 8601; absent while the period is open. */
   to?: string | undefined;
   status: string;
   label: string;
@@ -26,11 +26,11 @@ export interface TimelineRow {
   /** Milliseconds of all spans together; absent if nothing started. */
   took?: number;
   error?: string | undefined;
-  /** Rows of the node's parts, by begin. */
+  /** Rows of the node's parts, in the order of their begin. */
   parts: readonly TimelineRow[];
 }
 
-/** Choice of rows: all of them, what failed, or the longest. */
+/** Filter of a timeline's rows: all rows, failed ones, or the longest ones. */
 export type TimelineFilter = 'all' | 'failed' | 'slowest';
 
 /** First and last moment of a timeline, in epoch milliseconds. */
@@ -55,8 +55,8 @@ export function everyAttempt({ nodes, instances }: Pick<RunPicture, 'nodes' | 'i
 }
 
 /**
- * Returns a row for each node, by begin, with the rows of its parts. An open span lasts until `now`. Nodes that never
- * started come last.
+ * Returns a row for each node, in the order of their begin, with the rows of its parts. An open span lasts until `now`.
+ * Nodes that never started come last.
  */
 export function timelineOf(
   nodes: readonly NodePicture[],
@@ -88,9 +88,10 @@ function partRow(part: TimelinePart, key: string, now: number): TimelineRow {
 }
 
 /**
- * Returns the rows to show, with the rows of open nodes' parts.
+ * Returns the rows to show, including the parts of nodes that the person has opened.
  * - `failed` keeps failed nodes and parts, and the nodes of failed parts.
  * - `slowest` keeps the ten longest nodes and parts, the longest first. A node with parts is represented by its parts.
+ * @param isOpen returns true if the person has opened a node
  */
 export function shownRows(
   rows: readonly TimelineRow[],

@@ -54,7 +54,7 @@ interface EntriesProps {
   runId: string;
   name: string;
   status: string;
-  /** Text of the counts by status, which changes whenever entries change. */
+  /** Counts by status as a text; the list is reloaded whenever this text changes. */
   counts: string;
   onSelect: (name: string) => void;
 }

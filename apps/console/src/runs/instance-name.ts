@@ -30,7 +30,8 @@ export function isNotBefore(path: readonly number[], other: readonly number[]): 
 }
 
 /**
- * Returns the key of a loop's run, such as `3@2@1`: the index of its edge, and the iterations of the loops around it.
+ * Returns the key of one execution of a loop, such as `3@2@1`: the index of the loop's edge, and the iterations of the
+ * loops around it.
  */
 export function loopKey(edge: number, path: readonly number[]): string {
   return [edge, ...path].join('@');

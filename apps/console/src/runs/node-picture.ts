@@ -3,7 +3,7 @@ import type { A2aPart } from '../api/task.js';
 import { END, isStep, QUESTION, TEXT, type WorkEvent, withWork } from '../transcript/work-event.js';
 import type { RunEvent } from './run-event.js';
 
-/** An attempt of a node. */
+/** An attempt to run a node. */
 export interface Attempt {
   attempt: number;
   startedAt: string;
@@ -118,7 +118,7 @@ function applyNodeEvent(node: NodePicture, { type, payload, timestamp }: RunEven
   }
 }
 
-/** True for the progress of an agent that the node's agent called as a tool. */
+/** True for progress of an agent that was called as a tool, not of the node's own agent. */
 function isOfTool(payload: RunEvent['payload']): boolean {
   return payload['tool'] !== undefined;
 }
@@ -155,7 +155,7 @@ export function endNode(node: NodePicture, status: string, finishedAt: string): 
 }
 
 /**
- * Returns a list after the status of an entry has changed.
+ * Returns a node's list with its counts updated after the status of an entry has changed.
  * @param before earlier status of the entry; `undefined` for an entry without one
  */
 export function countedIn(list: ListPicture | undefined, before: string | undefined, after: string): ListPicture {

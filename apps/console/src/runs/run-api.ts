@@ -52,7 +52,7 @@ export function answerQuestion(runId: string, node: string, answer: Answer): Pro
   return callApi('POST', `/api/runs/${encodeURIComponent(runId)}/answers`, { body: { node, parts: [answer] } });
 }
 
-/** An instance of a node, as a list of instances has it. */
+/** Entry in a list of a node's instances. */
 export type InstanceSummary = Schemas['RunInstance'];
 export type InstancePage = Schemas['RunInstances'];
 
@@ -79,7 +79,7 @@ export function requestRerun(runId: string, body: Rerun, key: string): Promise<S
   return callApi('POST', `/api/runs/${encodeURIComponent(runId)}/rerun`, { body, headers });
 }
 
-/** A rerun (a new run) of a run, as a list has it. */
+/** Entry in a list of a run's reruns. Each rerun is a new run. */
 export type Fork = Schemas['RunFork'];
 
 export async function listForks(runId: string, signal: AbortSignal): Promise<Fork[]> {

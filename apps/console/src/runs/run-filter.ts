@@ -56,7 +56,7 @@ export function apiQuery({ q, status, workflow, range, since, until }: RunFilter
   return new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''));
 }
 
-/** Number of members by which a filter selects runs. */
+/** Returns the number of criteria that a filter sets. */
 export function countFilters(filter: RunFilter): number {
   return filterQuery(filter).size;
 }

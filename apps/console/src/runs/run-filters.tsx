@@ -13,7 +13,7 @@ const RANGE_LABELS: Readonly<Record<keyof typeof RANGES, string>> = {
   '7d': 'Last 7 days',
   '30d': 'Last 30 days',
 };
-/** Value of the time range with a first and a last time. */
+/** Value of the time range menu for a range with a chosen first and last time. */
 const CUSTOM = 'custom';
 
 interface RunFiltersProps {
@@ -153,7 +153,7 @@ function TimeInput({ label, at, onChange }: { label: string; at: string; onChang
   );
 }
 
-/** Returns a time as an input of local times has it: `2026-01-31T09:30`. */
+/** Formats a time as the value of an input of type `datetime-local`: `2026-01-31T09:30`. */
 function localInput(at: string): string {
   if (at === '') return '';
   const date = new Date(at);

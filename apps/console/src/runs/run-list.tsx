@@ -76,7 +76,7 @@ export function RunList() {
 /** Progress of a search through the runs. */
 interface SearchProgress {
   searched: number;
-  /** Last change of the oldest run that was searched. */
+  /** Time of the last change of the oldest run that was searched. */
   until: string | undefined;
   /** True if the last page has all the rows of a page, so that the list continues by itself. */
   isFull: boolean;
@@ -111,7 +111,7 @@ function describeRun({ workflow, runId, status }: RunSummary): string {
   return `Select ${workflow} …${runId.slice(-8)}, ${lookOf(status).label}`;
 }
 
-/** Shows how far a search came, and a button that searches older runs. */
+/** Shows how far back a search has come, and a button that searches older runs. */
 function SearchNote({ progress: { searched, until }, pages }: { progress: SearchProgress; pages: Pages<RunSummary> }) {
   return (
     <div className="flex shrink-0 flex-wrap items-center justify-center gap-3 border-t bg-card px-4 py-2 text-sm">

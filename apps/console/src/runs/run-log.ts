@@ -13,7 +13,7 @@ export interface LogView {
   /** State of the run; `UNREAD` until all events that exist at the start have been read. */
   picture: RunPicture;
   lines: readonly ConsoleLine[];
-  /** Parts of the nodes' time, by begin. */
+  /** Parts of the nodes' time (such as calls, retries and waits), in the order of their begin. */
   parts: readonly TimelinePart[];
   connection: LogConnection;
   /** Error that prevents reading the events; absent while they can be read. */

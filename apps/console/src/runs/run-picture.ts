@@ -13,7 +13,7 @@ export interface RunGraph extends Badged {
   deadline?: string;
 }
 
-/** State of one run of a loop. A nested loop has one for each iteration of the loop around it. */
+/** State of one execution of a loop. A nested loop is executed once in each iteration of the loop around it. */
 interface LoopPicture {
   /** Newest iteration, from 1. */
   iteration: number;

@@ -56,7 +56,7 @@ export function RunTimeline({ picture, parts, selected, onSelect }: PicturesProp
   return <TimelineView picture={picture} parts={parts} selected={selected} onSelect={onSelect} />;
 }
 
-/** Shows the graph or the timeline of a run, as the address says. */
+/** Shows the graph or the timeline of a run, whichever the address names. */
 export function RunPictures(props: PicturesProps) {
   const [search, setSearch] = useSearchParams();
   const view = search.get('view') === 'timeline' ? 'timeline' : 'graph';

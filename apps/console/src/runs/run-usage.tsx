@@ -1,7 +1,7 @@
 import { costText, inputText, outputText, type ShownUsage, usageText } from '../components/usage-text.js';
 import type { Run } from './run-api.js';
 
-/** Shows the tokens and the cost of a run: of its own nodes, and with its child runs. */
+/** Shows the tokens and the cost of a run's own nodes, and the totals including its child runs. */
 export function RunUsage({ usage }: { usage: NonNullable<Run['usage']> }) {
   const { own, models } = usage;
   const rows: [label: string, sums: ShownUsage][] = [

@@ -115,7 +115,7 @@ export function RunView({ runId, workflow, selected }: RunViewProps) {
   );
 }
 
-/** Returns the text that the console shows without an event. */
+/** Returns the text that the console panel shows while there are no events. */
 function describeEmptyLog({ status }: RunPicture, error: unknown): string {
   if (status !== UNREAD) return 'Nothing happened yet.';
   return error === undefined ? 'Loading …' : 'The events could not be read.';
@@ -148,7 +148,10 @@ function useEdges(picture: RunPicture, shown: Shown, runId: string, isWide: bool
   };
 }
 
-/** Returns a query without its edge; in a narrow window also without its tab, so that the details are shown. */
+/**
+ * Returns a query without the parameter of the selected edge; in a narrow window also without the tab, so that the
+ * details are shown.
+ */
 function withoutEdge(search: string, isWide: boolean): string {
   const rest = new URLSearchParams(search);
   rest.delete('edge');

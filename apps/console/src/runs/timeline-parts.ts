@@ -19,7 +19,7 @@ export interface TimelinePart {
   error?: string;
 }
 
-/** Id of a call that has none: an instance has at most one such call at a time. */
+/** Key in place of a call's id, for calls without an id. An instance has at most one such call at a time. */
 const ONLY = '';
 
 /**
@@ -29,7 +29,7 @@ const ONLY = '';
  */
 export class TimelineFold {
   readonly #parts: TimelinePart[] = [];
-  /** Open parts by instance; in an instance by kind and id of the call. */
+  /** Open parts by the name of their instance, then by kind and id of the call. */
   readonly #open = new Map<string, Map<string, TimelinePart>>();
 
   /** Returns the parts so far, in the order of their begin. */

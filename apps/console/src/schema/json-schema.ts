@@ -24,7 +24,7 @@ export interface JsonSchema {
 /** Kind of the control for a value. */
 export type InputKind = 'text' | 'number' | 'integer' | 'boolean' | 'choice' | 'object' | 'list' | 'json';
 
-/** Schema that allows any value, in place of one that is invalid or cannot be resolved. */
+/** Schema that allows any value. It replaces a schema that is invalid or cannot be resolved. */
 const ANYTHING: JsonSchema = {};
 /** Maximum `$ref`s that are followed for one schema. */
 const MOST_REFERENCES = 20;

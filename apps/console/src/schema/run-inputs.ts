@@ -14,7 +14,7 @@ export function mayBeLeftOut({ config }: GraphNode): boolean {
   return config['optional'] === true || config['default'] !== undefined;
 }
 
-/** Returns the initial inputs of a form: those of an earlier run, else the schema's initial values. */
+/** Returns the initial inputs of a form: the inputs of an earlier run, else the schema's initial values. */
 export function firstInputs(nodes: readonly GraphNode[], earlier: InputValues = {}): InputValues {
   const values = nodes.map((node) => {
     const schema = schemaOfInput(node);

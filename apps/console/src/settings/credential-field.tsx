@@ -8,7 +8,7 @@ interface CredentialFieldProps {
   error: string | undefined;
 }
 
-/** Shows a choice of the stored credentials. A chosen name that is not stored is included. */
+/** Shows a choice of the stored credentials. A chosen name is offered even if no credential of this name is stored. */
 export function CredentialField({ hint, chosen, error }: CredentialFieldProps) {
   const kept = useQuery({ queryKey: ['credentials'], queryFn: ({ signal }) => listCredentials(signal) });
   const names = new Set([...(kept.data ?? []).map(({ name }) => name), ...(chosen === undefined ? [] : [chosen])]);

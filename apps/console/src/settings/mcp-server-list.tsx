@@ -9,7 +9,10 @@ import { StatusBadge } from '../components/status-badge.js';
 import { getMcpServer, listMcpServers, type ListedMcpServer } from '../api/mcp-servers.js';
 import { SettingsPage } from './settings-page.js';
 
-/** Maximum number of servers that are called while the list is open. The other servers show their last known state. */
+/**
+ * Maximum number of servers that are called while the list is open. For all other servers the list shows the last known
+ * state.
+ */
 const MOST_ASKED = 20;
 
 type ServerRow = ListedMcpServer & { isAsked: boolean };

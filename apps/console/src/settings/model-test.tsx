@@ -3,7 +3,7 @@ import { type ModelTestResult, testModel } from '../api/models.js';
 import { useAction } from '../api/use-action.js';
 import { Button } from '../components/button.js';
 
-/** Advice by the cause of a failed test; a cause without advice speaks for itself. */
+/** Advice to the person by the cause of a failed test. Causes that need no advice are missing. */
 const ADVICE: Partial<Record<NonNullable<ModelTestResult['failure']>['cause'], string>> = {
   'key-refused': 'The key is wrong: choose another credential, or correct this one.',
   'unknown-model': 'The provider has no model of this name: correct "Model".',

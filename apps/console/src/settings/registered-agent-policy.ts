@@ -1,7 +1,7 @@
 import { readNumber, readText, readTexts } from '../components/form-page.js';
 import type { RegisteredAgentPolicy } from './registered-agent-api.js';
 
-/** Field of a policy in the form and on the page of an agent. */
+/** Field of a policy, as it is shown in the form and on the page of an agent. */
 interface PolicyField {
   name: keyof RegisteredAgentPolicy;
   label: string;

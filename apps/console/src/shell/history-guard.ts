@@ -1,5 +1,5 @@
 interface Guard {
-  /** Address that must not be left without a question. */
+  /** Address that the person leaves only after a confirmation. */
   path: string;
   /** Asks the person whether the address may be left. */
   leaves: () => boolean;

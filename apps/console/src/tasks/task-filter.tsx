@@ -11,7 +11,7 @@ export interface TaskSearch {
   state: string;
   agent: string;
   context: string;
-  /** `true` for top-level Tasks only, which are Tasks that no other Task called for. */
+  /** `true` to show only top-level Tasks, which no other Task started. */
   top: string;
 }
 

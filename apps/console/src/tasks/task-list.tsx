@@ -37,7 +37,7 @@ const COLUMNS: readonly Column<A2aTask>[] = [
 ];
 
 const PAGE_SIZE = 50;
-/** Maximum number of Tasks that are searched for top-level ones, until the person asks for more. */
+/** Maximum number of Tasks that are searched for top-level Tasks before the person must ask for more. */
 const LOOKED_THROUGH = 500;
 const getTaskKey = ({ id }: A2aTask): string => id;
 

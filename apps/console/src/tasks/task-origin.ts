@@ -21,8 +21,8 @@ export function originOf({ id, metadata = {} }: Pick<A2aTask, 'id' | 'metadata'>
 }
 
 /**
- * True if a Task is a run, a conversation or a brainstorm that no other Task called for. A node's Task is never top
- * level, since its metadata does not name the caller.
+ * True if a Task is a run, a conversation or a brainstorm that no other Task has called: its metadata has no call
+ * chain. The Task of a workflow's node is none of these, so it is never top level.
  */
 export function isTopLevel({ id, metadata = {} }: Pick<A2aTask, 'id' | 'metadata'>): boolean {
   const links = metadata[CALL_CHAIN];

@@ -6,7 +6,7 @@ const LONGEST = 120;
 
 interface FoldProps {
   title: string;
-  /** Text whose first characters are shown while the content is closed. */
+  /** Text of which the beginning is shown while the content is closed. */
   summary: string;
   children: ReactNode;
 }

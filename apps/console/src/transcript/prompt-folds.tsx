@@ -49,7 +49,7 @@ function PromptTexts({ place, children }: { place: PromptPlace; children: (promp
   return <div className="space-y-1.5">{children(data)}</div>;
 }
 
-/** Reads the newest call of a step; `null` if none is kept. */
+/** Reads the prompt of the newest model call of a step; `null` if the service keeps none. */
 async function readPrompt({ taskId, step: { step, model } }: PromptPlace, signal: AbortSignal): Promise<Prompt | null> {
   const path = `/api/tasks/${encodeURIComponent(taskId)}/prompts`;
   const { calls } = await getJson<Schemas['PromptListView']>(path, signal);
@@ -84,7 +84,7 @@ function SentTexts({ prompt: { step, sent, provider, providerModel, cut }, promp
   );
 }
 
-/** Returns the text of the last message of the user: what the agent was asked, after its earlier turns. */
+/** Returns the text of the user's last message, which is the agent's current prompt; earlier turns come before it. */
 function findPrompt(messages: readonly unknown[]): string | undefined {
   const last = messages.at(-1) as { role?: unknown; parts?: readonly { text?: string }[] } | undefined;
   if (last?.role !== 'user' || !Array.isArray(last.parts)) return undefined;

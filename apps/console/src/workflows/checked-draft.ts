@@ -2,7 +2,10 @@ import { createContext, useContext, useMemo } from 'react';
 import type { ProblemDetail } from '../api/problem.js';
 import type { CodeMark } from '../code/code.js';
 
-/** Problems that the service finds in the draft on the canvas; `undefined` until it is checked as it is now. */
+/**
+ * Problems that the service finds in the draft on the canvas; `undefined` until the service has checked the current
+ * draft.
+ */
 export const CheckedDraft = createContext<readonly ProblemDetail[] | undefined>(undefined);
 
 /**

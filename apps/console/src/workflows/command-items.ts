@@ -5,7 +5,7 @@ export interface CommandItem {
   /** Heading under which the choice is listed. */
   group: string;
   label: string;
-  /** Further words for the person. */
+  /** Text beside the label, such as a description; the search also matches it. */
   detail: string;
   isDisabled?: boolean;
   run: () => void;

@@ -6,7 +6,7 @@ import { listWorkflows } from './workflow-api.js';
 
 interface CommandPaletteProps {
   open: boolean;
-  /** Choices beside the other workflows. */
+  /** Choices of the palette, in addition to the other workflows. */
   items: readonly CommandItem[];
   /** Name of the edited workflow. */
   name: string;

@@ -43,7 +43,7 @@ export function draftProblems(errors: readonly ProblemDetail[], draft: Graph): D
   return { nodes, edges, fields, rest };
 }
 
-/** Counts the problems. */
+/** Returns the total number of problems of a draft. */
 export function countProblems({ nodes, edges, fields, rest }: DraftProblems): number {
   return [...nodes.values(), ...edges.values(), ...fields.values(), rest].reduce(
     (sum, sentences) => sum + sentences.length,
@@ -61,8 +61,8 @@ function findNodeIndex(id: string | undefined, { nodes }: Graph): number | undef
 }
 
 /**
- * True for a problem text that is a whole sentence. Any other text, such as "must be a string", needs the name of its
- * field before it.
+ * True for a problem text that is a whole sentence. Any other text, such as "must be a string", lacks a subject and is
+ * shown after the name of its field.
  */
 function saysWhat(detail: string): boolean {
   return !/^(must|should|is|may|has)\b/.test(detail);

@@ -9,10 +9,9 @@ const PLACE = /^(nodes|edges)\[(\d+)\]/;
  * Returns the ids of the nodes that run before a text or an expression is evaluated, so that it may refer to them:
  * - For a text of a node: the ancestors of the node.
  * - For an edge: its source, and the ancestors of the source.
- * - In both cases also every node of a loop around the node or before it. A node of a loop around it has run in this
- *   iteration or the previous one.
- * - For a node that runs at the end of a run (`onExit`): only the nodes that do not.
- *
+ * - In both cases also all nodes of a loop that contains the node or comes before it. In a loop that contains the node,
+ *   they have run in this iteration or the previous one.
+ * - For an exit node, which runs at the end of a run (`onExit`): all nodes except the exit nodes.
  * The service warns about references to other nodes.
  * @param path path in the draft: `nodes[2].config.prompt` or `edges[3].when`
  */

@@ -18,7 +18,7 @@ const LONGEST_PATH = 1000;
 /**
  * Returns the names that can follow at the caret of an expression; `undefined` if there are none.
  * @param path path of the expression in the draft: `edges[3].when`
- * @param explicit true to return names even where nothing of a name is typed
+ * @param explicit true to return names even if no letter of a name is typed yet
  */
 export function wordsAt(
   text: string,

@@ -16,7 +16,7 @@ export interface PaletteType {
   description: string;
 }
 
-/** Returns the node types of the palette with their sentences, by their groups. */
+/** Returns the groups of the palette, each with its node types and the sentences that explain them. */
 export function paletteGroups(plugins: readonly PluginType[]): { name: string; types: PaletteType[] }[] {
   const describeType = (type: string): PaletteType => {
     const { label, description } = nodeLook(type);

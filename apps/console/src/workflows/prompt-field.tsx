@@ -19,8 +19,8 @@ interface PromptFieldProps {
 }
 
 /**
- * Shows an input for a text with `{{references}}` to other nodes. It suggests references, warns about unknown ones, and
- * marks what the service finds in the text.
+ * Shows an input for a text with `{{references}}` to other nodes. It suggests references, warns about unknown
+ * references, and marks problems that the service finds in the text.
  */
 export function PromptField({ field, value, draft, path, onChange, rows = 5, onLanguage }: PromptFieldProps) {
   const ids = draft.nodes.map(({ id }) => id);

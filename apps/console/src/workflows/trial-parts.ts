@@ -7,7 +7,7 @@ export function textOfParts(parts: readonly A2aPart[]): string {
   return parts.length === 1 && first?.text !== undefined ? first.text : JSON.stringify(parts, undefined, 2);
 }
 
-/** Returns the Parts of a text: those of a JSON list of Parts, else the text as one Part. */
+/** Parses a text to Parts: the entries if it is a JSON list of Parts, else the text as one Part. */
 export function partsOfText(text: string): A2aPart[] {
   try {
     const read: unknown = JSON.parse(text);

@@ -46,7 +46,9 @@ export function useChecking(draft: Draft): DraftFindings | undefined {
   return checked && isLike(checked.draft, draft) ? checked : undefined;
 }
 
-/** True if two drafts have the same number of nodes and edges, so that indexes of findings still fit. */
+/**
+ * True if two drafts have the same number of nodes and of edges, so that findings, which name them by index, still fit.
+ */
 function isLike(one: Draft, other: Draft): boolean {
   return one.nodes.length === other.nodes.length && one.edges.length === other.edges.length;
 }

@@ -34,7 +34,7 @@ export interface EditorTools {
   openMenu: (target: CanvasTarget) => void;
   closeOverlay: () => void;
   addNote: (position: Position) => void;
-  /** Number of times that the nodes were laid out. */
+  /** Number of times that the nodes were laid out. The canvas shows the whole graph whenever it changes. */
   fits: number;
 }
 

@@ -25,7 +25,7 @@ export interface Saving {
 
 interface Finding {
   problems: DraftProblems;
-  /** Draft to which the problems refer, by indexes that do not fit another draft. */
+  /** Draft to which the problems refer. They name nodes and edges by index, so they fit no other draft. */
   draft: Draft;
 }
 

@@ -11,7 +11,10 @@ export interface TransportOptions extends AgentCallOptions {
   alive: () => void;
   /** Called for each item of a stream that is not one of A2A, and is skipped. */
   onSkipped?: () => void;
-  /** Records how much of the memory for answers (ReceivedAnswers) the answer takes; absent: that is not limited. */
+  /**
+   * Counts the memory that the answer takes against the limit for answers (ReceivedAnswers); absent: that memory is not
+   * limited.
+   */
   place?: AnswerPlace;
   /** Headers and query parameters that authenticate the call; absent if the call names no credential. */
   auth?: RequestAuth;

@@ -176,7 +176,8 @@ const DIALECT_MAX_AGE_MS = 60_000;
 
 /**
  * Creates transports for agents: JSON-RPC, HTTP+JSON or gRPC, whichever the card names first (section 8.3.2), or in the
- * order of `bindings`. Interfaces of 1.x are preferred to those of 0.3, which are called over JSON-RPC and HTTP+JSON.
+ * order of `bindings`. Interfaces of 1.x are preferred to interfaces of 0.3. Agents of 0.3 are called over JSON-RPC and
+ * HTTP+JSON.
  */
 export class AgentTransports {
   readonly #request: AgentRequest;

@@ -40,10 +40,9 @@ interface LegacyCardSecurity {
 
 /**
  * Returns the security members of a card of 1.0, extended by the form of 0.3.
- *
- * - Both versions share one map of schemes, so each scheme has the members of 0.3 beside its one member of 1.0.
- * - Both forms say the same: some readers of 1.0 prefer the members of 0.3, convert them to 1.0, and must still get
- *   the content that the signature covers.
+ * - Both versions share one map of schemes, so each scheme has the members of 0.3 in addition to its one member of 1.0.
+ * - Both forms express the same requirements. Some readers of 1.0 prefer the members of 0.3 and convert them to 1.0;
+ *   the result must equal the content that the signature covers.
  */
 function legacySecurity({ securitySchemes, securityRequirements }: AgentCard): LegacyCardSecurity {
   if (!securitySchemes) return {};
@@ -141,8 +140,8 @@ export function agentCard(
 }
 
 /**
- * Returns the gRPC interface for readers of 0.3, which know no tenant: none if only the tenant names the agent, since
- * their calls would reach the service.
+ * Returns the gRPC interface for readers of 0.3, which send no tenant. Returns an empty list if only the tenant would
+ * name the agent, since such a reader's calls would reach the service.
  */
 function legacyGrpc({ supportedInterfaces }: AgentCard): { url: string; transport: string }[] {
   const grpc = supportedInterfaces.find(({ protocolBinding }) => protocolBinding === 'GRPC');

@@ -19,7 +19,7 @@ const MOST_OF_ADDRESS = 100;
 const RETRY_AFTER_SECONDS = '5';
 
 /**
- * Counts the open calls without credentials, which are those of the health service. An address may have at most a
+ * Counts the open calls without credentials; only the health service accepts such calls. An address may have at most a
  * hundred open calls of each method: `Watch` calls cannot fill the memory of the process, and leave room for `Check`
  * calls.
  */

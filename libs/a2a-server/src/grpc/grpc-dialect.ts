@@ -15,11 +15,11 @@ export interface GrpcDialect<Request = unknown> {
   readonly run?: (handler: RequestHandler, agent: ServedAgent, call: CallContext) => Promise<unknown>;
   /** Begins a call. @throws A2AError if the version that its metadata names is not served */
   beginCall(headers: IncomingHttpHeaders): GrpcDialectCall<Request>;
-  /** Converts an error to the one that callers see. */
+  /** Converts an error to the gRPC error that callers see. */
   toError(error: unknown): Partial<ServiceError>;
 }
 
-/** Call in a GrpcDialect. */
+/** Facts and functions for one call, in the form of its GrpcDialect. */
 export interface GrpcDialectCall<Request> {
   /** Decodes the request to the parameters of 1.0. @throws A2AError */
   readParams(request: Request, mostMembers: number): JsonObject;

@@ -35,7 +35,7 @@ export function grpcCall(headers: IncomingHttpHeaders, agent: string, scope: Tas
   };
 }
 
-/** Returns the metadata of an answer: those of the requested extensions that the agent supports. */
+/** Returns the metadata of an answer: the requested extensions that the agent supports. */
 export function answerMetadata(call: CallContext, agent: ServedAgent): Metadata {
   const metadata = new Metadata();
   const active = activeExtensions(call.extensions, agent);

@@ -136,7 +136,7 @@ export interface A2aRouteConfig {
 
 /**
  * Reads the context of a call from a request: the caller, the addressed agent, and the protocol's headers.
- * @throws UnknownAgent if the path cannot be that of an agent
+ * @throws UnknownAgent if the path cannot be the path of an agent
  */
 export function callContext(
   base: AgentBase,
@@ -183,7 +183,7 @@ function revisionClaim(header: string | string[] | undefined): Pick<CallContext,
   return header === undefined ? undefined : { revisionClaim: String(header) };
 }
 
-/** Sets the `A2A-Extensions` header to those of the requested extensions that the agent supports (section 4.6). */
+/** Sets the `A2A-Extensions` header to the requested extensions that the agent supports (section 4.6). */
 export function setActivatedExtensions(call: CallContext, agent: ServedAgent, reply: FastifyReply): void {
   if (call.extensions.length === 0) return;
   const active = activeExtensions(call.extensions, agent);

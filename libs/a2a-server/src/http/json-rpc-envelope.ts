@@ -4,7 +4,7 @@ import type { StreamFraming } from './event-stream.js';
 /** Id of a JSON-RPC request; `null` if it could not be read. */
 export type RpcId = string | number | null;
 
-/** JSON-RPC 2.0 request. */
+/** Method and parameters of a JSON-RPC 2.0 request. */
 export interface RpcRequest {
   method: string;
   /** Parameters; an empty object if absent. */

@@ -24,7 +24,7 @@ export function legacyCall(
   return { ...call, protocolVersion: '0.3', ...(header !== undefined && { extensions: activatedExtensions(header) }) };
 }
 
-/** Sets the extensions header of 0.3 to those of the requested extensions that the agent supports. */
+/** Sets the extensions header of 0.3 to the requested extensions that the agent supports. */
 export function setLegacyExtensions(call: CallContext, agent: ServedAgent, reply: FastifyReply): void {
   const active = activeExtensions(call.extensions, agent);
   if (active.length > 0) reply.header(EXTENSIONS_HEADER, active.join(', '));
@@ -98,7 +98,9 @@ export const PUSH_PARAMS_WORDS: LegacyWords = {
   ],
 };
 
-/** Names of 0.3 for `message:send` and `message:stream` of HTTP+JSON, whose roles are those of 1.0. */
+/**
+ * Names of 0.3 for `message:send` and `message:stream` of HTTP+JSON. The names of roles there are the same as in 1.0.
+ */
 export const REST_SEND_WORDS: LegacyWords = {
   fields: [
     [new RegExp(String.raw`${PART}\.raw$`), '$1.file.fileWithBytes'],

@@ -158,7 +158,7 @@ export const parseListPushConfigs = createParser<{
 export const parseGetExtendedAgentCard = createParser<{ tenant?: string }>(REQUEST_SCHEMAS.getExtendedAgentCard);
 
 interface ParserSteps {
-  /** Check before the schema validation. */
+  /** Checks the parameters before the schema validation; returns the violation, if there is one. */
   before?: (params: Fields) => FieldViolation | undefined;
   /** Normalizes a valid request. */
   after?: (request: Fields) => void;

@@ -85,7 +85,7 @@ interface WatchedReader {
 }
 
 /**
- * Node's internal state of a socket, from which Node itself can tell a slow reader from one that takes nothing
+ * Node's internal state of a socket. From it, Node itself distinguishes a slow reader from a reader that takes nothing
  * (net.js).
  */
 interface SocketInternals {

@@ -241,7 +241,7 @@ export class ResponseAdmission implements Disposable {
     throw this.createRefusal('The caller has left');
   }
 
-  /** Frees all of the room. */
+  /** Frees all room of the call. */
   [Symbol.dispose](): void {
     this.admitted = 0;
     for (const leave of this.leaves) this.leaveRoom(leave);

@@ -25,7 +25,7 @@ export function EachEntry(test: (entry: unknown) => boolean, detail: string): Pr
   return ValidateBy({ name: 'eachEntry', validator: { validate } }, { message: detail, context: { test } });
 }
 
-/** Skips the other rules of a member that is absent. Unlike with `IsOptional`, `null` does not count as absent. */
+/** Skips the other rules of a member that is absent. `null` does not count as absent, unlike with `IsOptional`. */
 export function IfGiven(): PropertyDecorator {
   return ValidateIf((_body, value) => value !== undefined);
 }

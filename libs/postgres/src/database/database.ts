@@ -274,7 +274,7 @@ export class Database {
     return this.tunedPool(purpose, size, settings, READS_IDLE_MS);
   }
 
-  /** Sessions for lists and searches of callers, in which callers take turns. */
+  /** Sessions for lists and searches. Callers take turns in using them (see SharedReads). */
   get reads(): SharedReads {
     const limits = { statement_timeout: String(STATEMENT_MS), plan_cache_mode: 'force_custom_plan' };
     this.shared ??= new SharedReads(this.tunedPool('lists', SHARED_READS, limits, READS_IDLE_MS), this.pool);

@@ -177,8 +177,9 @@ type ExecuteStatement = <R extends QueryResultRow>(
 const executePlainly: ExecuteStatement = (session, statement) => session.query(statement);
 
 /**
- * Changes settings of the session, which executes one statement at a time, and restores them after the statement. The
- * cost of a plan with a sort then looks so high that PostgreSQL would compile it, which takes seconds.
+ * Executes a statement in a session with sorts, bitmap scans and JIT compilation turned off, and restores these
+ * settings afterwards. The session executes no other statement meanwhile. JIT is off because a sort that cannot be
+ * avoided has a very high estimated cost, for which PostgreSQL would compile the plan; that takes seconds.
  */
 const executeInIndexOrder: ExecuteStatement = async (session, statement) => {
   await session.query('SET enable_sort = off; SET enable_bitmapscan = off; SET jit = off');
@@ -192,7 +193,7 @@ const executeInIndexOrder: ExecuteStatement = async (session, statement) => {
 
 /**
  * Batches concurrent `get` calls into one query. Each call is answered by a query that began after the call, so the
- * answer is as fresh as that of a separate query. Under load all callers share the cost of a query.
+ * answer is as fresh as if the call had a query of its own. Under load all callers share the cost of a query.
  */
 export class BatchLoader<K, V> {
   private waiting: { key: K; resolve(value: V | undefined): void; reject(error: unknown): void }[] = [];

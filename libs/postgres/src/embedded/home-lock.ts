@@ -7,9 +7,9 @@ const RETRY_MS = 40;
 const SQLITE_BUSY = 5;
 
 /**
- * Executes `work` while no other process, and no other caller in this one, holds the same lock file. The lock is that
- * of a writer to an empty SQLite file, since Node has no flock.
- * - The lock belongs to the kernel, so it falls when its holder dies and can never be stale.
+ * Executes `work` while no other process, and no other caller in this one, holds the same lock file. The lock is the
+ * write lock of an empty SQLite file, since Node has no `flock`.
+ * - The kernel releases the lock when its holder dies, so it can never be stale.
  * - Readers of the file, such as a backup, do not block the lock.
  * - The call rejects after `waitMs` without the lock, and names the holder if the system reports it.
  */

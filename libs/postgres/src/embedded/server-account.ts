@@ -5,7 +5,7 @@ export class PostgresRefusal extends Error {
   override readonly name = 'PostgresRefusal';
 }
 
-/** Account of the operating system. */
+/** Account of the operating system, by which PostgreSQL may run. */
 export interface ServerAccount {
   name: string;
   uid: number;

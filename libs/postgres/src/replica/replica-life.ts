@@ -105,8 +105,8 @@ export class ReplicaLife {
   }
 
   /**
-   * Returns those of the ids that have no row in `replica`: claims under these ids belong to no replica, living or
-   * dead. Checks twice, like `deadReplicas`.
+   * Returns the ids, among the given ones, that have no row in `replica`: claims under these ids belong to no replica,
+   * living or dead. Checks twice, like `deadReplicas`.
    */
   async unknownReplicas(ids: readonly string[]): Promise<string[]> {
     return this.seenTwice((among = ids) => this.queryIds(UNKNOWN_REPLICAS, [this.replicaId, among]));

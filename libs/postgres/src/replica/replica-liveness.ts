@@ -69,7 +69,7 @@ export interface LivenessCheck {
 export const DEAD_REPLICAS = ((check: LivenessCheck) => `
   WITH ${check.withs} SELECT r.id FROM judge, replica AS r WHERE ${check.isDead('r')}`)(livenessCheckBy('$1'));
 
-/** Reads those of the ids `$2` that no replica has, as the judge `$1` sees it. */
+/** Reads the ids among `$2` that no replica has, as the judge `$1` sees it. */
 export const UNKNOWN_REPLICAS = `
   WITH ${livenessCheckBy('$1').withs}
   SELECT claimant.id FROM judge, unnest($2::text[]) AS claimant (id)

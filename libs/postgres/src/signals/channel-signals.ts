@@ -238,7 +238,7 @@ export class SignalSender {
     }, pause).unref();
   }
 
-  /** Sends all waiting signals. Never rejects. */
+  /** Sends all waiting signals in one request to the transport. Never rejects. */
   private async sendWaiting(): Promise<void> {
     const { waiting } = this;
     this.waiting = new Map();

@@ -4,7 +4,7 @@ import { withinTime } from '#libs/service';
 import { SESSION_SETTINGS } from '../database/connection-options.js';
 import type { Database } from '../database/database.js';
 
-/** Events of a session. */
+/** Callbacks for the events of a session. */
 export interface WireEvents {
   readonly notified: (channel: string, payload: string | undefined) => void;
   /** Reports the end of the session, at most once. */

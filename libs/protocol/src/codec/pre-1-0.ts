@@ -154,7 +154,8 @@ function writeArtifact(artifact: Artifact, index: number): JsonObject {
 export const PRE_1_0_SEND = 'a2a.sendMessage';
 
 /**
- * Converts the parameters of `a2a.sendMessage` to those of SendMessage. Invalid values are left for schema validation.
+ * Converts the parameters of `a2a.sendMessage` to the parameters of SendMessage. Invalid values are left for schema
+ * validation.
  * @param messageId creates the id of a Message that has none, from its metadata
  */
 export function readPre10SendParams(params: unknown, messageId: (metadata?: JsonValue) => string): JsonValue {

@@ -266,7 +266,7 @@ function isPresent(json: JsonValue | undefined): json is Exclude<JsonValue, null
   return json !== undefined && json !== null;
 }
 
-/** True if a member differs from its default value. */
+/** True if a member is present and neither an empty string nor an empty list. */
 function isFilled(json: JsonValue | undefined): json is Exclude<JsonValue, null> {
   return isPresent(json) && json !== '' && !(Array.isArray(json) && json.length === 0);
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
 
 /**
- * Number of times that a client of A2A 0.3 encodes a file in base64 over HTTP+JSON. The schema says once:
+ * Number of times that a client of A2A 0.3 encodes a file in base64 over HTTP+JSON. By the schema it is once:
  * `file_with_bytes` has the bytes of the file, and ProtoJSON writes bytes in base64. The SDKs of Python and Java store
  * the base64 text of the file in `file_with_bytes`, so files are encoded twice in requests and answers.
  */

@@ -120,8 +120,8 @@ export function unwrappedData(data: JsonValue | undefined, metadata: JsonValue |
 }
 
 /**
- * Function that converts parameters of A2A 0.3 to those of 1.0. Names may also be those of the 0.3 schema (`task_id`).
- * Other invalid values are passed on, and the schema of 1.0 rejects them by field.
+ * Function that converts parameters of A2A 0.3 to parameters of 1.0. Members may also have their names in the 0.3
+ * schema (`task_id`). Other invalid values are passed on, and the schema of 1.0 rejects them by field.
  * @throws A2AError INVALID_PARAMS if a member is present under both names with different values
  */
 export type ReadV03 = (params: JsonValue) => JsonValue;
@@ -144,8 +144,8 @@ export const readV03SendParams: ReadV03 = withJsonNames(SEND_NAMES, ({ message, 
 }));
 
 /**
- * Reads the parameters of `tasks/get`, `tasks/cancel` and `tasks/resubscribe`, which equal those of 1.0. Schema names
- * are converted later, by the request parser.
+ * Reads the parameters of `tasks/get`, `tasks/cancel` and `tasks/resubscribe`. They have the form of 1.0 and are
+ * returned unchanged. Schema names are converted later, by the request parser.
  */
 export const readV03TaskParams: ReadV03 = (params) => params;
 

@@ -17,8 +17,8 @@ export class RegisteredAgentRow {
 }
 
 /**
- * Creates the tables of registered agents and of their Tasks: which Task of the agent a Task here stands for. The ids
- * that the agent assigns are in no log and in no response.
+ * Creates the table of registered agents, and the table that maps each Task of this service to the agent's Task for
+ * which it stands. The ids that the agent assigns are in no log and in no response.
  */
 class CreateRegisteredAgent1700000001070 implements MigrationInterface {
   readonly name = 'CreateRegisteredAgent1700000001070';

@@ -8,7 +8,7 @@ import type { RevisionPrecondition } from '#libs/tasks';
 import { type AgentPolicy, readPolicy } from './agent-policy.js';
 import { RegisteredAgentRow } from './registered-agent-tables.js';
 
-/** Pattern of the name of a registered agent, which is that of workflows. */
+/** Pattern of the names of registered agents. It is the pattern of workflow names. */
 export const AGENT_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 
 /** Definition of a registered agent, as its tenant writes it. */

@@ -85,7 +85,7 @@ export class AgentNotificationsController {
   }
 }
 
-/** Reads a body to its end. @returns its bytes if they are kept, else nothing @throws ProblemError 413 */
+/** Reads a body to its end. @returns its bytes if `isKept` is true, else an empty buffer @throws ProblemError 413 */
 async function readBody(body: Readable | undefined, isKept: boolean): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let bytes = 0;

@@ -14,7 +14,7 @@ import { RelayRemoval } from '../relay/relay-removal.js';
 import { RegisteredAgentBody } from './registered-agent-body.js';
 import { RegistrationCheck } from './registration-check.js';
 
-/** Registered agents as objects that files describe. */
+/** Kind of configuration objects that describe registered agents in files. */
 @Injectable()
 export class RegisteredAgentKind extends TableKind {
   readonly kind = 'agent';
@@ -70,7 +70,7 @@ export class RegisteredAgentKind extends TableKind {
   }
 }
 
-/** Finds the problems of a registered agent that need no service. */
+/** Finds the problems of a registration that can be found without a running service. */
 export function findRegistrationProblems(sent: object): { path: string; detail: string }[] {
   try {
     readBody(RegisteredAgentBody, sent);

@@ -18,8 +18,8 @@ export class RegistrationCheck {
   ) {}
 
   /**
-   * Rejects a URL that may not be called, as far as that is known without a DNS lookup, and that of this service
-   * itself.
+   * Rejects the URL of this service itself, and a URL that may not be called, as far as that is known without a DNS
+   * lookup.
    * @throws ProblemError 400
    */
   requirePermitted({ url }: { url: string }): void {

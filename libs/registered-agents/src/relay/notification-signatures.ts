@@ -32,8 +32,9 @@ const SECOND_MS = 1_000;
 
 /**
  * Verifies the notifications of agents that sign them, as Parley does.
- * - The key must be in the agent's own JWK Set: the one that its card names (`jku`) at its origin, else that of the
- *   origin. The sets have the limits of those that sign cards (CardKeys).
+ * - The key must be in the agent's own JWK Set: the set that its card names (`jku`), if that is at the agent's origin,
+ *   else the set at the well-known path of the origin. The same limits apply as to JWK Sets for card signatures
+ *   (CardKeys).
  * - A signature is valid for one body, one webhook and one id, and only for some minutes.
  */
 @Injectable()

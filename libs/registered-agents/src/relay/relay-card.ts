@@ -6,8 +6,8 @@ import type { AgentCard, AgentExtension, AgentSkill } from '#libs/protocol';
 const CARRYING = new Set(['JSONRPC', 'HTTP+JSON']);
 
 /**
- * Returns the members of an agent's card that its card here keeps: name, description, version, skills, modes, provider
- * and addresses of documents. Interfaces, security and signatures are those of this service.
+ * Returns the members of an agent's card that its card at this service keeps: name, description, version, skills,
+ * modes, provider and addresses of documents. Interfaces, security and signatures are those of this service.
  */
 export function forwardedCard(card: AgentCard): ForwardedCard {
   const {

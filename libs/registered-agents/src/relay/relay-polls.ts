@@ -12,7 +12,7 @@ import { ACTIVE_STATES, RelayWebhooks } from './relay-webhooks.js';
 const SWEEP_MS = 1_000;
 /** Maximum milliseconds of one poll of an agent. */
 const POLL_MS = 10_000;
-/** Maximum number of parked Tasks that a replica polls at the same time, and of those of one agent. */
+/** Maximum number of parked Tasks that a replica polls at the same time: in total, and for one agent. */
 const [MOST_POLLS, MOST_OF_AGENT] = [64, 8];
 /** Maximum number of agents whose Tasks one statement looks up. */
 const MOST_AGENTS = 256;

@@ -21,7 +21,10 @@ export function talkOf({ name }: RegisteredAgent, { call }: RequestContext): Rel
   return { scope: call.scope, agent: name };
 }
 
-/** Returns who calls the agent, and with which credential. */
+/**
+ * Returns the identity of a call to the agent: the scope of the Task's caller, the calling Task, the credential, and
+ * the extensions and headers that are passed on.
+ */
 export function identityOf(
   { name, auth }: Pick<RegisteredAgent, 'name' | 'auth'>,
   { call, taskId, token }: RequestContext,

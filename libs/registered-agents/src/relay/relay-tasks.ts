@@ -34,7 +34,7 @@ export interface NewTurn {
 /** Stored turn of a Task, and the Task at the agent. */
 export interface StoredTurn {
   options: TurnOptions;
-  /** Start of the turn by the clock of this process, which may differ from that of the database. */
+  /** Start of the turn by the clock of this process, which may differ from the clock of the database. */
   begunAt: Date;
   /** Task at the agent, if known. */
   remoteTaskId?: string;
@@ -52,7 +52,8 @@ export interface StoredTurn {
 }
 
 /**
- * Stores which Task of a registered agent each Task here stands for.
+ * Maps Tasks of this service to the Tasks of registered agents for which they stand, and stores the turns of these
+ * Tasks.
  * - A turn is stored before its Message is sent, so a recovered turn knows that the agent may have the Message. The
  *   turn of a new Task is stored in the commit of the Task (`relayedTurn`).
  * - A turn that waits before it sends is stored as unsent meanwhile, so a recovered turn sends the Message.

@@ -46,8 +46,8 @@ const FAIL = 'fail';
 type Events = AsyncGenerator<TaskEvent, void, undefined>;
 
 /**
- * Turn of a Task of a registered agent: one Message to the agent, and everything that the agent says until it ends or
- * waits.
+ * Turn of a Task of a registered agent: one Message to the agent, and everything that the agent sends until its Task
+ * ends or waits.
  */
 export class RelayTurn {
   private readonly mirror: TaskMirror;
@@ -277,8 +277,11 @@ export class RelayTurn {
   }
 
   /**
-   * Returns the next step after a call: `undefined` to end the turn, `again` to call again after a pause, `now` to call
-   * again at once, `policy` to apply the policy for lost Tasks.
+   * Returns the next step after a call:
+   * - `undefined`: end the turn
+   * - `again`: call again after a pause
+   * - `now`: call again at once
+   * - `policy`: apply the policy for lost Tasks
    */
   private async nextStep(outcome: CallOutcome, call: AgentCall): Promise<'again' | 'now' | 'policy' | undefined> {
     if (this.unsent.hasMissed) return 'now';

@@ -109,7 +109,7 @@ export class RelayWebhooks {
     return rowCount === 1;
   }
 
-  /** True if the token is that of the webhook. */
+  /** True if the token belongs to the webhook with this key. */
   async isValid(key: string, token: string): Promise<boolean> {
     if (!WEBHOOK_KEY.test(key)) return false;
     return timingSafeEqual(digestOf(token), digestOf(await this.tokenOf(key)));

@@ -42,8 +42,8 @@ export class TaskMirror {
   private unsaid: JsonObject | undefined;
   private status: { state: TaskState; messageId?: string | undefined } | undefined;
   /**
-   * True if the caller has sent a follow-up Message, which this service logged with a WORKING of its own. A WORKING
-   * without a Message with which the agent begins the turn is then skipped (`isSkipped`).
+   * True if the turn began with a follow-up Message, for which this service has logged a WORKING status itself. If the
+   * agent then begins the turn with a WORKING status without a Message, that status is skipped (`isSkipped`).
    */
   private isWorkingLogged = false;
   /** Number of the agent's statuses with an active state that were emitted in this turn. */
@@ -146,7 +146,10 @@ export class TaskMirror {
     }
   }
 
-  /** Returns the metadata of the next status event: its own, and that of the agent's Task. */
+  /**
+   * Returns the metadata for the next status event: the event's own metadata, and the metadata of the agent's Task that
+   * the log lacks.
+   */
   private takeMetadata(ofEvent: JsonObject | undefined): JsonObject | undefined {
     const metadata = this.unsaid ? { ...this.unsaid, ...ofEvent } : ofEvent;
     this.unsaid = undefined;
@@ -158,15 +161,16 @@ export class TaskMirror {
     for (const [name, value] of Object.entries(metadata)) this.metadata.set(name, digestJson({ value }));
   }
 
-  /** True if the newest status of the log is this one. */
+  /** True if the newest status in the log has this state and this Message. */
   private hasEmitted({ state, message }: TaskStatus): boolean {
     return this.status?.state === state && this.status.messageId === message?.messageId;
   }
 
   /**
-   * True for a status that adds nothing: SUBMITTED, with which the Task here has begun; and a WORKING without a Message
-   * before any other status of a turn that begins with a follow-up Message, which the log here has with a WORKING of
-   * its own.
+   * True for a status that adds nothing to the log:
+   * - SUBMITTED, since the Task here began with it
+   * - WORKING without a Message, as the agent's first status in a turn that began with a follow-up Message, since this
+   *   service has logged a WORKING status itself
    */
   private isSkipped({ state, message }: TaskStatus): boolean {
     if (state === 'TASK_STATE_SUBMITTED') return true;
@@ -239,7 +243,7 @@ function withoutEmpty(value: object): object {
   );
 }
 
-/** True for a Part that is nothing but a text. Its JSON is canonical as it is. */
+/** True for a Part that has only a text. The JSON of such a Part is canonical without sorting. */
 function isText(part: Part): boolean {
   for (const name in part) if (name !== 'text') return false;
   return typeof part.text === 'string';

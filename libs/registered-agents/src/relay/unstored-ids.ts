@@ -6,7 +6,8 @@ const LONGEST_WAIT_MS = 10;
 /**
  * Ids of an agent's Task that are not stored yet.
  * - They are stored in the commit of the next event, so no event of the agent is visible before them.
- * - If no event follows within a moment, they are stored alone: an agent may think for hours about its first event.
+ * - If no event follows within a moment, the ids are stored without one: an agent may work for hours before its first
+ *   event.
  * - Stores of one turn never overlap, so older ids never replace newer ones.
  */
 export class UnstoredIds {

@@ -46,7 +46,7 @@ export interface OidcConfig {
   /** Claim that names the tenant. Absent: every person belongs to the tenant ''. */
   readonly tenantClaim?: string;
   readonly rolesClaim: string;
-  /** Scopes of this service by role of the provider; the role `*` is that of every person. */
+  /** Scopes of this service by role of the provider. The scopes under the role `*` are given to every person. */
   readonly roles: ReadonlyMap<string, readonly string[]>;
 }
 

@@ -68,9 +68,10 @@ export const CONTENT_VARIABLES = {
 type ContentLimitValues = { readonly [Name in keyof typeof CONTENT_VARIABLES]?: number };
 
 /**
- * Returns the content limits. Unset limits of rendered text, Artifacts and Tasks grow with `BODY_LIMIT`, so that the
- * largest body always fits. So does the limit of an agent's answer, which may hold a Message and an Artifact of that
- * size. The other unset limits have fixed defaults.
+ * Returns the content limits.
+ * - Unset limits of rendered text, Artifacts and Tasks grow with `BODY_LIMIT`, so that the largest body always fits.
+ * - The unset limit of an agent's answer grows as well: an answer may hold a Message and an Artifact of that size.
+ * - All other unset limits have fixed defaults.
  */
 export function contentLimitsOf(values: ContentLimitValues, bodyLimit: number): ContentLimits {
   const standard = DEFAULT_CONTENT_LIMITS;

@@ -301,7 +301,7 @@ function toConfig(values: ConfigVariables, auth: AuthConfig, { apiKey, servers, 
   };
 }
 
-/** True if RE2 knows a pattern, and the pattern does not match the empty text. */
+/** True if RE2 accepts a pattern, and the pattern does not match the empty text. */
 function isPattern(text: string): boolean {
   try {
     return !RE2JS.compile(text).test('');

@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import { z } from 'zod';
 import { parseBytes, parseDuration } from './quantities.js';
 
-/** Limits of data in memory on its way into and out of the database. Bytes are those of JSON in UTF-8. */
+/** Limits of data in memory on its way into and out of the database. Sizes are the bytes of JSON in UTF-8. */
 export interface MemoryConfig {
   /** Maximum bytes in flight: requests, data of executing Tasks, and events that are not durable yet. */
   readonly inFlightBytes: number;

@@ -6,7 +6,7 @@ const AT_ONCE = 4;
 /** Milliseconds until a retry if too many costly requests of the caller wait. */
 const RETRY_MS = 100;
 
-/** Turns of one caller's work: the times at which the work may use the event loop. */
+/** Turns of one caller on the event loop: the moments at which the caller's work may use it. */
 export interface WorkTurn {
   /**
    * Resolves in the caller's turn. An abort does not end the wait early. Charges the caller for the synchronous work

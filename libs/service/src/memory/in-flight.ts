@@ -8,7 +8,7 @@ export interface InFlightOwner {
   readonly owner: string;
 }
 
-/** Limit that refuses a request: that of its caller, of its tenant, or of all callers together. */
+/** Limit because of which a request is refused: the limit of its caller, of its tenant, or of all callers together. */
 export type InFlightRefusal = 'caller' | 'tenant' | 'service';
 
 /** Maximum bytes of a small request. Small requests have room that large ones must leave. */
@@ -156,7 +156,7 @@ export class InFlight {
     return this.total > inFlightBytes * share || moving + kept > callerInFlightBytes * share;
   }
 
-  /** Counts a refused request. */
+  /** Counts a refused request in the metrics, by the limit that refused it. */
   countRefusal(whose: InFlightRefusal): void {
     this.refusals.inc({ whose });
   }

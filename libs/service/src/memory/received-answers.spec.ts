@@ -30,7 +30,7 @@ afterEach(() => {
   for (const place of places.splice(0)) place[Symbol.dispose]();
 });
 
-/** Reads a number of bytes, and tells whether there was room at once. */
+/** Reads a number of bytes, and returns whether there was room at once. */
 async function reads(place: AnswerPlace, bytes: number): Promise<'at once' | 'after a wait'> {
   const room = place.countRead(bytes);
   await room;

@@ -21,7 +21,7 @@ type Collect = (options: { type: 'major'; flavor: 'last-resort' }) => void;
 export interface ProcessLoad {
   /** Returns the bytes of the heap that are committed from the system. */
   heapBytes(): number;
-  /** Returns the utilization of the event loop since the last call, from 0 to 1. */
+  /** Returns the utilization of the event loop, from 0 to 1, since the previous call of this method. */
   readUtilization(): number;
 }
 

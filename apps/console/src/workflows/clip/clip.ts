@@ -159,7 +159,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** True if lists and objects are nested in more levels. */
+/** True if lists and objects in a value are nested deeper than `levels`. */
 function hasMoreLevels(value: unknown, levels: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -174,8 +174,8 @@ function checkRoom(what: string, count: number, most: number): void {
 }
 
 /**
- * Returns new ids for the copied nodes whose ids are taken. No new id is one that the part refers to, so that a
- * reference to another node never becomes one to a pasted node.
+ * Returns new ids for the copied nodes whose ids are taken. An id to which the part refers is never a new id; otherwise
+ * a reference to another node would become a reference to a pasted node.
  */
 function findNewIds(draft: Draft, { nodes, edges, language }: Clip): Map<string, string> {
   const present = new Set(draft.nodes.map(({ id }) => id));
@@ -193,7 +193,7 @@ function findNewIds(draft: Draft, { nodes, edges, language }: Clip): Map<string,
 
 const LONGEST_ID = 64;
 
-/** Returns a free id like another: `draft` gives `draft2`, `agent7` gives `agent8`. */
+/** Returns an unused id derived from a taken one: `draft` gives `draft2`, `agent7` gives `agent8`. */
 function freeCopyId(id: string, taken: ReadonlySet<string>): string {
   const [digits = ''] = /\d{0,9}$/.exec(id) ?? [];
   const base = id.slice(0, id.length - digits.length);
@@ -203,7 +203,10 @@ function freeCopyId(id: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** Returns the distance by which to move a pasted part, so that none of its parts is at the place of another. */
+/**
+ * Returns the distance by which to move a pasted part. Without `at`, no pasted node or note gets the position of an
+ * existing one.
+ */
 function findShift(draft: Draft, clip: Clip, at: Position | undefined): Position {
   const places = [...clip.nodes, ...clip.notes].flatMap(({ position }) => position ?? []);
   const [first, ...rest] = places;

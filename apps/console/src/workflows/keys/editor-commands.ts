@@ -1,4 +1,4 @@
-/** Keys of a command. */
+/** Key combination that runs a command. */
 export interface Shortcut {
   /** Value of `KeyboardEvent.key`, in lower case. */
   key: string;

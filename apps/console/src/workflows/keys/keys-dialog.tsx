@@ -2,7 +2,7 @@ import { Dialog } from 'radix-ui';
 import { Button } from '../../components/button.js';
 import { COMMANDS, shortcutText } from './editor-commands.js';
 
-/** What the mouse and the keys do on the canvas, beside the commands. */
+/** Gestures of the mouse and the keyboard on the canvas that are not commands, each with its effect. */
 const GESTURES: readonly (readonly [keys: string, effect: string])[] = [
   ['Shift+drag', 'Select with a box'],
   ['Ctrl+click, Shift+click', 'Add to the selection, or remove from it'],

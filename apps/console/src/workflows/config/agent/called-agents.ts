@@ -33,8 +33,8 @@ export function approvedName(entry: object): string {
 }
 
 /**
- * Returns the agents that a node of a workflow may call, each once: those of this service except the workflow's own,
- * then remote ones.
+ * Returns the agents that a node of a workflow may call, each once: agents of this service that do not belong to the
+ * workflow itself, then remote agents.
  * @param added URLs that the person has added in this browser
  */
 export function callableAgents(

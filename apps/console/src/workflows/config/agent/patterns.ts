@@ -15,7 +15,7 @@ export function keptList<Entry>(list: readonly Entry[]): readonly Entry[] | unde
   return list.length === 0 ? undefined : list;
 }
 
-/** Adds an entry to a list if `is` is true, else removes it. */
+/** Returns the list with an entry added at the end if `is` is true, or without the entry if it is false. */
 export function toggleEntry(list: readonly string[], entry: string, is: boolean): string[] {
   const others = list.filter((it) => it !== entry);
   return is ? [...others, entry] : others;
