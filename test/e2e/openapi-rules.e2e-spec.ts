@@ -72,7 +72,7 @@ const INHERITING: Record<string, string> = {
 /** A workflow without the expected revision is refused before its definition is checked. */
 const EXPECTED = 'revision';
 /** A definition and its parts have no rules: one shape checks and documents them. Requests try it like all others. */
-const SHAPED = /^(Workflow(Node|Edge)?|Position|Each|Retry|Fallback|Output|Wait|Loop|Exit)Body$/;
+const SHAPED = /^(Workflow(Node|Edge)?|Note|Position|Each|Retry|Fallback|Output|Wait|Loop|Exit)Body$/;
 /** Members that a request may have in any form: the path says the name, and a run without inputs is one. */
 const FORMLESS = [/^PUT \S+ name: /, /^POST \/workflows\/\{name\}\/run inputs: /];
 

@@ -144,7 +144,7 @@ describe('actions on several runs', () => {
     expect(await refused('/runs/cancel', {})).toMatch(/^400 .*"path":"ids"/);
     expect(await refused('/runs/cancel', { ids: [], dryrun: true })).toMatch(/^400 .*"path":"dryrun"/);
     expect(await refused('/runs/cancel?status=failed', { ids: ['x'] })).toMatch(/^400 .*cannot be combined/);
-    expect(await refused('/runs/rerun', { ids: ['x y'] })).toMatch(/^400 .*"path":"ids/);
+    expect(await refused('/runs/rerun', { ids: [7] })).toMatch(/^400 .*"path":"ids/);
     const many = range(1, 501).map(String);
     expect(await refused('/runs/rerun', { ids: many })).toMatch(/^400 .*must not have more than 500/);
     expect((await stage.api.call<Report>('POST', '/runs/cancel', { ids: [] })).body.runs).toEqual([]);
