@@ -26,7 +26,7 @@ interface AgentCallErrorOptions {
   unsent?: boolean;
   status?: number | undefined;
   retryAfter?: number | undefined;
-  /** Details that the agent wrote beside the message of its error; absent: it wrote none. */
+  /** Details that the agent sent in addition to the message of its error; absent: it sent none. */
   data?: unknown;
   /** True if the message names a stored credential; always true for the kind `credential`. */
   ofCredential?: boolean;
@@ -35,7 +35,7 @@ interface AgentCallErrorOptions {
 /** Error of a failed call to an agent. `message` may be shown to callers: it quotes the agent, but no internals. */
 export class AgentCallError extends PublicFault {
   override readonly name = 'AgentCallError';
-  /** Details that the agent wrote beside its error message, neither shown nor logged. */
+  /** Details that the agent sent in addition to its error message. They are neither shown nor logged. */
   readonly #data: unknown;
 
   constructor(

@@ -98,8 +98,8 @@ export interface AgentCallOptions {
   signal?: AbortSignal;
   timeouts?: Partial<CallTimeouts>;
   /**
-   * True if the caller itself limits the time of the whole call, such as by `signal`. After an error in the middle of
-   * an answer, a Task that is still at work is then polled until that limit.
+   * True if the caller itself limits the time of the whole call, for example by `signal`. After an error in the middle
+   * of an answer, a Task that is still active is then polled until that limit.
    */
   isLimited?: boolean;
   /** Maximum number of retries of a Message after HTTP 5xx and time-outs; default 3. */

@@ -181,8 +181,8 @@ interface AgentHttpCall extends Omit<OutboundCall, keyof OutboundTimes> {
 }
 
 /**
- * Members of a call that reading a body needs: `alive` is called for each piece, `place` records the memory that the
- * body takes, and `signal` ends the reading.
+ * Members of a call that are needed to read a body: `alive` is called for each piece, `place` counts the memory that
+ * the body takes, and `signal` aborts the reading.
  */
 interface PieceWatch {
   alive: (() => void) | undefined;

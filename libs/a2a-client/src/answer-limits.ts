@@ -168,9 +168,10 @@ export class TurnBoundary {
   private saidLast = false;
 
   /**
-   * @param begun true if everything that is reported belongs to this turn, as when the Message created the Task
-   * @param before status of the Task right before the Message; absent: the first reported status, if it is a waiting
-   *   one
+   * @param begun true if everything that is reported belongs to this turn, for example because the Message created the
+   * Task
+   * @param before status of the Task right before the Message; absent: the first reported status is used if it is a
+   * waiting status
    */
   constructor(
     private begun: boolean,

@@ -26,7 +26,7 @@ const LONGEST_MESSAGE = 2_000;
 /**
  * Creates the failure for an agent's error: `a2a error <code>: <message>`.
  * @param said the message of the error; a stack trace in it is not passed on
- * @param data details that the agent wrote beside the message
+ * @param data details that the agent sent in addition to the message
  */
 export function rpcFailure(code: number, said: string, cause?: unknown, data?: unknown): AgentCallError {
   const kind = code === A2A_ERRORS.TASK_NOT_FOUND.code ? 'not-found' : 'rpc-error';

@@ -168,7 +168,7 @@ export interface HttpAgentDirectoryOptions {
   local?: LocalAgents;
   calls?: OutcomeCounter;
   credentials?: CredentialsOf;
-  /** Decides by their cards whether agents may be called; absent: all may. */
+  /** Decides by an agent's card whether the agent may be called; absent: all agents may be called. */
   guard?: CardGuard;
   /** Signers for calls that name a credential; absent: such calls go out unsigned. */
   signers?: RequestSigners;

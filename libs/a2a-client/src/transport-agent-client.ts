@@ -57,8 +57,8 @@ const POLLS = new Backoff(100, 1_000);
 const MAX_UNCHANGED = 5;
 
 /**
- * Options of a call, with two members for its answer: `place` records the memory that the answer takes, and
- * `onSkipped` is called for each skipped item.
+ * Options of a call, with two members for its answer: `place` counts the memory that the answer takes, and `onSkipped`
+ * is called for each skipped item.
  */
 type AccountedOptions = AgentCallOptions & { place?: AnswerPlace; onSkipped?: () => void };
 

@@ -224,7 +224,7 @@ export interface A2aRoutesOptions {
   handler: RequestHandler;
   catalog: AgentCatalog;
   address: PublicAddress;
-  /** Maximum number of JSON members in one body; absent: the default of `JSON_MEMBERS_LIMIT`. */
+  /** Maximum number of JSON members in one body; default: the default of `JSON_MEMBERS_LIMIT`. */
   jsonMembers?: number;
   /**
    * Schedules when a large body is parsed, since that occupies the event loop for long; absent: a large body is read

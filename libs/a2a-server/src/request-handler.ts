@@ -385,7 +385,10 @@ function requireOperation({ operations }: ServedAgent, name: string, { parent }:
   throw new A2AError('UNSUPPORTED_OPERATION', { message: `This agent does not offer ${name}` });
 }
 
-/** Returns a Task with at most `historyLength` of its newest Messages; absent: all; 0: no `history` (section 3.2.4). */
+/**
+ * Returns a Task with at most `historyLength` of its newest Messages (section 3.2.4). Absent: with all Messages. 0:
+ * without the member `history`.
+ */
 function withHistoryLength(task: Task, historyLength: number | undefined): Task {
   if (historyLength === undefined || task.history === undefined) return task;
   if (historyLength >= task.history.length) return task;

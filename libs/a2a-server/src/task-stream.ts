@@ -193,8 +193,8 @@ export function openIterated(items: AsyncIterable<StreamItem>): OpenItems {
 
 export interface SubscriptionOptions {
   /**
-   * Sequence of the last event that the caller has seen (`Last-Event-ID` or `?since=`); absent: the stream begins
-   * now.
+   * Sequence of the last event that the caller has seen (`Last-Event-ID` or `?since=`); absent: the stream begins with
+   * the current Task.
    */
   since?: number;
   /** Name of the request field that contained `since`, for errors; default `since`. */

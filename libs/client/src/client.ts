@@ -70,7 +70,8 @@ export interface WorkflowTypes {
 export type AnyWorkflows = Record<string, { inputs: Record<string, unknown>; outputs: Record<string, unknown> }>;
 
 /**
- * Client of one service. `W` has the types of its workflows, from `parley types`. It works wherever there is a `fetch`.
+ * Client of one service, for every JavaScript runtime with `fetch`. `W` has the types of the service's workflows, from
+ * `parley types`.
  * - A request that may be repeated is retried while the service is away or overloaded; a retry starts no second run.
  * - Every method throws ParleyError if the service refuses, and ParleyUnreachable if it does not answer.
  */

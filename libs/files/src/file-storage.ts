@@ -45,9 +45,9 @@ export abstract class FileStorage {
   abstract get(key: string, range?: ByteRange): Promise<Readable>;
 
   /**
-   * Removes a content; a missing one counts as removed.
+   * Removes a content. If there is no such content, it counts as removed.
    * @returns false if this storage cannot reach the folder or installation that the key names: the content may still
-   *   exist there
+   * exist in it
    * @throws ContentUnavailable if the storage does not answer
    */
   abstract delete(key: string): Promise<boolean>;

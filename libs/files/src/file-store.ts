@@ -31,7 +31,10 @@ import {
 } from './file-statements.js';
 import { type FileDraft, type FileOwner, newFileId, type StoredFile } from './stored-file.js';
 
-/** Bytes that count toward the quota for each file besides its content, as the row of even an empty file takes room. */
+/**
+ * Bytes that each file counts toward the quota, in addition to its content, since the row of even an empty file takes
+ * room.
+ */
 const ROW_BYTES = 4096;
 
 /** Terms on which files of an upload are kept. */

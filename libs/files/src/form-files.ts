@@ -15,7 +15,7 @@ const FIELD_BYTES = 64;
 const HEADER_BYTES = 8 * 1024;
 const HEADERS = 20;
 const SHOWN_NAME = 64;
-/** Maximum bytes of a form's body besides the content of files that the reader has already taken. */
+/** Maximum bytes of a form's body, without the content of files that the reader has already taken. */
 const MOST_BESIDE = 1024 ** 2;
 /** Quotation mark in a name, as browsers and curl send it (HTML, "multipart/form-data encoding algorithm"). */
 const SENT_QUOTE = '%22';
@@ -198,8 +198,8 @@ function parserOf(contentType: string): BusboyInstance {
 type PartHeader = Record<string, string[] | undefined>;
 
 /**
- * Calls `listener` with the header of each part, as it was sent, before the part's file begins. Only the parser
- * inside busboy reports it so.
+ * Calls `listener` with the header of each part, as it was sent, before the part's file begins. Only the parser inside
+ * busboy reports the unchanged header.
  */
 function onPartHeader(form: BusboyInstance, listener: (header: PartHeader) => void): void {
   const { parser } = (form as unknown as { _parser: { parser: EventEmitter } })._parser;

@@ -51,8 +51,8 @@ const TCP_PROBE_MS = 30_000;
 /** Maximum bytes of one answer that a server may send ahead of the reader. */
 const MOST_UNREAD_BYTES = 128 * 1024;
 /**
- * Megabytes that one connection may take in memory. The value is so large because the memory of calls is limited
- * elsewhere, before they are made.
+ * Memory, in megabytes, that one connection may take. The value is so large that it never applies: the memory of calls
+ * is limited before they are made.
  */
 const MOST_SESSION_MB = 4_096;
 /** Maximum number of calls on one connection until the server has stated its own limit. */

@@ -72,7 +72,7 @@ export interface FieldViolation {
 export interface A2AErrorOptions {
   message?: string;
   violations?: FieldViolation[];
-  /** Values of `google.rpc.ErrorInfo.metadata`, strings that a caller may see; absent: none. */
+  /** Values of `google.rpc.ErrorInfo.metadata`: strings that a caller may see; absent: the error has no metadata. */
   metadata?: Record<string, string>;
   /** More precise reason than A2AErrorReason, in PARLEY_DOMAIN. Defaults to UNAVAILABLE for status 503. */
   detailReason?: string;

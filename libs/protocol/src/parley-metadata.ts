@@ -108,8 +108,8 @@ const ADDRESSING: ReadonlySet<string> = new Set(['skillId', 'node', 'traceparent
 export type CallersMembers = Pick<Message, 'metadata' | 'extensions' | 'referenceTaskIds'>;
 
 /**
- * Returns the entries of metadata that a caller wrote for the agent, without those for this service; `undefined` if
- * there are none.
+ * Returns the metadata that a caller wrote for the agent: all entries except those that are meant for this service;
+ * `undefined` if there are none.
  */
 export function callersMetadata(metadata: JsonObject | undefined): JsonObject | undefined {
   const names = Object.entries(metadata ?? {}).filter(([name]) => !OWN_NAME.test(name) && !ADDRESSING.has(name));

@@ -19,7 +19,7 @@ export interface TaskPushNotificationConfig {
 interface SendMessageConfiguration {
   acceptedOutputModes?: string[];
   taskPushNotificationConfig?: TaskPushNotificationConfig;
-  /** Maximum number of newest Messages in the Task's `history`; absent: all; 0: none (section 3.2.4). */
+  /** Maximum number of newest Messages in the Task's `history` (section 3.2.4); absent: all Messages; 0: no Message. */
   historyLength?: number;
   /** True to answer as soon as the Task is recorded. False, or absent: the answer comes when the Task ends or waits. */
   returnImmediately?: boolean;

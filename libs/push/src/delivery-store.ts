@@ -52,7 +52,9 @@ export class DeliveryStore {
     await this.database.pool.query(DISABLED, values);
   }
 
-  /** Returns a config to its queue: due now, behind the waiting configs, or due at the time `until`. */
+  /**
+   * Puts a config back into its queue: due now, after all waiting configs, or due at the time `until` if it is given.
+   */
   async putBack({ pushId, turn }: DueConfig, until?: Date): Promise<void> {
     await this.database.pool.query(PUT_BACK, [pushId, turn, until ? this.database.timeThere(until) : null]);
   }

@@ -54,8 +54,8 @@ export abstract class PushConfigs {
   abstract registerOnce(registration: PushRegistration): Promise<void>;
 
   /**
-   * Returns a job that registers a config if this process dies before it has done so. The caller enqueues the job in
-   * the commit of the Message that brought the config.
+   * Returns a job that registers a config if this process dies before it has registered the config itself. The caller
+   * enqueues the job in the commit of the Message that contained the config.
    */
   abstract registrationJob(registration: PushRegistration & { after: number }): Job;
 

@@ -147,7 +147,7 @@ export class PushDispatcher implements OnApplicationBootstrap {
     clearInterval(this.timer);
   }
 
-  /** Lets attempts finish until the signal aborts; other replicas continue the rest. */
+  /** Stops starting lanes, and lets running attempts finish until the signal aborts. Other replicas send the rest. */
   private async stop(signal: AbortSignal): Promise<void> {
     this.stopIntake();
     const ended = Promise.all([this.looking, ...this.lanes.values()]);

@@ -9,8 +9,8 @@ import { TraceIds } from './trace-context.js';
 const STDERR = 2;
 
 /**
- * Provides the logger behind Nest's own (`app.useLogger(app.get(Logger))`, `Logger` from nestjs-pino). Requests are
- * logged one by one only at level debug and below: a line per request costs more than many requests.
+ * Provides the logger to which Nest's own logger writes (`app.useLogger(app.get(Logger))`, `Logger` from nestjs-pino).
+ * Single requests are logged only at level debug and below: a log line costs more than many requests.
  */
 @Module({
   imports: [

@@ -26,7 +26,8 @@ export class Readiness {
   }
 
   /**
-   * Adds a remark that does not affect readiness. Its public sentence is reported beside the outcomes of the checks.
+   * Adds a remark that does not affect readiness. The remark's sentence, which anyone may read, is reported together
+   * with the outcomes of the checks.
    */
   addRemark(name: string, remark: () => string | undefined): void {
     this.remarks.set(name, remark);

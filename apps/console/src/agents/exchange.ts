@@ -19,7 +19,7 @@ export interface ExchangeFrame {
   /** The frame as received. */
   json: unknown;
   item?: A2aStreamItem;
-  /** Reason why the agent refused the request, in a sentence; absent if it did not. */
+  /** Reason why the agent refused the request, in a sentence; absent if it did not refuse. */
   error?: string;
 }
 

@@ -1,7 +1,7 @@
 import type { Schemas } from '#libs/client';
 import { getJson } from './http.js';
 
-/** Agent elsewhere that this service serves under a name. */
+/** Remote agent that this service serves under a name. */
 export type RegisteredAgentEntry = Schemas['RegisteredAgentView'];
 
 /** Largest page of the list. */

@@ -9,8 +9,8 @@ export interface ConfidencePoint {
 }
 
 /**
- * Returns the confidence after each complete pass as a point in a box, whose y grows downward. A single point stands in
- * the middle.
+ * Returns the confidence after each complete pass as a point in a box of the given size. The y axis points down. A
+ * single point is placed in the middle.
  */
 export function confidencePoints(passes: readonly BrainstormPass[], width: number, height: number): ConfidencePoint[] {
   const complete = passes.flatMap(({ iteration, confidence }) =>

@@ -19,7 +19,7 @@ const THEME = EditorView.theme({
   '.code-reference': { color: 'var(--primary)', fontWeight: '500' },
 });
 
-/** Shows the tokens of a language in colors. Only the tokens in sight are drawn. */
+/** Shows the tokens of a language in colors. Only visible tokens are drawn. */
 export function highlightLanguage(language: CodeLanguage): Extension {
   const draw = ({ state, visibleRanges }: EditorView, tokens: readonly CodeToken[]): DecorationSet => {
     const builder = new RangeSetBuilder<Decoration>();

@@ -39,8 +39,8 @@ function drawMarks(marks: readonly CodeMark[], text: Text): DecorationSet {
 }
 
 /**
- * Returns the range to underline for a problem at an offset: the word that begins there. At the end of the text or of a
- * line, it is the character before the offset.
+ * Returns the range to underline for a problem at an offset: the word that begins at the offset. At the end of the text
+ * or of a line, returns the range of the character before the offset.
  */
 function findMarkedRange(text: Text, offset: number): { from: number; to: number } {
   const at = Math.max(0, Math.min(offset, text.length));

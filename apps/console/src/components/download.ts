@@ -23,7 +23,10 @@ function decodeFile(name: string, base64: string): FileContent {
   return { name, content: new Blob([bytes], { type: 'application/octet-stream' }) };
 }
 
-/** Returns Artifacts as a file: a single file or data Part as it is, texts as Markdown, anything else as JSON. */
+/**
+ * Returns Artifacts as a file: a single file or data Part with its own content, texts as Markdown, anything else as
+ * JSON.
+ */
 export function artifactsFile(name: string, artifacts: readonly A2aArtifact[]): FileContent {
   const parts = artifacts.flatMap((artifact) => joinedParts(artifact.parts));
   const [first] = parts;

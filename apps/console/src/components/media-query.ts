@@ -7,8 +7,8 @@ export interface MediaQuery {
 /**
  * Follows a media query.
  * - `matches` returns the value of the last change event.
- * - `MediaQueryList.matches` is not read again: the browser sends no event for a change that was already read there, so
- *   listeners would keep the old value.
+ * - `MediaQueryList.matches` is not read again: if a change is first noticed by such a read, the browser sends no
+ *   change event for it, and listeners would keep the old value.
  */
 export function followMedia(query: string): MediaQuery {
   const listeners = new Set<() => void>();

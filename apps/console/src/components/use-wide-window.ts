@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { followMedia } from './media-query.js';
 
-/** Media query for windows so wide that the navigation stands beside the view. */
+/** Media query for windows that are wide enough to show the navigation beside the view. */
 const wide = followMedia('(min-width: 48rem)');
 
 /** True if two panes fit side by side. */

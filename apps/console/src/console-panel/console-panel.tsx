@@ -5,7 +5,7 @@ import { LineList } from './line-list.js';
 
 interface ConsolePanelProps {
   lines: readonly ConsoleLine[];
-  /** Text in place of the lines if there are none. */
+  /** Text that is shown if there are no lines. */
   empty: string;
 }
 

@@ -40,7 +40,7 @@ export interface CanvasProps {
   /** Id of the selected edge. Edges can be selected only with `onSelectEdge`. */
   selectedEdge?: string | undefined;
   onSelectEdge?: (id: string) => void;
-  /** Returns the content of a node's card beside the node's id and type. */
+  /** Returns the content of a node's card, in addition to the node's id and type. */
   dataOf?: (id: string) => Partial<CardData>;
   /** Returns the facts that an edge shows beside its condition, by the edge's index. */
   edgeOf?: (index: number) => EdgeReport;

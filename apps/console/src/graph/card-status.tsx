@@ -32,7 +32,9 @@ export function Countdown({ until }: { until: string }) {
 
 const MOST_DOTS = 6;
 
-/** Shows a dot for each allowed attempt, filled if made; numbers if there are many. */
+/**
+ * Shows a dot for each allowed attempt, filled for each attempt made. Shows the two numbers instead if there are many.
+ */
 function Dots({ made, most }: { made: number; most: number }) {
   const title = `${made} of ${most} attempts`;
   if (most > MOST_DOTS) return <span title={title} className="ml-auto shrink-0">{`${made}/${most}`}</span>;

@@ -33,7 +33,7 @@ const STATES: Readonly<Record<NonNullable<EdgeOutcome>, string>> = {
 
 /**
  * Returns the look of each edge of a graph, in order.
- * @param stateOf returns the state of the edge with an index; absent: no edge is decided
+ * @param stateOf returns the state of the edge with an index; by default every state is `undefined` (not decided)
  */
 export function edgeLooks(graph: Graph, stateOf: (index: number) => EdgeOutcome = () => undefined): EdgeLook[] {
   const choosing = new Set(graph.nodes.filter(({ branch }) => branch === 'first').map(({ id }) => id));

@@ -79,7 +79,7 @@ export function NodeCard({ data, selected }: NodeProps<CardNode>) {
 
 const HANDLE = 'size-3! border-2! border-background! bg-muted-foreground!';
 
-/** Shows the rims of two more cards behind a card, for a node that runs once for each entry of a list. */
+/** Shows two card outlines behind a card, like a stack, for a node that runs once for each entry of a list. */
 function Stack() {
   return [1, 2].map((depth) => (
     <span

@@ -1,4 +1,4 @@
-/** Settings of a node's execution, besides its config. */
+/** Groups of settings for a node's execution, in addition to its config. */
 export type Control = 'join' | 'follow' | 'each' | 'failure' | 'result' | 'wait';
 
 /** Controls of the node types that have fewer controls than an `agent` node. */

@@ -220,8 +220,8 @@ function TaskId({ id, isForeign }: { id: string; isForeign: boolean }) {
 }
 
 /**
- * True if this service has the Task. An external node may call an agent of this service, so its Task may be here as
- * well.
+ * True if this service stores the Task. An external node may call an agent of this service by its URL, so its Task may
+ * be stored by this service.
  */
 async function hasTask(id: string, signal: AbortSignal): Promise<boolean> {
   return callAgent('/a2a', 'GetTask', { id, historyLength: 0 }, signal).then(

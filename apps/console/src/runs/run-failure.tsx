@@ -12,7 +12,7 @@ interface RunFailureProps {
   onSelect: (name: string) => void;
 }
 
-/** Shows what a person can do about a failed run: open the node or the edge that failed it, rerun from there, copy. */
+/** Shows actions for a failed run: open the node or the edge that failed it, rerun from that node, copy the reason. */
 export function RunFailure({ runId, picture, cause, onSelect }: RunFailureProps) {
   const failed = findFailedInstance(picture);
   const [edge] = picture.edgeErrors.keys();

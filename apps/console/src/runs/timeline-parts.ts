@@ -118,7 +118,10 @@ export class TimelineFold {
     open?.delete(`${kind} ${id}`);
   }
 
-  /** Closes the open parts of an instance at its end. A call without an end of its own was interrupted. */
+  /**
+   * Closes the open parts of an instance when the instance ends. A call whose end was not reported counts as
+   * interrupted.
+   */
   #closeAll(name: string, status: string, to: string): void {
     for (const part of this.#open.get(name)?.values() ?? []) {
       const isCall = part.kind === 'model' || part.kind === 'tool';

@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<AgentRow>[] = [
 
 const getAgentKey = ({ name }: AgentRow): string => name;
 
-/** Shows the agents elsewhere that this service serves and makes durable, with the state of their cards. */
+/** Shows the remote agents that this service serves and makes durable, with the state of their cards. */
 export function RegisteredAgentList() {
   const agents = useQuery({
     queryKey: ['registered-agents'],

@@ -8,7 +8,7 @@ import { formatTokens, type Transcript } from './transcript.js';
 
 interface TranscriptProps {
   transcript: Transcript;
-  /** Task of this service whose prompts are shown; absent: none are. */
+  /** Task of this service whose prompts are shown; absent: no prompts are shown. */
   taskId?: string | undefined;
   promptAction?: PromptAction | undefined;
 }

@@ -1,7 +1,7 @@
 import type { ProblemDetail } from '../api/problem.js';
 import { edgeIds, type Graph } from '../graph/graph.js';
 
-/** Settings of a workflow as a whole that can have problems of their own. */
+/** Settings of a workflow as a whole to which problems may refer. */
 const WORKFLOW_FIELDS = ['name', 'description', 'inputModes', 'deadline', 'parallel', 'onExit'] as const;
 export type WorkflowField = (typeof WORKFLOW_FIELDS)[number];
 

@@ -8,7 +8,7 @@ const INPUTS = import.meta.glob<Record<string, InputValues>>('../../../../exampl
   import: 'default',
 });
 
-/** Template of a workflow, which runs without agents elsewhere. */
+/** Template of a workflow that calls no remote agents. */
 export interface InitTemplate {
   definition: Definition;
   /** Inputs for a first run. */
@@ -17,7 +17,7 @@ export interface InitTemplate {
 
 const [inputsOf = {}] = Object.values(INPUTS);
 
-/** Templates by name. A workflow that calls agents elsewhere is left out, since the person would have to start them. */
+/** Templates by name. A workflow that calls remote agents is left out, since the person would have to start them. */
 export const INIT_TEMPLATES: readonly InitTemplate[] = Object.values(FILES)
   .filter(({ nodes }) => nodes.every(({ type }) => type !== 'external'))
   .map((definition) => ({ definition, inputs: inputsOf[definition.name] ?? {} }))

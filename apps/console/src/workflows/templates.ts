@@ -38,8 +38,8 @@ export function templateWordsAt(
 
 /**
  * Returns the references that can complete an unfinished `{{` at the caret; `undefined` if there are none. Nodes that
- * run earlier come first, and inputs, since they have values from the beginning of a run. The node of the text is left
- * out, unless a loop repeats it.
+ * run earlier come first, together with input nodes, which have values from the beginning of a run. The node that
+ * contains the text is left out, unless a loop repeats it.
  */
 function referencesAt(text: string, caret: number, draft: Draft, path: string): SuggestedWords | undefined {
   const open = OPEN_REFERENCE.exec(text.slice(Math.max(0, caret - LONGEST_REFERENCE), caret));

@@ -107,8 +107,8 @@ export function tenantParameters(request: FastifyRequest): JsonObject {
 }
 
 /**
- * Members whose names of `a2a.proto` (`context_id`) are converted to JSON names (`contextId`) before the ids beside
- * the Message are moved into it: the Message could otherwise contain one id under two names.
+ * Members whose names of `a2a.proto` (`context_id`) are converted to JSON names (`contextId`) before the ids next to
+ * the Message are moved into the Message. Without this, the Message could contain one id under two names.
  */
 const SHORT_NAMES = protoNames(['contextId', 'taskId'], { message: protoNames(['messageId', 'contextId', 'taskId']) });
 

@@ -274,8 +274,8 @@ function kindOf(parts: JsonValue | undefined): 'kind' | 'type' | undefined {
 }
 
 /**
- * Returns an object with the id that is inside the Message or beside it; an empty object without an id. `null` counts
- * as absent: clients reset their ids by sending null.
+ * Returns an object with an id that is a member of the Message or of the object around it; an empty object without an
+ * id. `null` counts as absent: clients reset their ids by sending null.
  * @param name name of the id's member
  * @throws A2AError INVALID_PARAMS if the two ids differ
  */

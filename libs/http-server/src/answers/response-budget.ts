@@ -125,9 +125,9 @@ export class ByteRoom {
   }
 
   /**
-   * Returns the next caller whose first item may enter. Callers that have used their share are skipped. If an item
-   * needs more room than is free, its caller is not skipped, so that other items do not overtake it forever; none
-   * enters then.
+   * Returns the next caller whose first item may enter; `undefined` if no item may enter now. Callers that have used
+   * their share are skipped. A caller whose item needs more room than is free is not skipped: otherwise other items
+   * could overtake it forever.
    */
   private nextAccount(): RoomAccount | undefined {
     const { bytes: size } = this.options;

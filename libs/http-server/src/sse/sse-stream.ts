@@ -74,8 +74,8 @@ class TimerWheel {
   }
 
   /**
-   * Returns the slot that is checked in a turn. Timers renewed in the turn are put there, since the slot is checked
-   * again `SLOTS` turns later.
+   * Returns the slot that is checked in a turn. Timers that were renewed in this turn go into the same slot, since it
+   * is checked again `SLOTS` turns later.
    */
   slotOf(turn: number): HeartbeatTimer[] {
     return this.slots[turn % SLOTS]!;

@@ -36,7 +36,10 @@ const SLOW_MIGRATION_LOCK = '123563833845114';
 const MIGRATIONS = 'schema_migration';
 const OLDEST_VERSION = 150_000;
 const LOCK_LOOK_MS = 50;
-/** Maximum wait of a migration for the lock of a table, since later statements queue behind it. */
+/**
+ * Maximum wait of a migration for the lock of a table. Later statements on the table wait behind the migration
+ * meanwhile.
+ */
 const TABLE_LOCK_TIMEOUT = '3s';
 /** Milliseconds that a migration waits after it could not lock a table, so that statements queued behind it execute. */
 const LET_BY_MS = 1_000;
@@ -68,9 +71,9 @@ async function isUpToDate(pool: pg.Pool, migrations: readonly MigrationClass[]):
 }
 
 /**
- * Connects the data source and executes its missing migrations: first those with a transaction, then those without.
- * Advisory locks admit one process at a time; other processes wait and find nothing left to do. A migration that cannot
- * lock a table lets other statements pass, and is retried.
+ * Connects the data source and executes its missing migrations: first the migrations that run in a transaction, then
+ * the others. Advisory locks admit one process at a time; other processes wait and find nothing left to do. A migration
+ * that cannot lock a table lets other statements pass, and is retried.
  */
 async function runMigrations(url: string, dataSource: DataSource): Promise<void> {
   const Client = clientOf(url);
@@ -281,7 +284,9 @@ export class Database {
     return this.shared;
   }
 
-  /** Ends every session of all pools as soon as it is idle, since it may lead to a server that was replaced. */
+  /**
+   * Ends every session of all pools as soon as it is idle, since the session may lead to a server that was replaced.
+   */
   renewSessions(): void {
     this.sessions.renewSessions();
   }

@@ -1,6 +1,6 @@
 import { BatchLoader } from './shared-reads.js';
 
-/** Queries that the test lets through one by one. */
+/** Creates a loader whose queries wait until the test answers them, one by one. */
 function held(most?: number) {
   const queries: { keys: readonly string[]; answer(values: Record<string, number>): void; fail(error: Error): void }[] =
     [];

@@ -66,7 +66,7 @@ export class EmbeddedPostgres {
   }
 
   /**
-   * Starts or adopts the server. Leaves no server behind when it throws.
+   * Starts or adopts the server. If it throws, no server that it started keeps running.
    * @throws PostgresRefusal if the operator must change something first
    */
   static async start(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {

@@ -97,8 +97,8 @@ async function readServer(session: Queryable): Promise<string | null> {
 const NOT_REPORTED = new Set(['42883', '42501', '0A000']);
 
 /**
- * Installations that services with one `DATA_DIR` found behind database addresses: one file per address. A missing or
- * read-only folder contains none.
+ * Files in which services with one `DATA_DIR` store the installation that they last found at a database address: one
+ * file per address. A missing or read-only folder counts as empty.
  */
 class KnownInstallations {
   private readonly folder: string;
@@ -107,7 +107,7 @@ class KnownInstallations {
     this.folder = join(dataDir, 'installations');
   }
 
-  /** Returns the id of the last known installation behind the address; `undefined` if there is none. */
+  /** Returns the id of the installation that was last found at the address; `undefined` if none is stored. */
   findAt(databaseUrl: string): string | undefined {
     try {
       return readFileSync(this.addressFile(databaseUrl), 'utf8').trim() || undefined;
@@ -116,7 +116,10 @@ class KnownInstallations {
     }
   }
 
-  /** Stores the installation behind the address. Does not create `DATA_DIR`: only the embedded database needs one. */
+  /**
+   * Stores the id of the installation that was found at the address. Does not create `DATA_DIR`: only the embedded
+   * database needs that folder.
+   */
   noteInstallation(databaseUrl: string, id: string): void {
     const file = this.addressFile(databaseUrl);
     const part = `${file}.${process.pid}`;

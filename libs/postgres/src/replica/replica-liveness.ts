@@ -75,7 +75,7 @@ export const UNKNOWN_REPLICAS = `
   SELECT claimant.id FROM judge, unnest($2::text[]) AS claimant (id)
   WHERE NOT EXISTS (SELECT FROM replica AS r WHERE r.id = claimant.id)`;
 
-/** Reads the number of replicas besides `$1` that hold their lock and have a recent heartbeat. */
+/** Reads the number of replicas other than `$1` that hold their lock and have a recent heartbeat. */
 export const LIVING_PEERS = `
   WITH held_lock AS MATERIALIZED (${HELD_LOCKS})
   SELECT count(*)::int AS peers FROM replica AS other

@@ -145,7 +145,10 @@ export class PostgresWire implements SignalWire {
     this.pool = database.tunedPool('notify', 1, { synchronous_commit: 'off' });
   }
 
-  /** Opens a direct connection, or one pooled by session: behind a transaction pooler LISTEN receives nothing. */
+  /**
+   * Opens a session over a direct connection, or over a pooler that pools by session: behind a transaction pooler
+   * LISTEN receives nothing.
+   */
   async openSession({ notified, ended }: WireEvents): Promise<WireSession> {
     const client = this.database.createSession('signals');
     client.on('notification', ({ channel, payload }) => notified(channel, payload));

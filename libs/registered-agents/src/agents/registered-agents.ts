@@ -19,7 +19,7 @@ export interface RegistrationFields {
   policy: AgentPolicy;
 }
 
-/** Agent elsewhere that is served here under a name. */
+/** Remote agent that this service serves under a name. */
 export interface RegisteredAgent extends RegistrationFields {
   tenant: string;
   name: string;
@@ -50,7 +50,10 @@ export class RegisteredAgents {
     private readonly database: Database,
   ) {}
 
-  /** Returns when an agent was last saved, in microseconds since 1970 as digits; `undefined` if there is no agent. */
+  /**
+   * Returns the time when an agent was last saved, as digits: microseconds since 1970; `undefined` if there is no
+   * agent.
+   */
   findTimeOfSave(tenant: string, name: string): Promise<string | undefined> {
     return this.saved.get(JSON.stringify([tenant, name]));
   }

@@ -21,7 +21,7 @@ import { AgentPolicyBody } from './agent-policy-body.js';
 const NAME_RULE = 'must be 1 to 64 letters, digits, underscores or hyphens, and not begin with a hyphen';
 const EXAMPLE_URL = 'https://agent.example.com/a2a';
 
-/** Agent elsewhere as callers send it. */
+/** Registered agent, as callers of the API send it. */
 @ApiClosed()
 export class RegisteredAgentBody {
   static readonly unknown = 'is not a field of a registered agent';

@@ -16,7 +16,7 @@ import {
 } from './registered-agent-body.js';
 import { RegistrationCheck } from './registration-check.js';
 
-/** Manages the agents elsewhere that are served here, each at `/a2a/agents/{name}`. They belong to the tenant. */
+/** Manages the remote agents that this service serves, each at `/a2a/agents/{name}`. They belong to the tenant. */
 @ApiTags('agents')
 @Controller('api/agents')
 export class RegisteredAgentsController {

@@ -31,8 +31,8 @@ export class RegistrationCheck {
 
   /**
    * Reads the card of an agent, which pins it.
-   * @throws ProblemError 422 that says why there is none
-   * @param signal aborts the read; absent: only the time limit does
+   * @param signal aborts the read; absent: only the time limit ends the read
+   * @throws ProblemError 422 with the reason why the card cannot be read
    */
   async readCard(
     { url }: { url: string },

@@ -106,7 +106,10 @@ interface ParkedTask {
   options: TurnOptions;
 }
 
-/** Query of Tasks to cancel. Once the name is registered again, there are none: they may be Tasks of the new agent. */
+/**
+ * Query for the Tasks to cancel. It finds none once the agent's name is registered again, since the Tasks may then
+ * belong to the new agent.
+ */
 const PARKED = `
   SELECT turn.task_id, task.tenant, task.owner, turn.remote_task_id, turn.options
   FROM registered_agent_task turn JOIN task ON task.task_id = turn.task_id

@@ -54,8 +54,8 @@ export function turnOptions(
 }
 
 /**
- * Returns the request to the agent: the Message as it came, with the agent's ids of Task and context. The caller's
- * `messageId` stays: each attempt has the same one, so that the agent can detect a repeated Message.
+ * Returns the request to the agent: the caller's Message, with the agent's own ids of the Task and the context. The
+ * caller's `messageId` is kept in each attempt, so that the agent can detect a repeated Message.
  * @param parts Parts of the Message, as they were sent
  * @param references Tasks of the agent that the Message refers to
  */

@@ -11,7 +11,7 @@ export interface RelayTalk {
   agent: string;
 }
 
-/** Part of a request that a recovered turn needs, beside the Message. */
+/** Part of a request that a recovered turn needs, in addition to the Message. */
 export interface TurnOptions {
   acceptedOutputModes?: readonly string[];
   extensions?: readonly string[];
@@ -90,8 +90,8 @@ export class RelayTasks {
   }
 
   /**
-   * Returns the `contextId` that the agent assigned to an earlier Task in the same context here; `undefined` if there
-   * is none.
+   * Returns the `contextId` that the agent assigned to an earlier Task in the same context of this service; `undefined`
+   * if there is none.
    */
   async findContext({ contextKey }: RelayedTurn): Promise<string | undefined> {
     const { rows } = await this.database.pool.query<Pick<TurnRow, 'remote_context_id'>>({
@@ -161,7 +161,7 @@ export class RelayTasks {
   }
 
   /**
-   * Returns the ids of Tasks at the agent, by the ids of the Tasks here that stand for them. Finds only Tasks of
+   * Returns the ids of the agent's Tasks, by the ids of this service's Tasks that stand for them. Finds only Tasks of
    * `talk`.
    */
   async remoteTasks(talk: RelayTalk, taskIds: readonly string[]): Promise<Map<string, string>> {

@@ -19,16 +19,16 @@ import {
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 
-/** Digests of an Artifact as it was emitted: of its Parts, and of everything else. */
+/** Digests of an Artifact that was emitted: one of its Parts, one of all its other members. */
 interface EmittedArtifact {
   shape: string;
   parts: string[];
 }
 
 /**
- * Image of an agent's Task in the log of the Task that stands for it. Converts the agent's responses to events that the
- * log lacks.
- * - An event of the agent's stream becomes the same event, with the ids of the Task here.
+ * Copy of a remote agent's Task, as a Task of this service. Converts the agent's responses to the events that this
+ * service's log still lacks.
+ * - An event of the agent's stream becomes the same event, with the ids of this service's Task.
  * - A snapshot (`task`) becomes the difference to what was emitted: new Messages of the agent, the rest of Artifacts,
  *   and the status. An Artifact that does not continue the emitted one replaces it.
  * - The memory for an Artifact does not depend on the size of its Parts.
@@ -50,8 +50,8 @@ export class TaskMirror {
   private emittedInTurn = 0;
 
   /**
-   * @param reference ids of the Task here
-   * @param log log of the Task so far
+   * @param reference ids of this service's Task
+   * @param log log of this service's Task so far
    */
   constructor(
     private readonly reference: TaskReference,

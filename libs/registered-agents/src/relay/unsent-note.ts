@@ -28,7 +28,7 @@ export class UnsentNote {
     private readonly services: Pick<RelayServices, 'tasks'>,
     private readonly context: Pick<RequestContext, 'taskId' | 'token' | 'signal' | 'assertClaimHeld'>,
     private readonly turn: StoredTurn,
-    /** True if an earlier execution or an earlier attempt may have brought the Message to the agent. */
+    /** True if an earlier execution or an earlier attempt may have delivered the Message to the agent. */
     public mayBeSent: boolean,
   ) {}
 

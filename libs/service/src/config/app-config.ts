@@ -113,7 +113,10 @@ export class AppConfig {
   readonly credentialsKeys!: readonly Buffer[];
   /** Private hosts, IP addresses or CIDR ranges that outbound calls may reach. */
   readonly outboundAllow!: readonly string[];
-  /** Bindings of A2A 1.x over which agents are called, in order of preference; absent: all, in each card's order. */
+  /**
+   * Bindings of A2A 1.x over which agents are called, in order of preference; absent: all bindings, in the order of
+   * each card.
+   */
   readonly agentBindings?: readonly AgentBinding[] | undefined;
   readonly llm!: LlmConfig;
   readonly cards!: CardConfig;

@@ -1,6 +1,6 @@
 import { addCount, type CallerIdentity, callerKey } from '../load/caller-turns.js';
 
-/** Conditions that end a wait for room, besides the grant of the room. */
+/** Conditions, other than the grant of the room, that end a wait for room. */
 export interface RoomWaitEnds {
   /** Maximum wait in milliseconds; absent: no limit. */
   ms?: number | undefined;

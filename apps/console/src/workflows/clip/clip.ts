@@ -81,8 +81,8 @@ export interface Pasted {
 }
 
 /**
- * Adds a copied part to a draft. A node whose id is taken gets a new id, and the references inside the part follow.
- * References to other nodes stay as they are.
+ * Adds a copied part to a draft. A node whose id is taken gets a new id, and references to it inside the part are
+ * changed to the new id. References to nodes outside the part stay unchanged.
  * @param at upper left corner of the pasted part; by default it is placed beside the originals
  * @throws UnusableClip if the draft would have too many nodes, edges or notes
  */
