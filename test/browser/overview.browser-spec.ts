@@ -111,6 +111,8 @@ describe('the page of a run', () => {
       await page.goto(`${stage.parley.url}/runs/${run.runId}`);
       const usage = page.getByRole('region', { name: 'Tokens and cost' });
       const cells = (name: string) => usage.getByRole('row', { name }).getByRole('cell').allInnerTexts();
+      // A phone shows one tab at a time.
+      if (size.width < 600) await page.getByRole('tab', { name: 'Details' }).click();
       await usage.waitFor({ state: 'attached' });
       expect(await cells('With child runs')).toEqual(['600 + unknown', '61 + unknown', '$0.5 + unknown']);
       expect(await cells('Own nodes')).toEqual(['unknown', 'unknown', 'unknown']);
