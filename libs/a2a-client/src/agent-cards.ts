@@ -66,7 +66,7 @@ export function isOfService(url: string, bases: readonly string[]): boolean {
 export interface ReceivedCard {
   /** URL that the card was read from. */
   readonly url: string;
-  /** Received JSON text. */
+  /** JSON text of the card, as received. */
   readonly text: string;
   /** Card in the SDK's form, which clients use. */
   readonly card: SdkAgentCard;

@@ -234,7 +234,7 @@ function throwNetworkFailure(error: unknown): never {
   throw networkFailure(error);
 }
 
-/** Limit of an answer that is no stream. */
+/** Size limit of an answer that is no stream. */
 interface AnswerLimit {
   bytes: number;
   /** Name of the limit, as it appears in the error for a longer answer. */

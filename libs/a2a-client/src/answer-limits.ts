@@ -144,7 +144,7 @@ export class StreamPace {
   /** @param now monotonic clock, in milliseconds */
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  /** Notes that a stream is opened. */
+  /** Records the time at which a stream is opened. */
   noteOpening(): void {
     this.begun = this.now();
   }

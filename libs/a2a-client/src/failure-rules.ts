@@ -71,7 +71,7 @@ export function unlessUnkept(error: unknown): undefined {
   throw error;
 }
 
-/** Returns the outcome of a CancelTask that failed. */
+/** Converts the error of a failed CancelTask to an outcome. */
 export function cancelOutcome(error: AgentCallError): CancelOutcome {
   if (error.rateLimited) return 'unreachable';
   switch (error.kind) {

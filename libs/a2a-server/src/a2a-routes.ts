@@ -121,7 +121,7 @@ const LEGACY_CARD: RestCall = { operation: OPERATIONS.GetExtendedAgentCard, read
 
 const SEND_MESSAGE: RestCall = { operation: OPERATIONS.SendMessage, read: sendMessageParameters, anyVersion: true };
 
-/** Part of RestBinding that answers a REST call. */
+/** Part of RestBinding that answers one REST call. */
 type RestAnswer = Pick<RestBinding, 'handleCall'>;
 
 /**
@@ -224,7 +224,7 @@ export interface A2aRoutesOptions {
   handler: RequestHandler;
   catalog: AgentCatalog;
   address: PublicAddress;
-  /** Maximum number of JSON members in one body; default: the default of `JSON_MEMBERS_LIMIT`. */
+  /** Maximum number of JSON members in one body; absent: the default value of `JSON_MEMBERS_LIMIT` applies. */
   jsonMembers?: number;
   /**
    * Schedules when a large body is parsed, since that occupies the event loop for long; absent: a large body is read
@@ -233,7 +233,7 @@ export interface A2aRoutesOptions {
   bodyTurn?: BodyTurn;
 }
 
-/** Controls of the registered routes, for the shutdown. */
+/** Handle on the registered routes, by which the shutdown ends their streams. */
 export interface A2aRoutes {
   /** Ends every open stream after the item that is being sent; readers resume with the last id that they saw. */
   endStreams(): void;

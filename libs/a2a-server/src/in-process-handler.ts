@@ -18,7 +18,7 @@ import { publicError } from './public-error.js';
 import { RequestHandler } from './request-handler.js';
 import type { StreamItem } from './task-stream.js';
 
-/** Signal of calls that cannot be aborted. */
+/** Signal that never aborts, for calls without a signal of their own. */
 const NEVER = new AbortController().signal;
 
 /**

@@ -385,10 +385,7 @@ function requireOperation({ operations }: ServedAgent, name: string, { parent }:
   throw new A2AError('UNSUPPORTED_OPERATION', { message: `This agent does not offer ${name}` });
 }
 
-/**
- * Returns a Task with at most `historyLength` of its newest Messages (section 3.2.4). Absent: with all Messages. 0:
- * without the member `history`.
- */
+/** Returns a Task with its newest `historyLength` Messages: all if it is absent; no `history` for 0 (section 3.2.4). */
 function withHistoryLength(task: Task, historyLength: number | undefined): Task {
   if (historyLength === undefined || task.history === undefined) return task;
   if (historyLength >= task.history.length) return task;

@@ -39,7 +39,7 @@ export interface AnswerOptions {
   parts: readonly Record<string, unknown>[];
 }
 
-/** Filter and page of a list of runs. */
+/** Filter and paging options of a list of runs. */
 interface RunFilter {
   workflow?: string;
   /** A status, or several with commas between. */
@@ -54,7 +54,7 @@ interface RunFilter {
   pageToken?: string;
 }
 
-/** Page of a list of questions. */
+/** Paging options of a list of questions. */
 interface InboxPageRequest {
   pageSize?: number;
   pageToken?: string;
@@ -66,7 +66,7 @@ export interface WorkflowTypes {
   outputs: object;
 }
 
-/** Workflows of a service whose types are unknown. */
+/** Type of a service's workflows if `parley types` has not generated their types. */
 export type AnyWorkflows = Record<string, { inputs: Record<string, unknown>; outputs: Record<string, unknown> }>;
 
 /**

@@ -72,7 +72,7 @@ export async function verifyWebhook(
   return { id, body: JSON.parse(new TextDecoder().decode(content)) as unknown };
 }
 
-/** Request as the check reads it. */
+/** Request in the form in which it is verified. */
 interface ReadRequest {
   content: Uint8Array<ArrayBuffer>;
   header: (name: string) => string | undefined;

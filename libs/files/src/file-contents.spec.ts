@@ -49,7 +49,7 @@ class MemoryStorage extends FileStorage {
 class MemoryStore {
   readonly leftovers = new Set<string>();
   readonly committed: FileDraft[] = [];
-  /** Content that the owner has already. */
+  /** Contents that the owner has already stored. */
   known: { storageKey: string; size: number }[] = [];
   unreadable: ReadonlySet<string> = new Set();
   stored = 0;

@@ -22,7 +22,7 @@ class MemoryFiles {
   readonly files = new Map<string, StoredFile & { bytes: Buffer }>();
   readonly terms: (FileTerms | undefined)[] = [];
   failure: Error | undefined;
-  /** Promise that storing awaits, if any. */
+  /** Promise that the storage awaits before it stores; absent: it stores at once. */
   hold: Promise<void> | undefined;
 
   get = async ({ tenant, owner }: FileOwner, id: string): Promise<StoredFile | undefined> => {

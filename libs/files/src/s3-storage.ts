@@ -113,7 +113,7 @@ export interface S3StorageOptions extends S3Config {
   folder: string;
   /** Eight hexadecimal digits that name this installation of the service: other installations may share the bucket. */
   place: string;
-  /** `fetch` that may reach the endpoint. */
+  /** `fetch` that is permitted to call the endpoint of the S3 server. */
   http: OutboundFetch;
 }
 

@@ -51,7 +51,7 @@ export class GrpcStatusError extends ParleyFault {
     readonly status: number,
     /** Text of the server. */
     readonly text: string,
-    /** Encoded `google.rpc.Status`, if the server sent one. */
+    /** Encoded `google.rpc.Status` with details of the error; `undefined` if the server sent none. */
     readonly details: Uint8Array | undefined,
     /** Metadata that the server sent after the messages (trailers). */
     readonly metadata: IncomingHttpHeaders,

@@ -65,7 +65,7 @@ export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandle
     return (await this.readContent(maxBytes)).toString();
   }
 
-  /** Reads the whole body in one piece. */
+  /** Reads the whole body, decoded. @throws OutboundTooLongError for more than `maxBytes` bytes */
   async readContent(maxBytes: number): Promise<Buffer> {
     if (this.getHeader('content-encoding') !== undefined) return this.decodedContent(maxBytes);
     this.reading = 'all';

@@ -155,7 +155,7 @@ const REASONS: Readonly<Record<number, string>> = {
   503: 'UNAVAILABLE',
 };
 
-/** Returns the default reason of an HTTP status. */
+/** Returns the `reason` of a problem that names none, by its HTTP status. */
 function reasonOf(status: number): string {
   return REASONS[status] ?? (status < 500 ? 'REFUSED' : 'FAILED');
 }

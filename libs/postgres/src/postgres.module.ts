@@ -68,10 +68,10 @@ export class PostgresModule {
   }
 }
 
-/** Content and pending work of a database. */
+/** Parts of PostgresOptions that describe the content of the database: migrations, and queries for pending work. */
 interface DatabaseContent {
   migrations: readonly MigrationClass[];
-  /** Queries for work under way (see PostgresOptions). */
+  /** Queries that find work in progress (see PostgresOptions). */
   underWay: readonly string[];
 }
 

@@ -94,7 +94,7 @@ export function contentLength(parts: readonly Part[]): number {
   return characters;
 }
 
-/** Media type of a file without one. */
+/** Media type of a file that states none. */
 const UNKNOWN_FILE = 'application/octet-stream';
 /** Maximum number of characters of a file name or a URL in the line of `describedPart`. */
 const LONGEST_NAME = 200;
@@ -136,12 +136,12 @@ export function partAsText(part: Part): Part {
   return standIn(part, text);
 }
 
-/** Converts a Part to the line of `describedPart`. */
+/** Converts a Part to a text Part with the line of `describedPart`. */
 export function partAsLine(part: Part): Part {
   return standIn(part, describedPart(part));
 }
 
-/** Returns the Parts without empty texts and thoughts. */
+/** Returns the Parts except empty texts and thoughts of a model. */
 export function spokenParts(parts: readonly Part[]): Part[] {
   return parts.filter((part) => part.text !== '' && !isThought(part));
 }
@@ -198,7 +198,7 @@ function oneLine(text: string): string {
   return textStart(text, LONGEST_NAME).replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ');
 }
 
-/** Returns the number of bytes encoded in base64. */
+/** Returns the number of bytes that a base64 text encodes. */
 function sizeOf(raw: string): number {
   const padding = raw.endsWith('==') ? 2 : raw.endsWith('=') ? 1 : 0;
   return Math.floor((raw.length * 3) / 4) - padding;

@@ -107,7 +107,7 @@ export class PushDeliveries {
     if (!(await this.store.backOff(config))) await this.store.putBack(config);
   }
 
-  /** Makes an attempt, and records the receiver's behavior. */
+  /** Makes an attempt, and records in the lane if and how promptly the receiver answered. */
   private async attemptSend({ lane }: LaneTurn, send: () => Promise<AttemptOutcome>): Promise<AttemptOutcome> {
     const from = performance.now();
     const outcome = await send();

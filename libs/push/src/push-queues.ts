@@ -76,7 +76,7 @@ export interface DueQueue extends PushQueue, PlaceUser {
 export interface PushLane extends DueQueue {
   /** Number of the lane among those of its receiver, from 0. */
   number: number;
-  /** Unique id of the holder of the lane. */
+  /** Unique id under which this process holds the lane. */
   holder: string;
 }
 

@@ -6,7 +6,7 @@ import { RECEIVER_OF_URL } from './push-lane-migration.js';
 import { WAKE } from './push-migrations.js';
 import { type PushCaller, type PushQueue, PushQueues, PushSessions } from './push-queues.js';
 
-/** Maximum number of callers per portion. */
+/** Maximum number of callers whose events are in one portion. */
 const CALLERS = 5;
 /** Maximum number of events of one caller per portion. */
 const EVENTS_OF_A_CALLER = 20;

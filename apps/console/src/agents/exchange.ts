@@ -5,7 +5,7 @@ import { ApiProblem, sentenceOf } from '../api/problem.js';
 import type { A2aMessage, A2aStreamItem } from '../api/task.js';
 import type { AgentRef } from './agent-ref.js';
 
-/** A request as the console sends it. */
+/** Request to an agent, as the console sends and shows it. */
 export interface ExchangeRequest {
   method: 'POST';
   path: string;

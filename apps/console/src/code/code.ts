@@ -41,7 +41,7 @@ export type SuggestWords = (text: string, caret: number, explicit: boolean) => S
 export interface CodeSettings {
   value: string;
   language: CodeLanguage;
-  /** Height in lines of an empty field. */
+  /** Height of an empty field, as a number of lines. */
   rows: number;
   onChange: (value: string) => void;
   placeholder?: string | undefined;

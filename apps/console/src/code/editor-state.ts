@@ -40,7 +40,7 @@ export function createEditorState(text: string, look: EditorLook, { onChange, su
   });
 }
 
-/** Shows changed settings of an editor. */
+/** Applies changed settings to an editor. */
 export function showLook(view: EditorView, look: EditorLook): void {
   view.dispatch({ effects: LOOK.reconfigure(extensionsFor(look)) });
 }

@@ -61,7 +61,7 @@ interface OptionalNumberProps {
   min?: number;
   max?: number;
   step?: number | 'any';
-  /** Problem that the service has with the value. */
+  /** Error that the service reports for the value. */
   error?: string | undefined;
   onChange: (value: number | undefined) => void;
 }

@@ -10,7 +10,7 @@ const MARK = /[*_~`>|[\]<]|[-+.)][ \t]/g;
 const DEEP = /^(?:[ \t]*(?:>|(?:[*+-]|\d{1,9}[.)])[ \t])){20}/m;
 /** Maximum table cells of a text: each line below a table's head counts as wide as the head. */
 const MOST_CELLS = 20_000;
-/** Pattern of the line below a table's head. */
+/** Pattern of the line that separates a table's head from its rows. */
 const BELOW_HEAD = /^[\s|:>+*\d.)-]*$/;
 
 /** True if a text can be laid out as Markdown in negligible time. Its author is not trusted. */

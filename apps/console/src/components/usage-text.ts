@@ -17,7 +17,7 @@ export function inputText({ inputTokens, unreportedCalls }: ShownUsage): string 
   return withUnknown(inputTokens, unreportedCalls);
 }
 
-/** Formats the number of output tokens like `inputText`. */
+/** Formats the number of output tokens, as `inputText` does for input tokens. */
 export function outputText({ outputTokens, unreportedCalls }: ShownUsage): string {
   return withUnknown(outputTokens, unreportedCalls);
 }

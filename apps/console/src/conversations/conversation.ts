@@ -38,7 +38,7 @@ export function getBadgeStatus({ status, paused, question }: Omit<Conversation, 
   return question === undefined ? 'paused' : 'input-required';
 }
 
-/** Returns an outcome in a few words. */
+/** Returns the label of an outcome. */
 export function outcomeLabel(outcome: ConversationEnd): string {
   return OUTCOMES[outcome].label;
 }

@@ -28,7 +28,7 @@ export interface CardData extends Record<string, unknown> {
   note?: string | undefined;
   /** Time at which a waiting node resumes by itself. */
   until?: string | undefined;
-  /** Number of attempts so far, and their maximum. */
+  /** Number of attempts made so far, and the maximum number. */
   attempts?: { made: number; most: number } | undefined;
   badges?: readonly CardBadge[];
   /** True if the card is drawn as an outline without a fill, as for a skipped node. */

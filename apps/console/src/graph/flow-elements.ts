@@ -44,7 +44,7 @@ interface NodeContent {
   data: Partial<CardData> | undefined;
 }
 
-/** Returns a node for the canvas. */
+/** Creates the canvas element of a node. */
 export function flowNode({ node: { id, type }, place, isSelected, editable, data }: NodeContent): CardNode {
   return {
     id,

@@ -13,7 +13,7 @@ interface Change {
   type: string;
 }
 
-/** Returns the changed selection of nodes and notes. */
+/** Collects the nodes and notes that changes of the canvas select or deselect. */
 export function nodeSelection(changes: readonly Change[]): SelectionChanges {
   const found = selectionOf(changes);
   const notes = [...found].flatMap(([id, is]) => {
@@ -23,7 +23,7 @@ export function nodeSelection(changes: readonly Change[]): SelectionChanges {
   return { nodes: new Map([...found].filter(([id]) => noteIndex(id) === undefined)), notes: new Map(notes) };
 }
 
-/** Returns the changed selection of edges. */
+/** Collects the edges that changes of the canvas select or deselect. */
 export function edgeSelection(changes: readonly Change[]): SelectionChanges {
   return { edges: selectionOf(changes) };
 }

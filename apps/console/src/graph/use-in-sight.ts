@@ -13,7 +13,7 @@ interface InSightOptions {
   box: RefObject<HTMLDivElement | null>;
   places: ReadonlyMap<string, Position>;
   selected: string | undefined;
-  /** All selected nodes, if several can be selected. */
+  /** All selected nodes; `undefined` if only one node can be selected. */
   group: ReadonlySet<string> | undefined;
   padding: NonNullable<FitViewOptions['padding']>;
   /** Number that the caller raises to have the whole graph shown. */

@@ -14,7 +14,7 @@ const PAGES: ReadonlyMap<string, () => Promise<string>> = new Map(
   Object.entries(FILES).map(([path, load]) => [path.slice(FOLDER.length, -'.md'.length), load]),
 );
 
-/** Name of the page that lists the others. */
+/** Name of the page that lists all other pages. */
 export const CONTENTS = 'README';
 
 /** True if the console has a page of this name. */

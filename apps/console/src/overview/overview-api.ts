@@ -11,7 +11,7 @@ export type Waits = Overview['waiting']['questions'];
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Ranges by their word in the address. */
+/** Ranges of time, by the word that names them in the address. */
 export const RANGES = {
   '1h': { label: 'Last hour', before: 'in the hour before', ms: HOUR_MS },
   '24h': { label: 'Last 24 hours', before: 'in the 24 hours before', ms: DAY_MS },

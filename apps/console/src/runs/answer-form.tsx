@@ -18,7 +18,7 @@ export interface RunQuestion {
   form?: unknown;
   assignee?: string | undefined;
   deadline?: string | undefined;
-  /** Problems of the previous answer to this question. */
+  /** Problems because of which the previous answer to this question was rejected. */
   violations?: readonly Violation[] | undefined;
 }
 

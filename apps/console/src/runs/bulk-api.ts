@@ -5,7 +5,7 @@ import { downloadFile } from '../components/download.js';
 export type BulkReport = Schemas['BulkReport'];
 export type BulkOutcome = Schemas['BulkOutcome'];
 
-/** Maximum number of runs of one action. */
+/** Maximum number of runs to which one action applies. */
 export const MOST_SELECTED = 500;
 
 /** Action on several runs. */

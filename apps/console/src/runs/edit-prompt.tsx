@@ -8,7 +8,7 @@ import { requestRerun } from './run-api.js';
 
 interface EditPromptProps {
   runId: string;
-  /** Name of the instance whose prompt is edited. */
+  /** Name of the node's instance whose prompt is edited. */
   name: string;
   /** Prompt that the model was sent. */
   prompt: string;

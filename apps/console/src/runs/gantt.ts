@@ -19,7 +19,7 @@ export interface TimelineRow {
   name: string;
   node: string;
   label: string;
-  /** Kind of the part; absent for a node. */
+  /** Kind of the part that the row shows; absent for the row of a node. */
   kind?: PartKind;
   status: string;
   spans: readonly TimelineSpan[];

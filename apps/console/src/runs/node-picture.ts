@@ -70,7 +70,7 @@ interface Asked {
 
 interface Progress {
   text?: string;
-  /** Text of the agent's output so far. */
+  /** Text of the output that the agent has produced so far. */
   made?: string;
 }
 

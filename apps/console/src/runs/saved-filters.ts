@@ -7,7 +7,7 @@ const MOST_SAVED = 50;
 /** Filter of the list of runs that a person saved under a name. */
 export interface SavedFilter {
   name: string;
-  /** Query of the address. */
+  /** Query string of the page's address that sets the filter. */
   query: string;
 }
 

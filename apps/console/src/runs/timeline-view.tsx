@@ -89,7 +89,7 @@ export function TimelineView({ picture, parts, selected, onSelect }: TimelineVie
   );
 }
 
-/** Keeps the zoom of a scroll area; a change keeps the middle of the view in the middle. */
+/** Manages the zoom of a scroll area. When the zoom changes, the point in the middle of the view stays there. */
 function useZoom() {
   const box = useRef<HTMLDivElement>(null);
   const [zoom, setZoom] = useState(1);

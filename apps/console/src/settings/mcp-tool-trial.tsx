@@ -87,7 +87,7 @@ function CallResult({ result: { ok, result, error, truncated, latencyMs } }: { r
   );
 }
 
-/** True unless the schema allows no argument. */
+/** True if a tool accepts arguments: its schema allows at least one. */
 function takesArguments({ properties, additionalProperties }: JsonSchema): boolean {
   return Object.keys(properties ?? {}).length > 0 || (properties === undefined && additionalProperties !== false);
 }

@@ -41,7 +41,7 @@ export function SignInFailed() {
   );
 }
 
-/** Reports a sign-in that another tab waited for. */
+/** Shows the page of a new tab after a sign-in there, for which another tab waited. */
 export function SignedIn() {
   usePageTitle(['Signed in']);
   return (

@@ -35,7 +35,7 @@ export interface ToolStep {
   result?: unknown;
   error?: string;
   truncated?: boolean;
-  /** Number of times the tool was called. */
+  /** Number of attempts to call the tool. */
   made: number;
   /** Question to a person about the call, and its answer. */
   question?: ToolQuestion;

@@ -109,7 +109,7 @@ function Condition({ draft, index, edge, set, change }: ConditionProps) {
   );
 }
 
-/** Shows the nodes that a loop repeats. */
+/** Shows the list of the nodes that a loop repeats. */
 function Body({ draft, index }: { draft: Draft; index: number }) {
   const loop = loopsOf(draft.edges).find(({ edge }) => edge === index);
   if (!loop) return null;

@@ -3,7 +3,7 @@ import type { Graph } from '../graph/graph.js';
 import { INIT_TEMPLATES } from './init-templates.js';
 import { BOX, pictureOf } from './template-picture.js';
 
-/** Classes of a node's box, by its type. */
+/** CSS classes of a node's box in the picture, by the node's type. */
 const FILLS: Readonly<Record<string, string>> = {
   input: 'fill-node-input',
   agent: 'fill-node-agent',

@@ -106,7 +106,7 @@ function commandItems({ palette: _palette, ...commands }: EditorCommands): Comma
 /** Pixels from a new note to the nodes below it. */
 const ABOVE = 160;
 
-/** Returns a place above all nodes. */
+/** Returns a position above all nodes, for a new note. */
 function placeAbove(nodes: readonly { position?: Position }[]): Position {
   const places = nodes.flatMap(({ position }) => position ?? []);
   const [first] = places;

@@ -53,7 +53,7 @@ export type CallCredentials = (options: AgentCallOptions) => Readonly<Record<str
  */
 export type CredentialsOf = (agentUrl: string) => CallCredentials | undefined;
 
-/** Default accepted output modes: texts and JSON. */
+/** Output modes that a request accepts if it names none: texts and JSON. */
 const ACCEPTED_OUTPUT_MODES = ['text/plain', 'application/json'];
 
 /**
@@ -79,7 +79,7 @@ export function isAnsweredAtOnce(request: SendMessageRequest, streaming: boolean
   return !streaming && request.message.taskId === undefined;
 }
 
-/** Returns the trace headers of a call. */
+/** Returns the trace headers of a call; `undefined` for a call that is not traced. */
 export function callTraceHeaders({ trace }: { trace?: TraceContext }): TraceHeaders | undefined {
   return trace && traceHeaders(trace);
 }

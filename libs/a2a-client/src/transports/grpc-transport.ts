@@ -33,7 +33,7 @@ import type { CalledGrpcMethod } from './grpc-messages.js';
 export interface GrpcEndpoint {
   /** Origin, as `grpcOrigin` reads it from the card. */
   origin: URL;
-  /** Tenant of this endpoint in the card. */
+  /** Tenant that the card names for this endpoint, sent with each request. */
   tenant?: string;
   credentials?: CallCredentials;
 }

@@ -36,7 +36,7 @@ export interface JsonRpcDialect {
 
 export interface JsonRpcEndpoint {
   url: string;
-  /** Tenant of this endpoint in the card. */
+  /** Tenant that the card names for this endpoint, sent with each request. */
   tenant?: string;
   /** Returns the next request id of this endpoint, unique over all its clients. */
   nextId: () => number;

@@ -76,8 +76,8 @@ export interface ServedCardsOptions {
 interface WrittenCard {
   json: string;
   /**
-   * Returns an agent as its card shows it: its `inputModes`, and those of its skills, are the media types of Messages
-   * that begin a Task (`beginModes`). `isLookedUp` is true if these types had to be awaited.
+   * Entity tag of the content without signatures. Signatures of two replicas differ, but the cards are equivalent (RFC
+   * 9110, section 8.8.1).
    */
   etag: string;
   /** Time of the card's last change; absent if unknown. */
@@ -94,8 +94,8 @@ export interface CardReader {
 }
 
 /**
- * Returns an agent whose `inputModes`, also those of its skills, are the media types of Messages that begin a Task
- * (`beginModes`): its card shows these. `isLookedUp` is true if they had to be awaited.
+ * Returns an agent as its card shows it: its `inputModes`, and those of its skills, are the media types of Messages
+ * that begin a Task (`beginModes`). `isLookedUp` is true if these types had to be awaited.
  */
 async function withBeginModes(agent: ServedAgent): Promise<{ agent: ServedAgent; isLookedUp: boolean }> {
   const found = agent.beginModes?.();

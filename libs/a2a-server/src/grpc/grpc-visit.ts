@@ -64,7 +64,9 @@ interface AdmittedMetadata extends Metadata {
 /** Maximum number of bytes of a message to the health service, which needs only the name of a service. */
 const MOST_PUBLIC_BYTES = 4 * 1024;
 
-/** Returns the caller that the auth guard admitted. */
+/**
+ * Returns what the auth guard stored in a call's metadata when it admitted the call: the caller and the call's headers.
+ */
 export function admissionOf(metadata: Metadata): CallAdmission {
   const admission = (metadata as AdmittedMetadata)[ADMISSION];
   if (!admission) throw new Error('A call came past the auth guard');
@@ -107,7 +109,7 @@ export abstract class GrpcVisit {
   /** Counts received bytes of the message. @throws A2AError if there are too many */
   abstract countReceived(bytes: number): void;
 
-  /** Notes that the message is complete. */
+  /** Ends the time limit for the message, which is complete now. */
   completeMessage(): void {
     clearTimeout(this.late);
   }

@@ -60,7 +60,7 @@ export class ByteRoom {
 
   constructor(private readonly options: ByteRoomOptions) {}
 
-  /** Number of bytes that items hold. */
+  /** Number of bytes that admitted items hold. */
   get taken(): number {
     return this.held;
   }

@@ -131,7 +131,7 @@ export class PassingText {
   }
 }
 
-/** Returns a text; a PassingText is built. */
+/** Returns a text unchanged; builds the text of a PassingText. */
 export function resolveText(text: string | PassingText): string {
   return typeof text === 'string' ? text : text.takeText();
 }

@@ -321,7 +321,7 @@ export class Database {
     await this.pool.query('SELECT 1');
   }
 
-  /** Closes all pools after the statements in flight. */
+  /** Closes all pools once their current statements have ended. */
   async close(): Promise<void> {
     const pools = [this.pool, ...this.tuned];
     await Promise.allSettled(pools.map((pool) => pool.end()));

@@ -177,7 +177,7 @@ export function mayBreakSession(error: unknown): boolean {
   return state === undefined || OF_SESSION.test(state);
 }
 
-/** True if the transaction may be committed although it failed: its answer was lost. */
+/** True if the transaction may have been committed although its statement failed: the answer was lost. */
 export function mayBeCommitted(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof RangeError || error instanceof StatementNotSent) return false;
   const state = sqlState(error);

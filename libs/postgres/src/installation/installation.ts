@@ -21,7 +21,7 @@ interface Installation extends DatabasePlace {
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
 
-/** Reads the place of the session's database. */
+/** Reads the place of the session's database: the identity of its server, and its object id there. */
 async function readPlace(session: Queryable): Promise<DatabasePlace> {
   const { rows } = await session.query<{ database: string }>(
     'SELECT oid::text AS database FROM pg_database WHERE datname = current_database()',

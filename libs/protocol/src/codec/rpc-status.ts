@@ -4,7 +4,7 @@ import { BinaryReader } from '@bufbuild/protobuf/wire';
 export interface RpcStatus {
   /** Reasons of its `google.rpc.ErrorInfo` details, with their domains. */
   reasons: { reason: string; domain: string }[];
-  /** Pause in milliseconds that a `google.rpc.RetryInfo` asks for. */
+  /** Pause in milliseconds that the error requests in a `google.rpc.RetryInfo`; absent if it requests none. */
   retryAfter?: number;
 }
 

@@ -35,7 +35,7 @@ export interface AgentPolicy {
   park?: number;
   /** Names of the callers that may send Messages. */
   callers?: string[];
-  /** Scopes of which a caller must have one. */
+  /** Scopes, at least one of which a caller must have. */
   scopes?: string[];
   /** Ids of the skills of which a Message must name one in `metadata.skillId`. */
   skills?: string[];
@@ -59,7 +59,7 @@ export const DEFAULT_PARK_S = 30;
 export const LONGEST_PARK_S = 86_400;
 /** Maximum seconds of `limit`, which is the maximum delay of a timer of Node.js. */
 export const LONGEST_LIMIT_S = Math.floor((2 ** 31 - 1) / 1_000);
-/** Maximum entries of a list of a policy. */
+/** Maximum number of entries in each list of a policy. */
 export const MOST_ENTRIES = 100;
 
 /** Names of headers that are never passed on: they belong to one connection, to the protocol, or prove the caller. */
@@ -112,7 +112,7 @@ export function passedHeaders({ headers = [] }: AgentPolicy, { inbound }: CallCo
   return passed;
 }
 
-/** Returns the policy in a stored JSON value. */
+/** Returns the policy that a stored JSON value contains; an empty policy for any value that is no object. */
 export function readPolicy(stored: unknown): AgentPolicy {
   return isJsonObject(stored as never) ? (stored as AgentPolicy) : {};
 }

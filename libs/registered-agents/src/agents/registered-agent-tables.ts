@@ -5,7 +5,7 @@ export class RegisteredAgentRow {
   @PrimaryColumn('text') tenant!: string;
   @PrimaryColumn('text') name!: string;
   @Column('text') url!: string;
-  /** Name of the stored credential for calls. */
+  /** Name of the stored credential that authenticates calls to the agent. */
   @Column('text', { nullable: true }) auth!: string | null;
   @Column('json') policy!: object;
   /** Card of the agent in the form of A2A 1.0, as it was when the agent was saved. */

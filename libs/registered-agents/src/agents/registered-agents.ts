@@ -14,7 +14,7 @@ export const AGENT_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 /** Definition of a registered agent, as its tenant writes it. */
 export interface RegistrationFields {
   url: string;
-  /** Name of the stored credential for calls. */
+  /** Name of the stored credential that authenticates calls to the agent. */
   auth?: string;
   policy: AgentPolicy;
 }

@@ -40,7 +40,7 @@ export class RegisteredAgentKind extends TableKind {
     return { id: body.name, name: body.name, definition: body.definition as unknown as JsonObject };
   }
 
-  /** Reads and pins the card of an agent. */
+  /** Reads the card of a described agent and pins it. */
   override prepareObject(
     { definition }: ConfigurationObject,
     saver: ConfigurationSaver,

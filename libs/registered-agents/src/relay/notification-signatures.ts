@@ -26,7 +26,7 @@ export interface SignedNotification {
  */
 export type NotificationSignatureState = 'valid' | 'wrong' | 'unverified';
 
-/** Maximum difference of two clocks, in seconds. */
+/** Maximum difference, in seconds, between the clocks of the agent and of this process. */
 const SKEW_S = 60;
 const SECOND_MS = 1_000;
 

@@ -103,7 +103,7 @@ class RelayCancel {
     private readonly agent: RegisteredAgent,
     private readonly services: RelayServices,
     private readonly context: RequestContext,
-    /** Turn of this execution, if it has one. */
+    /** Turn of this execution; absent if it has not opened one. */
     private readonly known?: StoredTurn,
   ) {}
 

@@ -43,7 +43,7 @@ export class RelayLimits {
     return rows[0] && Math.max(rows[0].wait, 0);
   }
 
-  /** Deletes the limits of a deleted agent. */
+  /** Deletes the reserved sending times of a deleted agent. Its slots end with its Tasks. */
   async forgetAgent(tenant: string, agent: string): Promise<void> {
     const key = agentKey({ scope: { tenant }, agent });
     await this.database.pool.query('DELETE FROM registered_agent_rate WHERE agent_key = $1', [key]);

@@ -12,7 +12,7 @@ import { ACTIVE_STATES, RelayWebhooks } from './relay-webhooks.js';
 const AT_ONCE = 8;
 /** Maximum number of agents whose Tasks are canceled at the same time. */
 const MOST_AGENTS = 8;
-/** Milliseconds for the cancels of one agent's Tasks. */
+/** Time limit for canceling the Tasks of one agent, in milliseconds. */
 const LONGEST_MS = 60_000;
 
 /** Members of a deleted agent that a cancel needs. */

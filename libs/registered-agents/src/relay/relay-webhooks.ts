@@ -11,7 +11,7 @@ export interface RelayWebhook {
   /** Random key, which the URL names: 32 hexadecimal digits. */
   key: string;
   url: string;
-  /** Secret that each notification must have. */
+  /** Secret that each notification must carry. */
   token: string;
 }
 

@@ -19,7 +19,7 @@ export class UnstoredIds {
   /** @param store stores ids without an event */
   constructor(private readonly store: (ids: RemoteIds) => Promise<void>) {}
 
-  /** Notes ids that the agent has named. */
+  /** Records ids that the agent has named, to be stored with the next event or soon after. */
   noteIds(ids: RemoteIds): void {
     this.waiting = this.newest = ids;
     this.timer ??= setTimeout(() => this.storeSoon(), LONGEST_WAIT_MS);

@@ -108,7 +108,7 @@ export class ContentPlace implements Disposable, StepMember {
     this.bytes = bytes;
   }
 
-  /** Does nothing: held contents are not evicted. */
+  /** Does nothing, since held contents are never evicted. */
   evict(): void {}
 
   [Symbol.dispose](): void {

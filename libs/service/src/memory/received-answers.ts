@@ -134,7 +134,7 @@ export class AnswerPlace implements Disposable, StepMember {
   private isOver = false;
   private lost: TooManyAnswers | undefined;
   private stopWaiting: (() => void) | undefined;
-  /** Milliseconds of the finished waits for room. */
+  /** Total milliseconds of the waits for room that have ended. */
   private waited = 0;
   /** Bytes read since the last turn on the event loop. */
   private sinceTurn = 0;

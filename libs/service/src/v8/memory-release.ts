@@ -4,10 +4,10 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { createContext, runInContext } from 'node:vm';
 import { InFlight } from '../memory/in-flight.js';
 
-/** Milliseconds without large requests before memory is released. */
+/** Milliseconds without large requests after which memory is released. */
 const REST_MS = 5_000;
 const MEBIBYTE = 1024 ** 2;
-/** Minimum growth in bytes that justifies a collection. */
+/** Minimum growth of the heap, in bytes, that justifies a garbage collection. */
 const WORTH = 32 * MEBIBYTE;
 /** Maximum utilization of the event loop for a release. */
 const AT_REST = 1 / 4;

@@ -18,7 +18,7 @@ interface CommandContext {
   openHelp: () => void;
 }
 
-/** Returns the actions of the editor. */
+/** Returns the commands of the editor, each with its label, its keys and the function that runs it. */
 export function createCommands(context: CommandContext): EditorCommands {
   const { editing, selection, saving, clipboard, isNew } = context;
   const { draft, change } = editing;

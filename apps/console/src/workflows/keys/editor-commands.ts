@@ -18,7 +18,7 @@ export interface EditorCommand {
   run: () => void;
 }
 
-/** Names of the actions of the editor. */
+/** Names of the editor's commands. */
 export type CommandName =
   | 'save'
   | 'palette'
