@@ -10,12 +10,12 @@ import { ExecutionRegistry } from './execution-registry.js';
 import { acceptedRevision } from './execution.js';
 import { CANCEL_REQUESTED } from './task-cancels.js';
 
-/** Injection token: milliseconds between polls for cancel requests when no signal arrives, 500 by default. */
+/** Injection token: milliseconds between polls for cancel requests while no signal arrives; 500 by default. */
 const CANCEL_LOOK_MS = Symbol('CANCEL_LOOK_MS');
 
 /**
- * Polls for cancel requests that other replicas have stored for Tasks that this replica executes: when they send a
- * signal, and twice a second because signals may be lost.
+ * Polls the database for cancel requests that other replicas have stored, for Tasks that this replica executes. It
+ * polls when another replica sends a signal, and twice a second, because signals may be lost.
  */
 @Injectable()
 export class CancelPoller {
@@ -64,8 +64,8 @@ export class CancelPoller {
 }
 
 /**
- * Function that cancels the Tasks that one of this service's Tasks (`parent`) started at agents elsewhere. It may be
- * called repeatedly for one parent.
+ * Function that cancels remote Tasks: those that a Task of this service (`parent`) has started at remote agents. It may
+ * be called repeatedly for one parent.
  */
 export type RemoteEnding = (parent: TaskHeader) => Promise<void>;
 
@@ -107,7 +107,7 @@ export class ChildEndings {
     });
   }
 
-  /** Adds a function that cancels Tasks started elsewhere. */
+  /** Registers a function that cancels the remote Tasks of a parent. */
   addRemoteEnding(ending: RemoteEnding): void {
     this.remote.push(ending);
   }
@@ -129,7 +129,7 @@ export class ChildEndings {
 
   /**
    * Cancels a child Task.
-   * @returns false if it still works when `patience` aborts; the next attempt of the job checks it again
+   * @returns false if the child has not ended when `patience` aborts; the next attempt of the job checks it again
    */
   private async endChild({ taskId, tenant, owner, agent: path }: TaskHeader, patience: AbortSignal): Promise<boolean> {
     const revision = await acceptedRevision(this.store, taskId);
@@ -145,5 +145,5 @@ export class ChildEndings {
   }
 }
 
-/** Reasons why a child needs no cancel: it has ended or was purged. */
+/** Reasons of errors which show that a child needs no cancel: it has ended or was purged. */
 const ENDED = new Set(['TASK_NOT_CANCELABLE', 'TASK_NOT_FOUND']);

@@ -3,15 +3,15 @@ import { Backoff } from '#libs/service';
 import type { RenewedClaims, TaskClaim, TaskStore } from '#libs/tasks';
 import type { ExecutionRegistry } from './execution-registry.js';
 
-/** Length of the pause after a poll, as a multiple of the time that the poll took. */
+/** Factor for the pause after a poll: the pause is this many times as long as the poll took. */
 const REST = 20;
 /** Maximum milliseconds of the pause after a poll. */
 const LONGEST_REST_MS = 30_000;
 
 /**
- * Limits the share of time that a repeated query takes, by pauses between its polls. The query becomes slow while a
+ * Limits the share of time that a repeated query takes, by pausing between its polls. The query becomes slow while a
  * transaction holds an old snapshot of the database, because it then scans dead rows. It takes at most a twentieth of
- * the time, unless one query takes longer than a second and a half.
+ * the time, unless one poll takes longer than a second and a half.
  */
 export class PacedLook {
   private dueAt = Number.NEGATIVE_INFINITY;
@@ -23,7 +23,7 @@ export class PacedLook {
     return performance.now() >= this.dueAt;
   }
 
-  /** Runs a poll. After a failure the next poll is due immediately. */
+  /** Runs the query, and plans the next poll. If the query fails, the next poll is due immediately. */
   async runLook<T>(look: () => Promise<T>): Promise<T> {
     const began = performance.now();
     const seen = await look();
@@ -60,7 +60,7 @@ const FIRST_PAUSE_MS = 1_000;
 const RENEWED_AT_ONCE = 500;
 const NONE: RenewedClaims = { renewed: [], lost: [] };
 
-/** Claim (right to write a Task) that this replica holds although it does not execute the Task. */
+/** Claim (right to write a Task) that this replica has although it does not execute the Task. */
 export interface IdleClaim extends TaskClaim {
   /** Number of failed attempts to adopt (take over) the Task. */
   failures: number;
@@ -68,9 +68,9 @@ export interface IdleClaim extends TaskClaim {
 
 /**
  * Compares the claims of this replica (its rights to write Tasks) with its executions.
- * - A claim without an execution is reported, so that its Task is adopted. It arises if a statement has claimed a Task,
- *   and then failed or lost its answer.
- * - An execution without its claim ends immediately, even if it does not write. It arises if this process was
+ * - A claim without an execution is yielded, so that its Task is adopted. Such a claim remains if a statement claimed a
+ *   Task, and then failed or its answer was lost.
+ * - An execution without a claim ends immediately, even if it writes nothing. That happens if this process was
  *   suspended, and another replica adopted the Task.
  */
 export class ClaimReconciler {
@@ -117,7 +117,10 @@ export class ClaimReconciler {
     for (const claim of claims) this.keepClaim({ ...claim, failures: 0 }, Infinity);
   }
 
-  /** Forgets a claim (right to write a Task) that has an execution or was released. */
+  /**
+   * Removes a claim (right to write a Task) from the claims to adopt: its Task has an execution, or the claim was
+   * released.
+   */
   markSettled({ taskId }: TaskClaim): void {
     this.troubled.delete(taskId);
   }
@@ -140,8 +143,8 @@ export class ClaimReconciler {
   }
 
   /**
-   * Renews claims (rights to write Tasks) and returns those that got a new token. A claim whose row is locked stays
-   * due. A claim that another replica holds is dropped.
+   * Renews claims (rights to write Tasks), and returns the claims that got a new token. If the row of a Task is locked,
+   * its claim stays due. If another replica has the claim, it is dropped.
    */
   private async renewChunk(chunk: readonly IdleClaim[]): Promise<IdleClaim[]> {
     for (const claim of chunk) if (this.isExecuted(claim)) this.markSettled(claim);
@@ -196,10 +199,7 @@ export class ClaimReconciler {
   }
 }
 
-/**
- * Maximum number of Tasks whose failures are remembered. Each poll for overdue Tasks sends the ids of the Tasks that
- * are skipped because of a failure.
- */
+/** Maximum number of Tasks whose failures are kept. Each poll for overdue Tasks sends the ids of the Tasks to skip. */
 const MOST_REMEMBERED = 10_000;
 
 interface FailedWake {
@@ -208,8 +208,8 @@ interface FailedWake {
 }
 
 /**
- * Parked Tasks (Tasks that wait for a time) whose wake failed. Each Task is skipped until its pause is over, so that
- * polls find other overdue Tasks.
+ * Failures to wake parked Tasks (Tasks that wait for a time). A Task is skipped until the pause after its last failure
+ * is over, so that polls find other overdue Tasks.
  */
 export class FailedWakes {
   /** Failures by Task id, the most recent failure last. */
@@ -225,7 +225,7 @@ export class FailedWakes {
   }
 
   /**
-   * Adds a failure to wake a Task.
+   * Records a failure to wake a Task.
    * @param lasting true if the error does not pass by itself; the pauses are then longer
    * @returns the number of earlier failures
    */
@@ -238,15 +238,15 @@ export class FailedWakes {
     return failures;
   }
 
-  /** Forgets a Task that was woken. */
+  /** Removes the failures of a Task that was woken. */
   forgetWoken(taskId: string): void {
     this.wakes.delete(taskId);
   }
 
   /**
-   * Forgets the Tasks that are neither overdue nor pausing.
+   * Removes the failures of Tasks that are neither overdue nor pausing.
    * @param overdue Tasks that a complete poll has found overdue
-   * @param pausing Tasks that the poll left out, since their pauses were not over
+   * @param pausing Tasks that the poll skipped because of their pauses
    */
   keepAmong(overdue: readonly string[], pausing: readonly string[]): void {
     const kept = new Set([...overdue, ...pausing]);

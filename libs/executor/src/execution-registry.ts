@@ -44,9 +44,10 @@ import {
 import { type ExecutionStart, TaskExecution } from './task-execution.js';
 
 /**
- * Ends a Task as FAILED after the database rejected the content of an event. Events that were written before remain.
+ * Ends a Task as FAILED after the database rejected the content of an event. Events that were written before stay in
+ * the log.
  * @param leaving signal that aborts when this process stops
- * @throws the error that prevents reading or writing
+ * @throws the error of the read or write, if the Task cannot be ended
  */
 async function endBroken(
   store: TaskStore,
@@ -67,13 +68,13 @@ type UnboundStart = Omit<ExecutionStart, 'executor' | 'acceptance' | 'readEvents
 
 /**
  * Registry of the executions of this process: starts, resumes, recovers and cancels them.
- * - A Task has at most one execution, in any process: it is claimed before it is executed. The claim is the right to
- *   write the Task.
- * - A writer that lost its claim cannot write.
+ * - A Task has at most one execution over all processes, because a process claims the Task before it executes it. The
+ *   claim is the right to write the Task.
+ * - A process that has lost its claim cannot write.
  */
 @Injectable()
 export class ExecutionRegistry {
-  /** Claims (rights to write Tasks) that this process is acquiring at the moment, before their executions begin. */
+  /** Claims (rights to write Tasks) that this process is acquiring; their executions have not begun. */
   readonly begun = new BegunClaims();
   readonly files: MessageFiles;
   private readonly logger = new Logger(ExecutionRegistry.name);
@@ -124,7 +125,10 @@ export class ExecutionRegistry {
     return execution?.failure ? undefined : execution;
   }
 
-  /** Returns the claims (rights to write Tasks) of the running executions that the store is known to have committed. */
+  /**
+   * Returns the claims (rights to write Tasks) of the running executions. Claims that may not be committed yet are
+   * omitted.
+   */
   heldClaims(): TaskClaim[] {
     return this.executions
       .values()
@@ -189,11 +193,11 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Creates a Task under the caller's `Idempotency-Key`. The same request always gives the same Task, in any replica
-   * (see IdempotentRequests).
-   * @param sent request as the caller sent it, if `request` is a changed copy of it; repetitions are recognized by it
-   * @throws A2AError INVALID_PARAMS with reason `IDEMPOTENCY_CONFLICT` and status 409 for another request under the
-   *   key
+   * Creates a Task under the caller's `Idempotency-Key`. If the request is repeated, on any replica, the same Task is
+   * returned (see IdempotentRequests).
+   * @param sent request as the caller sent it, if `request` is a changed copy; repetitions are recognized by it
+   * @throws A2AError INVALID_PARAMS with reason `IDEMPOTENCY_CONFLICT` and status 409 for a different request under the
+   * key
    */
   beginOnce(
     agent: ServedAgent,
@@ -206,13 +210,13 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Records a Message to a waiting Task and executes the next turn. If a cancel of the Task was requested and never
-   * carried out, the Task is canceled instead.
+   * Records a Message to a waiting Task and executes the next turn. If the Task has a cancel request that was not
+   * handled, the Task is canceled instead.
    * @param once idempotency key and fingerprint of the request; absent: the request has no key
    * @param after sequence of the last event that the sender saw: the Message is rejected if the log has later events;
-   *   absent: no check
+   * absent: no check
    * @throws A2AError TASK_NOT_FOUND; UNSUPPORTED_OPERATION if the Task has ended, is working or has progressed;
-   *   TASK_BUSY with status 503 if another request or replica holds the Task for long without progress
+   * TASK_BUSY with status 503 if another request or replica holds the Task for long without progress
    */
   async resumeExecution(
     agent: ServedAgent,
@@ -266,8 +270,8 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Records a Message to a waiting Task under the caller's `Idempotency-Key`. The same request gives the turn that
-   * its first attempt started, even if that turn or the Task has ended.
+   * Records a Message to a waiting Task under the caller's `Idempotency-Key`. If the request is repeated, the turn that
+   * its first attempt started is returned, even if that turn or the Task has ended.
    * @throws A2AError as `resumeExecution` and `beginOnce` do
    */
   resumeOnce(
@@ -281,8 +285,8 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Returns the execution that the same request under the key started; `undefined` for a new key.
-   * @throws A2AError as `beginOnce` does for another request under the key
+   * Returns the execution that an equal request under the key has started; `undefined` if the key is new.
+   * @throws A2AError as `beginOnce` does for a different request under the key
    */
   findRepeated(
     agent: ServedAgent,
@@ -295,7 +299,8 @@ export class ExecutionRegistry {
 
   /**
    * Resumes a turn that another process did not finish, or that was parked (released until a time). The agent's
-   * executor must have `recovery: 'restart'`. A Task in a waiting state whose time has come becomes WORKING first.
+   * executor must have `recovery: 'restart'`. A Task in a waiting state whose time to resume has come becomes WORKING
+   * first.
    * @throws TaskLimitExceeded if the log has no room for that status
    */
   recoverTurn(turn: RecoveredTurn): Execution {
@@ -356,8 +361,8 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Waits for the running executions until the signal aborts, then interrupts the rest; other replicas adopt (take
-   * over) their Tasks.
+   * Waits for the running executions until the signal aborts, then interrupts the remaining ones. Other replicas adopt
+   * (take over) the Tasks of these.
    */
   async stop(signal: AbortSignal): Promise<void> {
     this.startDraining();
@@ -421,8 +426,8 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Resolves with the execution when its first event is durable. If the store rejected that event and will never write
-   * it, releases the claim (right to write the Task), unless this process is stopping.
+   * Resolves with the execution when its first event is durable. If the store rejects that event for good, the claim
+   * (right to write the Task) is released, unless this process is stopping.
    * @throws the error of `accepted`
    */
   private async acceptedOrReleased(execution: TaskExecution): Promise<Execution> {
@@ -448,8 +453,8 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Claims a Task (becomes its only writer) and starts its cancel; `undefined` if a replica executes the Task, or the
-   * Task has ended.
+   * Claims a Task (becomes its only writer) and starts its cancel. Returns `undefined` if a replica executes the Task,
+   * or the Task has ended.
    */
   private async claimForCancel(
     agent: ServedAgent,

@@ -32,12 +32,13 @@ import {
 import { keptTrace } from './task-tracing.js';
 
 /**
- * Turn of a Task that this process has accepted and executes: from a Message until the Task ends, waits or is parked.
+ * Execution of one turn of a Task that this process has accepted: from a Message until the Task ends, waits or is
+ * parked.
  */
 export interface Execution {
   readonly taskId: string;
   readonly contextId: string;
-  /** True if an earlier request under the same `Idempotency-Key` started the turn. */
+  /** True if the turn was started by an earlier request with the same `Idempotency-Key`, and not by this one. */
   readonly repeated?: true;
   /**
    * The accepted Task and its sequence; resolves when both are durable. For a caller outside this process, rejects
@@ -53,16 +54,16 @@ export interface Execution {
    */
   readonly live: LiveEvents | undefined;
   /**
-   * The Task in its terminal or waiting state; resolves when that state is durable. Rejects with ExecutionInterrupted
-   * if this process stops working on the Task first, also because the Task is parked.
+   * Resolves with the Task in its terminal or waiting state, when that state is durable. Rejects with
+   * ExecutionInterrupted if this process stops working on the Task first, which includes parking it.
    */
   readonly settled: Promise<Task>;
 }
 
 /**
  * Stream of an execution's events as they are recorded, before they are durable. Its reader must be in this process,
- * and record its own events in the same journal. The journal keeps their order, so an event that the reader records
- * because of another event never becomes durable before that one.
+ * and record its own events in the same journal. Because the journal keeps the order, an event that the reader records
+ * in response to an event never becomes durable before that event.
  */
 export class LiveEvents implements AsyncIterable<RecordedEvent> {
   private events: RecordedEvent[] = [];
@@ -108,15 +109,15 @@ export class LiveEvents implements AsyncIterable<RecordedEvent> {
   }
 }
 
-/** Limit of the time in which a Message must become durable. */
+/** Limit on the time until a Message must be durable. */
 export interface AcceptanceLimit {
   /** Maximum milliseconds for which the journal, which writes all events, may write nothing (JOURNAL_STALL_LIMIT). */
   readonly limitMs: number;
-  /** Returns the milliseconds for which the journal has written nothing although events wait for it. */
+  /** Returns the time in milliseconds since the journal last wrote, while events wait for it; 0 if no event waits. */
   standsStillMs(): number;
 }
 
-/** Factor for the limit `limitMs`: after so many times the limit, a Message fails even if the journal still writes. */
+/** Multiple of `limitMs` after which a Message fails even if the journal still writes. */
 const LIMITS_IN_ALL = 4;
 const NOT_CONFIRMED = 'MESSAGE_NOT_CONFIRMED';
 
@@ -167,7 +168,7 @@ function notConfirmed(): A2AError {
   return new A2AError('INTERNAL', { message, detailReason: NOT_CONFIRMED, status: 503 });
 }
 
-/** Returns the header of the Task that a Message creates at an agent. */
+/** Creates the header of the new Task for a Message to an agent. */
 export function newHeader(agent: ServedAgent, request: SendMessageRequest, call: CallContext): TaskHeader {
   const now = dateOfTimestamp(timestampNow());
   return {
@@ -186,7 +187,7 @@ export function newHeader(agent: ServedAgent, request: SendMessageRequest, call:
 
 /**
  * Returns the metadata of a new Task, which callers see: the agent's revision, the trace and the members that the
- * executor adds. The Task of a registered agent has no revision.
+ * executor adds. The metadata of a registered agent's Task have no revision.
  */
 export function newTaskMetadata(agent: ServedAgent, request: SendMessageRequest, call: CallContext): JsonObject {
   return {
@@ -220,7 +221,7 @@ export function recordAccepted(recording: TaskRecording, event: TaskEvent): void
 }
 
 /**
- * HTTP header with a revision claim: by it a replica that calls an agent for a run asks for the revision with which
+ * HTTP header with a revision claim. With it, a replica that calls an agent for a run requests the revision with which
  * the run was started. (A revision claim is unrelated to TaskClaim, the right to write a Task.)
  */
 export const REVISION_CLAIM = 'parley-revision';
@@ -231,15 +232,15 @@ export interface ClaimedCall {
   scope: TaskScope;
 }
 
-/** Milliseconds for which a revision claim is valid. Clocks of replicas may differ by less than this. */
+/** Time for which a revision claim is valid, in milliseconds. The clocks of replicas may differ by less than this. */
 const CLAIM_MS = 60_000;
 const CONTEXT = 'parley-revision-1';
 const MAX_LENGTH = 1024;
 
 /**
- * Signs and reads revision claims, by which calls between replicas ask for a revision of an agent (HMAC-SHA-256 with
- * the secret that the replicas share). Only runs may call an agent in a revision other than its newest. A revision
- * claim is valid for one agent, one owner and one minute.
+ * Signs and reads revision claims. In calls between replicas, such a claim requests a certain revision of an agent
+ * (HMAC-SHA-256 with the secret that the replicas share). Only runs may call an agent in a revision other than its
+ * newest. A revision claim is valid for one agent, one owner and one minute.
  */
 export class RevisionClaims {
   constructor(private readonly secret: Buffer) {}
@@ -250,7 +251,7 @@ export class RevisionClaims {
   }
 
   /**
-   * Returns the revision that a revision claim asks for.
+   * Returns the revision that a revision claim requests.
    * @param now time of the check, in milliseconds since 1970
    * @throws A2AError INVALID_REQUEST if no replica signed the claim for this call, or the claim has expired
    */
@@ -277,18 +278,18 @@ function claimRefused(): A2AError {
 export class MessageFiles {
   constructor(
     readonly keeper: PartKeeper | undefined,
-    /** Signal that ends the wait for an unreachable database. */
+    /** Signal that ends waiting for an unreachable database. */
     private readonly leaving: AbortSignal,
   ) {}
 
-  /** True if `keepFiles` may change the request, and thus store files. */
+  /** True if the Message has Parts that `keepFiles` may store as files. */
   concernsRequest({ message }: SendMessageRequest): boolean {
     return this.keeper?.concernsParts(message.parts) ?? false;
   }
 
   /**
-   * Returns the request with the large Parts of its Message stored as files. In-process calls wait for an unreachable
-   * database; other calls fail.
+   * Returns the request with the large Parts of its Message stored as files. If the database is unreachable, in-process
+   * calls wait for it; other calls fail.
    */
   async keepFiles(request: SendMessageRequest, { scope, parent }: CallContext): Promise<SendMessageRequest> {
     const { message } = request;
@@ -310,7 +311,7 @@ export class KeptEvents {
     private readonly signal: AbortSignal,
   ) {}
 
-  /** True if `keepEvent` may change the event. */
+  /** True if the event has Parts that `keepEvent` may store as files. */
   concernsEvent(event: TaskEvent): boolean {
     return this.keeper.concernsParts(saidParts(event));
   }
@@ -357,20 +358,23 @@ export class KeptEvents {
     return restorer;
   }
 
-  /** Disposes of all open restorers, when the execution has ended. */
+  /** Disposes of all open restorers. Call it when the execution has ended. */
   endRestorers(): void {
     this.isOver = true;
     for (const restorer of this.restorers) restorer[Symbol.dispose]();
   }
 
-  /** Returns Parts with the bytes with which they were sent, until the caller disposes of them. */
+  /**
+   * Returns Parts with their bytes in place of stored files. The bytes stay in memory until the caller disposes of the
+   * result.
+   */
   holdParts(parts: readonly Part[]): Promise<HeldParts> {
     return this.keeper.holdParts(parts, this.owner, this.signal);
   }
 
   /**
-   * Returns the stored form of a Part; `undefined` if the Part was not stored. The same object may have got other
-   * content since, so the content is compared, too.
+   * Returns the stored form of a Part; `undefined` if the Part was not stored. The content is compared as well, because
+   * the same object may have different content by now.
    */
   private findKept(part: Part): Part | undefined {
     const kept = this.kept.get(part);
@@ -378,7 +382,10 @@ export class KeptEvents {
   }
 }
 
-/** Returns the Parts that an agent sends in an event; none for a Task's first event, which has the caller's Message. */
+/**
+ * Returns the Parts that an agent sends in an event. For the first event of a Task, returns none: its Message is from
+ * the caller.
+ */
 function saidParts(event: TaskEvent): readonly Part[] {
   if ('artifactUpdate' in event) return event.artifactUpdate.artifact.parts;
   return ('statusUpdate' in event && event.statusUpdate.status.message?.parts) || [];

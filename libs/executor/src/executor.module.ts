@@ -9,7 +9,7 @@ import { TaskRecovery } from './task-recovery.js';
 
 /**
  * Module that executes agents. Needs TracingModule, JobsModule and HttpModule, and a global AgentCatalog. If a global
- * PartKeeper is provided, large Parts of Messages become files.
+ * PartKeeper is provided, large Parts of Messages are stored as files.
  */
 @Module({
   imports: [TasksModule],

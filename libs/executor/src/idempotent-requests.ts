@@ -24,13 +24,15 @@ import { foldEvents, foldLog, type Idempotency, type KeyedRequest, type TaskFeed
 import { type Execution, isNotConfirmed, type MessageFiles } from './execution.js';
 import { isTaskBusy } from './task-claims.js';
 
-/** Milliseconds for which a request is retried while another request holds the Task and has not written yet. */
+/**
+ * Time for which a request is retried while another request has claimed the Task and has not written yet, in
+ * milliseconds.
+ */
 const CONTENDED_FOR_MS = 10_000;
 /** Milliseconds between the retries of a request while another request holds the Task. */
 const CONTENDED_MS = 20;
 /**
- * Number of copies of a Task in memory for a repeated request: the Task as accepted, and the Task at the end of its
- * turn.
+ * Number of copies of a Task in memory for a repeated request: the accepted Task, and the Task at the end of its turn.
  */
 const BOTH_ENDS = 2;
 
@@ -127,11 +129,11 @@ export class IdempotentRequests {
   }
 
   /**
-   * Returns the turn that an equal request under the key started, as an execution: the Task as accepted, the events
-   * of that turn, and the Task at the end of that turn, even if the Task has continued since. `undefined` if the key
-   * is new.
-   * @throws A2AError INVALID_PARAMS with reason `IDEMPOTENCY_CONFLICT` and status 409 for another request under the
-   *   key
+   * Returns the turn that an equal request under the key has started; `undefined` if the key is new. The result is an
+   * execution with the Task as it was accepted, the events of that turn, and the Task at the end of that turn, even if
+   * the Task has continued since.
+   * @throws A2AError INVALID_PARAMS with reason `IDEMPOTENCY_CONFLICT` and status 409 for a different request under the
+   * key
    */
   private async findKnownTurn(
     agent: ServedAgent,
@@ -176,8 +178,8 @@ export class IdempotentRequests {
   }
 
   /**
-   * Returns the Task as of a sequence in its log. A caller can request this repeatedly with small requests, so a long
-   * log is read only if there is memory for the answer.
+   * Returns the Task as of a sequence in its log. Because a caller can request this repeatedly with small requests, a
+   * long log is read only if memory for the answer can be reserved.
    * @param times number of copies of the Task in memory
    */
   private async taskAt(taskId: string, sequence: number, call: CallContext, times: number): Promise<Task> {
@@ -193,8 +195,8 @@ export class IdempotentRequests {
 }
 
 /**
- * True if the request may succeed when it is retried: another request may be about to write, or the database was
- * unreachable. False for a Message that was rejected.
+ * True if a retry of the request may succeed, because another request may be about to write, or the database was
+ * unreachable. False if the Message was rejected.
  */
 function isContended(error: unknown): boolean {
   const isBusy = isTaskBusy(error) || (error instanceof A2AError && error.reason === 'UNSUPPORTED_OPERATION');

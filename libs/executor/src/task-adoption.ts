@@ -30,7 +30,7 @@ export class LogReads {
   private bytes = 0;
   private readonly waiting: { bytes: number; begin: () => void }[] = [];
 
-  /** Runs a read of `bytes` bytes once the reads in progress leave room for it. */
+  /** Runs a read of `bytes` bytes as soon as the other reads in progress leave enough of the limit. */
   async runRead<T>(bytes: number, read: () => Promise<T>): Promise<T> {
     if (this.waiting.length > 0 || !this.hasRoomFor(bytes))
       await new Promise<void>((begin) => this.waiting.push({ bytes, begin }));
@@ -76,8 +76,8 @@ export interface TakeUpServices {
 }
 
 /**
- * Handles Tasks that this replica has claimed (it has the right to write them) and no process executes: resumes each,
- * releases its claim, or ends it with a reason.
+ * Handles Tasks that this replica has claimed (it has the right to write them) and that no process executes. Each Task
+ * is resumed, released, or ended with a reason.
  */
 export class TaskAdoption {
   private readonly logger = new Logger('TaskRecovery');
@@ -118,7 +118,7 @@ export class TaskAdoption {
   }
 
   /**
-   * Reads a log when the limit on bytes that are read at once has room for it, since many Tasks may be due at the
+   * Reads a log as soon as the limit on the bytes that are read at once allows it, because many Tasks may be due at the
    * same time.
    */
   private readInTurn(header: TaskHeader): Promise<RecordedEvent[]> {
@@ -143,8 +143,8 @@ export class TaskAdoption {
 
   /**
    * Returns the agent of a Task, or a placeholder if the agent no longer exists. Returns `undefined` if the lookup
-   * fails and a cancel request has waited for several attempts, so that the Task is canceled without its agent.
-   * @throws the error of the lookup otherwise
+   * fails, and a cancel request has already waited for several attempts; the Task is then canceled without its agent.
+   * @throws the error of the lookup in any other case
    */
   private async agentOf({ header, task }: StoredTask, failures: number): Promise<ServedAgent | undefined> {
     const { taskId, agent } = header;
@@ -227,8 +227,8 @@ export function goesOn({ state, wakeAt, cancelRequested }: TaskHeader): boolean 
 }
 
 /**
- * Returns the unfinished turn of a log: the last accepted Message, the Task before that Message, and the sequence of
- * the event that accepted it.
+ * Returns the unfinished turn in a log: the last accepted Message, the state of the Task before that Message, and the
+ * sequence of the event that accepted it.
  */
 function lastTurn(events: readonly RecordedEvent[]): {
   userMessage: Message;
@@ -267,10 +267,10 @@ export interface PendingClaim extends TaskClaim {
 export type TakeUpClaim = (claim: PendingClaim, read: TaskLog | undefined) => Promise<void>;
 
 /**
- * Queue of claims (rights to write Tasks) whose Tasks are adopted: resumed by this replica.
- * - Short logs come first. They are read together with their Tasks, many with one query. Long logs wait for all short
- *   ones; the shortest of them comes first.
- * - Concurrent reads are limited in number and bytes. The length of the queue is not limited, since its Tasks are
+ * Queue of claims (rights to write Tasks) whose Tasks this replica adopts.
+ * - Tasks with short logs come first. Many of them are read with one query, together with their logs. Tasks with long
+ *   logs wait for all others; the shortest of these logs comes first.
+ * - Concurrent reads are limited in number and bytes. The length of the queue is not limited, because its Tasks are
  *   already claimed.
  */
 export class TakeUpQueue {
@@ -284,9 +284,9 @@ export class TakeUpQueue {
   private idleListeners: (() => void)[] = [];
 
   /**
-   * @param takeUp adopts the Task of a claim whose log was read
+   * @param takeUp adopts the Task of a claim, once its log was read
    * @param failed called for a claim whose Task could not be read
-   * @param goesOn true for a Task that must be resumed, whose log is then needed
+   * @param goesOn returns true for a Task that must be resumed, so that its log is needed
    */
   constructor(
     private readonly store: Pick<TaskStore, 'readLog'>,
@@ -302,8 +302,8 @@ export class TakeUpQueue {
   }
 
   /**
-   * Stops the queue: no further Task is adopted. The replica that takes over this replica's Tasks also adopts the Tasks
-   * that remain in the queue.
+   * Stops the queue: no further Task is adopted. Another replica adopts the Tasks that remain in the queue, with this
+   * replica's other Tasks.
    */
   stop(): void {
     this.stopped = true;

@@ -14,7 +14,7 @@ export const CANCEL_REQUESTED: SignalTopic = { name: 'cancel_requested', shards:
 
 const BACKOFF = new Backoff(20, 1_000);
 /**
- * Milliseconds to wait for another replica to handle the cancel. Then it is checked again whether any replica
+ * Time to wait until another replica has handled the cancel, in milliseconds. Then it is checked again if any replica
  * executes the Task.
  */
 const LOOK_AGAIN_MS = 2_000;
@@ -26,13 +26,13 @@ interface CancelableExecutions {
    * cancels it. `undefined` if another replica executes the Task, or the Task has ended.
    */
   toCancel(agent: ServedAgent, taskId: string, call: CallContext): Promise<TaskExecution | undefined>;
-  /** Signals other replicas that a cancel is stored. */
+  /** Signals other replicas that a cancel request was stored. */
   announceCancel(): void;
   /** Signal that aborts when this process stops executing Tasks. */
   readonly stopping: AbortSignal;
 }
 
-/** Cancels Tasks, whichever replica executes them. */
+/** Cancels Tasks, even if another replica executes them. */
 export class TaskCancels {
   constructor(
     private readonly store: TaskStore,
@@ -61,8 +61,8 @@ export class TaskCancels {
   }
 
   /**
-   * Attempts to cancel a Task once. Returns the Task after the attempt; `undefined` if this process lost the Task to
-   * another replica in the meantime, or no replica has handled the cancel in time.
+   * Makes one attempt to cancel a Task, and returns the Task after it. Returns `undefined` if this process has lost the
+   * Task to another replica in the meantime, or no replica has handled the cancel in time.
    */
   private async attemptCancel(
     agent: ServedAgent,

@@ -11,8 +11,8 @@ import {
 import type { Idempotency, StoredTask, TaskClaim, TaskEvent, TaskStore } from '#libs/tasks';
 
 /**
- * Milliseconds to wait for a Task that another execution holds. In that time another replica takes over the Tasks of a
- * dead replica, or the replica that holds the Task notices that it does not execute it.
+ * Time to wait for a Task that another execution has claimed, in milliseconds. In that time, a dead replica's Tasks are
+ * adopted by another replica, and a replica notices claims that it does not use.
  */
 const PATIENCE_MS = 15_000;
 const LOOK_MS = 100;
@@ -46,7 +46,7 @@ export async function claimWaiting(
   }
 }
 
-/** Returns the error for a Message to a Task that could not be claimed. */
+/** Returns the error for a Message whose Task could not be claimed: the Task is unknown, has ended or is working. */
 export async function explainClaimRefusal(store: Pick<TaskStore, 'readHeader'>, taskId: string): Promise<A2AError> {
   const header = await store.readHeader(taskId);
   if (!header) return new A2AError('TASK_NOT_FOUND', { metadata: { taskId } });
@@ -70,15 +70,15 @@ function taskBusy(taskId: string): A2AError {
 }
 
 /**
- * Milliseconds after which a claim (right to write a Task) counts as one without an execution although its statement is
- * still open: the answer to the statement may never come.
+ * Time for which BegunClaims contains a claim (right to write a Task), in milliseconds. After it, the claim counts as
+ * one without an execution, although its statement may still be open: an answer may never come.
  */
 const LONGEST_MS = 60_000;
 
 /**
- * Claims (rights to write Tasks) that this process is acquiring and has not given to an execution yet, by token. For a
- * minute such a claim does not count as one without an execution, however long the statement or the reading of the log
- * takes.
+ * Claims (rights to write Tasks) that this process is acquiring and has not passed to an execution yet, by token. For a
+ * minute, such a claim does not count as a claim without an execution, even if the statement or the reading of the log
+ * takes long.
  */
 export class BegunClaims {
   /** Time at which acquiring each claim began, in milliseconds by `performance.now()`. */

@@ -28,7 +28,7 @@ import {
 import { type AcceptanceLimit, acceptedInTime, type Execution, KeptEvents, LiveEvents } from './execution.js';
 import type { ExecutionTrace } from './task-tracing.js';
 
-/** Number of yielded events that are not durable yet at which the executor has to wait. */
+/** Number of yielded events, not durable yet, at which the executor has to wait. */
 const MAX_BACKLOG = 256;
 /** Bytes of yielded events that are not durable yet at which the executor has to wait. */
 const MAX_BACKLOG_BYTES = 1024 ** 2;
@@ -40,7 +40,7 @@ export interface ExecutionStart {
   userMessage: Message;
   metadata: RequestContext['metadata'];
   acceptedOutputModes?: RequestContext['acceptedOutputModes'];
-  /** Turn at an agent elsewhere that was recorded with a new Task (see `AgentExecutor.relayedTurn`). */
+  /** Turn at a remote agent that was recorded with the new Task (see `AgentExecutor.relayedTurn`). */
   relayed?: RequestContext['relayed'];
   /** Task before `userMessage`; null if the Message creates the Task. */
   task: Task | null;
@@ -60,11 +60,11 @@ export interface ExecutionStart {
    * with the next event.
    */
   log?: readonly TaskEvent[] | undefined;
-  /** Reads at most `limit` events after a sequence, once everything recorded is durable. */
+  /** Waits until all recorded events are durable, and reads at most `limit` events after a sequence. */
   readEvents(after: number, limit: number): Promise<readonly RecordedEvent[]>;
   /** Interrupts this execution if the store shows that it has lost the claim (right to write the Task). */
   confirm(): Promise<void>;
-  /** Record of what models are sent and answer; absent if it is not kept. */
+  /** Log of the prompts of models in this Task; absent if prompts are neither stored nor exported. */
   prompts?: PromptLog | undefined;
   /** Storage for large bytes; without it, large bytes stay in the log. */
   keeper?: PartKeeper | undefined;
@@ -87,7 +87,7 @@ export class TaskExecution implements Execution {
   private isRefused = false;
   /** Resolves when the executor's generator has ended, with or without an error. */
   private ended: Promise<void> = Promise.resolve();
-  /** Function that resolves the promise of `runToEnd`. */
+  /** Resolves the promise that `runToEnd` returned. */
   private leave: () => void = () => undefined;
 
   constructor(private readonly start: ExecutionStart) {
@@ -148,13 +148,13 @@ export class TaskExecution implements Execution {
     return this.start.traced?.trace.traceId;
   }
 
-  /** Exports the trace spans of the turn if this execution ended the turn. Call it once that end is durable. */
+  /** Exports the trace spans of the turn if this execution has ended it. Call it once the end is durable. */
   traceEnd(): void {
     const hasEndedTurn = this.recording.settled && !this.isParked && !this.failure;
     if (hasEndedTurn) this.start.traced?.exportSpans();
   }
 
-  /** Reason why this process can no longer write the Task's events, if any. */
+  /** Reason why this process can no longer write the Task's events; `undefined` while it can. */
   get failure(): Error | undefined {
     return this.recording.failure;
   }
@@ -168,7 +168,7 @@ export class TaskExecution implements Execution {
   }
 
   /**
-   * Runs the executor. Resolves when this process has nothing left to do for the Task, immediately if it can no longer
+   * Runs the executor. Resolves when this process has no more work to do for the Task; immediately if it can no longer
    * write the Task. Never rejects.
    */
   runToEnd(): Promise<void> {
@@ -180,7 +180,7 @@ export class TaskExecution implements Execution {
   }
 
   /**
-   * Ends the Task as CANCELED, after the executor had its `cancelGrace` to end the Task itself.
+   * Ends the Task as CANCELED, unless the executor ends it within its `cancelGrace`. Resolves with the Task.
    * @throws ExecutionInterrupted if another replica has the Task, or the Task was parked before the cancel
    */
   async cancelExecution(): Promise<Task> {
@@ -191,7 +191,7 @@ export class TaskExecution implements Execution {
     return this.settled;
   }
 
-  /** Stops working on the Task without ending it. This replica keeps the claim until another takes over the Task. */
+  /** Stops working on the Task without ending it. This replica keeps its claim until another adopts the Task. */
   interruptExecution(): void {
     this.recording.abandonTask();
   }
@@ -201,7 +201,7 @@ export class TaskExecution implements Execution {
     this.files?.endRestorers();
   }
 
-  /** Aborts the executor and its calls, because none of its events can be recorded from now on. */
+  /** Aborts the executor and its calls, because its events can no longer be recorded. */
   private abortWork(failure: Error): void {
     this.stop();
     this.controller.abort(failure instanceof ClaimLost ? new ExecutionInterrupted(failure.message) : failure);
@@ -305,10 +305,7 @@ export class TaskExecution implements Execution {
     }
   }
 
-  /**
-   * Returns the event that ends the Task, with a job that also ends the child Tasks, since the executor has not ended
-   * them.
-   */
+  /** Returns the event that ends the Task. Adds a job that ends the child Tasks if the executor calls agents. */
   private lastWord(end: TaskEvent): TaskEvent {
     return this.start.executor.callsAgents ? { ...end, jobs: [endChildrenJob(this.taskId)] } : end;
   }

@@ -25,13 +25,13 @@ const SWEEP_MS = 1000;
 const ADOPTED_AT_ONCE = 500;
 /** Maximum number of overdue Tasks that are woken in one sweep (one periodic check for Tasks to recover). */
 const WOKEN_AT_ONCE = 32;
-/** Maximum number of overdue Tasks that are read at the same time. Each is in memory as a whole. */
+/** Maximum number of overdue Tasks that are read at the same time. Each of them is in memory as a whole. */
 const WAKING_AT_ONCE = 4;
 
 /**
- * Recovers Tasks: adopts (takes over) those of dead replicas and those that this replica has claimed without executing
- * them, and wakes parked Tasks, which only wait for a time, when that time has come. Each Task is resumed, released, or
- * ended with a reason.
+ * Recovers Tasks: adopts (takes over) Tasks of dead replicas, and Tasks that this replica has claimed without executing
+ * them. Also wakes parked Tasks, which only wait for a time, when that time has come. Each Task is resumed, released,
+ * or ended with a reason.
  * - Tasks of other living replicas are never touched.
  * - After a temporary error, recovery is retried with growing pauses, without limit.
  * - A Task is ended only if its agent no longer exists or cannot resume it, or a cancel was requested.
@@ -43,15 +43,15 @@ export class TaskRecovery {
   private sweeping = false;
   private again = false;
   /**
-   * True if this sweep (check for Tasks to recover) follows one that had to skip claims of a dead replica, because
-   * their rows were locked.
+   * True if the previous sweep (check for Tasks to recover) had to skip claims of a dead replica, because their rows
+   * were locked, so that this sweep follows it immediately.
    */
   private lookedAgain = false;
   private stopped = false;
   private readonly ownClaims: ClaimReconciler;
   private readonly taking: TaskAdoption;
   private readonly queue: TakeUpQueue;
-  /** Number of Tasks that this replica has taken over since it last forgot a dead replica. */
+  /** Number of Tasks that this replica has adopted since it last removed a dead replica from the list of replicas. */
   private takenOver = 0;
   private lookedForOverdueAt = Number.NEGATIVE_INFINITY;
   private readonly failedWakes: FailedWakes;
@@ -107,8 +107,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Sweeps once: adopts claims (takes over their Tasks) and wakes overdue Tasks. Resolves with the number of adopted
-   * Tasks once each of them has an execution, has ended, was released, or has failed to be adopted.
+   * Makes one sweep: adopts the Tasks of claims, and wakes overdue Tasks. Resolves with the number of adopted Tasks,
+   * once each of them has an execution, has ended, was released, or could not be adopted.
    */
   async sweepOnce(): Promise<number> {
     let adopted: number;
@@ -136,8 +136,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Adopts claims (rights to write Tasks) of dead replicas, then the claims of this replica that have no execution.
-   * Queues the recovery of their Tasks without waiting for it. If one of the two steps fails, the other is still done.
+   * Adopts claims (rights to write Tasks) of dead replicas, then the claims of this replica that have no execution. The
+   * recovery of their Tasks is queued and not awaited. If one of the two steps fails, the other is still done.
    */
   private async lookAtClaims(): Promise<number> {
     try {
@@ -148,8 +148,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Wakes overdue parked Tasks (those that wait for a time), separately from the adoption of claims: slow logs here
-   * must not delay the Tasks of dead replicas.
+   * Wakes overdue parked Tasks (Tasks that wait for a time). This runs separately from the adoption of claims, so that
+   * slow logs here do not delay the Tasks of dead replicas.
    */
   private wakeBeside(): Promise<void> {
     this.waking ??= this.wakeOverdue().finally(() => (this.waking = undefined));
@@ -176,8 +176,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Releases what dead replicas held besides claims, such as jobs, before their Tasks are adopted.
-   * @returns the replicas for which that succeeded
+   * Releases other resources of dead replicas, such as their jobs, before their Tasks are adopted.
+   * @returns the replicas whose resources could be released
    */
   private async succeedReplicas(dead: readonly string[]): Promise<string[]> {
     const succeeded: string[] = [];
@@ -195,8 +195,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Takes over the Tasks of dead replicas in batches, and returns their number. Each batch checks again that the
-   * replica is dead, so a replica that was only cut off and has returned loses nothing more.
+   * Adopts the Tasks of dead replicas in batches, and returns their number. Each batch checks again that the replica is
+   * dead. If the replica was only cut off and has returned, it loses no further Task.
    */
   private async adoptFrom(gone: readonly string[]): Promise<number> {
     let adopted = 0;
@@ -211,8 +211,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Forgets dead replicas of which nothing is left to take over. If one of them still has claims, one more sweep
-   * follows immediately: its last commit may have locked their rows for a moment.
+   * Removes dead replicas that have no Tasks left to adopt from the list of replicas. If one of them still has claims,
+   * another sweep follows immediately: its last commit may have locked their rows for a moment.
    * @param succeeded replicas whose other resources have been released
    */
   private async forgetReplicas(dead: readonly string[], succeeded: ReadonlySet<string>): Promise<void> {
@@ -243,8 +243,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Cancels at once the Tasks of this replica that have a cancel request, without waiting for the next poll: callers of
-   * recovered Tasks have waited already.
+   * Cancels the Tasks of this replica that have a cancel request now, without waiting for the next poll, because the
+   * callers of recovered Tasks have already waited.
    */
   private async cancelRequested(): Promise<void> {
     try {
@@ -255,7 +255,7 @@ export class TaskRecovery {
   }
 
   /**
-   * Wakes parked Tasks (those that wait for a time) whose wake job has failed or is missing, at most 32 of them; the
+   * Wakes parked Tasks (Tasks that wait for a time) whose wake job has failed or is missing: at most 32 of them. The
    * next sweep wakes more.
    */
   private async wakeOverdue(): Promise<void> {
@@ -342,8 +342,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Logs why a Task could not be recovered. Only the first failure is a warning or an error, since retries have no
-   * limit.
+   * Logs why a Task could not be recovered. Only the first failure is logged as a warning or an error, because retries
+   * have no limit.
    */
   private reportFailure(error: unknown, taskId: string, failures: number): void {
     const level = failures > 0 ? 'debug' : isDatabaseAway(error) ? 'warn' : 'error';
@@ -352,19 +352,20 @@ export class TaskRecovery {
   }
 }
 
-/** True if the error lies in the log itself, so that it does not pass when the database can be reached. */
+/** True if the fault is in the log of the Task itself, so that a later attempt fails as well. */
 function isLasting(error: unknown): boolean {
   return error instanceof TaskEventRefused || error instanceof SyntaxError || error instanceof TypeError;
 }
 
 /**
- * Sorts children before their parents, so that a parent finds its children running. Ids start with the creation time.
+ * Compares claims so that children come before their parents: a resumed parent then finds its children running. Task
+ * ids start with the creation time.
  */
 function newestFirst(a: TaskClaim, b: TaskClaim): number {
   return a.taskId < b.taskId ? 1 : -1;
 }
 
-/** Reports replicas that have left or died, and whose Tasks others have taken over, by a log line and a metric. */
+/** Logs and counts replicas that have left or died and whose Tasks other replicas have adopted. */
 @Injectable()
 export class LeftReplicas {
   private readonly logger = new Logger(LeftReplicas.name);

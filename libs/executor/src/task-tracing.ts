@@ -14,8 +14,8 @@ import { type Attributes, type Span, type SpanKind, Tracing, type TurnTrace } fr
 
 /**
  * Returns the trace headers to store with a new Task, or with the event that accepts a Message to a waiting Task. The
- * trace context of the call takes precedence over that in the Message's metadata. If the call's trace context is
- * unreadable, returns `undefined`, so that a new trace begins.
+ * trace context of the call takes precedence over the trace context in the Message's metadata. If the trace context of
+ * the call is unreadable, returns `undefined`, so that a new trace begins.
  */
 export function keptTrace({ message }: SendMessageRequest, { trace }: CallContext): JsonObject | undefined {
   if (trace === null) return undefined;
@@ -24,7 +24,7 @@ export function keptTrace({ message }: SendMessageRequest, { trace }: CallContex
   return context && { ...traceHeaders(context) };
 }
 
-/** Returns the trace context that is stored in the first event of a turn; `undefined` if there is none. */
+/** Returns the trace context that the first event of a turn contains; `undefined` if there is none. */
 export function inboundOf(opening: TaskEvent | undefined): TraceContext | undefined {
   if (opening === undefined || 'artifactUpdate' in opening) return undefined;
   return readKept('task' in opening ? opening.task.metadata : opening.statusUpdate.metadata);
@@ -43,7 +43,7 @@ export function turnBegin(log: readonly TaskEvent[]): number {
   return log.findLastIndex((event) => 'statusUpdate' in event && isWaitingState(event.statusUpdate.status.state)) + 2;
 }
 
-/** Facts about an agent for the span of its turn. */
+/** Description of an agent for the span of its turn. */
 export interface TracedAgent {
   /** Path below the service's A2A root. */
   path: string;
@@ -65,13 +65,17 @@ const FAILED: ReadonlySet<TaskState> = new Set(['TASK_STATE_FAILED', 'TASK_STATE
 
 /**
  * Trace spans of one turn, derived from the turn's events. The same events give the same spans in any process. Spans
- * contain no content of Messages or Artifacts, unless the operator wants that of model calls (`PromptNote`).
+ * contain no content of Messages or Artifacts. Only the content of model calls is included, if the operator enables
+ * that (`PromptNote`).
  */
 export class TurnSpans {
   private readonly open = new Map<string, OpenSpan>();
   private readonly over: Span[] = [];
   private leftOut = 0;
-  /** Times of the turn's first and newest event, as the log stores them; parsed only if a span needs them. */
+  /**
+   * Times of the first and the newest event of the turn, as texts from the log. They are parsed only if a span needs
+   * them.
+   */
   private begunAt: string | undefined;
   private at: string | undefined;
   /** Time of the previous event. */

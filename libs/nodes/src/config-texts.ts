@@ -55,8 +55,9 @@ const NAMES = ['inputs', 'nodes', 'item', 'index', 'iteration', 'run', 'trigger'
 const VOCABULARY = Object.fromEntries(NAMES.map((name) => [name, {}]));
 
 /**
- * Fills in JSON of a node's config when the node is called directly, outside of a run. `{{text}}` is the text of the
- * Message. In a workflow of language 2, `inputs` in an `${expression}` is the data of the Message.
+ * Fills in the templates in a part of a node's config, for a node that is called directly and not by a run. `{{text}}`
+ * is replaced by the text of the Message. In a workflow with `language: 2`, `inputs` in an `${expression}` is the data
+ * of the Message.
  * @param texts limit of characters for all texts
  * @throws NodeFailure if an expression fails, or the texts exceed the limit
  */
@@ -78,7 +79,8 @@ export function filledIn(
 }
 
 /**
- * Evaluates a CEL expression of a node's config to a time, outside of a run.
+ * Evaluates a CEL expression of a node's config that yields a time, for a node that is called directly and not by a
+ * run.
  * @throws NodeFailure if the expression is invalid or yields no timestamp
  */
 export function evaluateTime(expression: string, { parts }: Message, now: Date): Date {

@@ -15,14 +15,14 @@ import {
 } from '#libs/protocol';
 import type { NodeEvent, NodeOutput } from './node-executor.js';
 
-/** Minimum milliseconds between two events that report what a remote agent says while it works. */
+/** Minimum time in milliseconds between two events with texts that a remote agent sends while it works. */
 const PROGRESS_MS = 250;
 /** Maximum number of events in one turn that report what a remote agent says while it works. */
 const MOST_PROGRESS = 1_000;
 
 /**
- * Chooses which texts of a remote agent at work are reported. Of several within PROGRESS_MS only the first is reported,
- * and a text that equals the last reported one is not. At most MOST_PROGRESS are reported.
+ * Selects the texts of a working remote agent that are reported as events. Texts that arrive less than PROGRESS_MS
+ * after the last reported one, or are equal to it, are dropped. At most MOST_PROGRESS texts are reported.
  */
 export class WorkingTexts {
   private said = '';
@@ -43,7 +43,7 @@ export class WorkingTexts {
   }
 }
 
-/** Returns the Parts of the Message that an agent at work sends with its status; `undefined` without any. */
+/** Returns the Parts of the status Message that a working agent sends; `undefined` if the response has none. */
 function partsWhileWorking(response: StreamResponse): readonly Part[] | undefined {
   const status =
     'task' in response ? response.task.status : 'statusUpdate' in response ? response.statusUpdate.status : undefined;
@@ -62,7 +62,10 @@ export function askedQuestion(
   return event;
 }
 
-/** Returns metadata and extensions that an agent wrote, without metadata that only this service writes. */
+/**
+ * Returns the metadata and extensions of an agent's Message or Artifact. Metadata keys that only this service may write
+ * are omitted.
+ */
 function agentsMembers({ metadata, extensions }: Pick<Artifact, 'metadata' | 'extensions'>): Omit<NodeOutput, 'parts'> {
   const own = Object.entries(metadata ?? {}).filter(([name]) => !name.startsWith('parley/'));
   return {
@@ -72,10 +75,12 @@ function agentsMembers({ metadata, extensions }: Pick<Artifact, 'metadata' | 'ex
 }
 
 /**
- * Returns the output for the answer of an agent. The first Part is the first text of the first Artifact, else its first
- * data as JSON, else `no output`. All Parts follow that are not in that text. For a reply without a Task, and for a Task
- * without Artifacts, the agent's last Message takes the place of the Artifact. The description, metadata and extensions
- * are those of the first Artifact or the Message.
+ * Converts the answer of an agent to the output of the node.
+ * - The first Part is the first text of the first Artifact, or its first data as JSON, or the text `no output`.
+ * - All Parts that are not in that first Part follow.
+ * - If the agent replied without a Task, or its Task has no Artifacts, its last Message is used as if it were the
+ *   Artifact.
+ * - The description, metadata and extensions are those of the first Artifact or of the Message.
  */
 export function outputOf({ reply, artifacts, lastMessage: said }: CalledTask): NodeOutput {
   const made =
@@ -95,7 +100,10 @@ export function outputOf({ reply, artifacts, lastMessage: said }: CalledTask): N
   return { parts, ...(description && { description }), ...agentsMembers(first ?? {}) };
 }
 
-/** Marks a text Part with its Artifact, so that it is not merged with texts of the first Artifact. */
+/**
+ * Adds the id of its Artifact to the metadata of a text Part, so that it is not merged with texts of the first
+ * Artifact.
+ */
 function assignToArtifact(part: Part, artifactId: string): Part {
   return part.text === undefined ? part : { ...part, metadata: { ...part.metadata, [PART_OF]: artifactId } };
 }

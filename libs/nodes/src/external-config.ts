@@ -8,8 +8,8 @@ const DEFAULT_TIMEOUT_SECONDS = 30;
 export const LONGEST_TIMEOUT_SECONDS = Math.floor((2 ** 31 - 1) / 1_000);
 
 /**
- * Pattern of the name of a credential, and of a registered agent. Only a run checks that either exists, as a workflow
- * may be saved before.
+ * Pattern of the name of a credential, and of a registered agent. It is checked only at a run that such a credential or
+ * agent exists, because a workflow may be saved first.
  */
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 const LONGEST_SKILL = 256;
@@ -105,7 +105,9 @@ export function missingEndpoint(node: NodeSpec): string {
   return `external node "${node.id}": missing endpoint_url config`;
 }
 
-/** Returns the credential and the protocol for calls of an agent at an `endpoint_url`, if set. */
+/**
+ * Returns the credential and the protocol for calls to an agent at an `endpoint_url`, as far as the config sets them.
+ */
 export function reachSettings({ auth, protocol }: JsonObject): Pick<CallIdentity, 'credential' | 'protocol'> {
   return {
     ...(typeof auth === 'string' && auth !== '' && { credential: auth }),
@@ -114,8 +116,8 @@ export function reachSettings({ auth, protocol }: JsonObject): Pick<CallIdentity
 }
 
 /**
- * Returns the time limit of a call in milliseconds; `undefined` for a registered agent without one, whose policy may
- * have a limit.
+ * Returns the time limit of a call in milliseconds. Returns `undefined` for a registered agent if the config sets no
+ * limit; the policy of that agent may then set one.
  */
 export function timeLimit(config: JsonObject): number | undefined {
   const { timeout } = config;

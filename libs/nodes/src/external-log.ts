@@ -15,7 +15,7 @@ export interface RemoteTask {
   contextId: string;
 }
 
-/** Remote Task that the log of this Task names. */
+/** Remote Task that the log of this Task records. "This Task" is the Task of the `external` node. */
 export interface KnownRemote {
   remote: RemoteTask;
   /** True if an earlier execution of this turn recorded the remote Task, before a crash. */
@@ -28,23 +28,22 @@ export function remoteNote({ taskId, contextId }: RemoteTask): JsonObject {
 }
 
 /**
- * Returns the metadata that record a request's metadata for the agent. They are stored with a new Task, or with an
- * event of a later turn.
- * @param passed metadata of the request for the agent
+ * Returns the metadata under which the log stores the metadata of a request. The first event of a Task, or an event of
+ * a later turn, has them.
+ * @param passed metadata that are sent to the remote agent with the request
  */
 export function requestNote(passed: JsonObject): JsonObject {
   return { [REQUEST_KEY]: passed };
 }
 
-/** True for the first execution of a turn that is not the first of its Task. */
+/** True for the first execution of a turn that answers or continues an existing Task. */
 export function isNewFollowUp({ task, recovered }: RequestContext): boolean {
   return task !== null && recovered === 0;
 }
 
 /**
- * Returns the metadata of the turn's request that are for the agent; `undefined` if it has none. The context of a
- * recovered turn has the metadata of its Task; those of the request are read from the Task or the log, where
- * `requestNote` has recorded them.
+ * Returns the metadata of the turn's request that are sent to the remote agent; `undefined` if the request has none. In
+ * a turn that resumes after a crash, they are read from the Task or its log, where `requestNote` has stored them.
  */
 export async function findRequestMetadata(context: RequestContext): Promise<JsonObject | undefined> {
   const { metadata, task, recovered } = context;
@@ -61,8 +60,8 @@ function recordedIn(note: JsonValue | undefined): JsonObject | undefined {
 }
 
 /**
- * Returns the remote Task that the log of this Task names last; `undefined` if it names none. The log of a new Task is
- * not read.
+ * Returns the newest remote Task that the log of this Task records; `undefined` if it records none. The log is not read
+ * for a new Task.
  */
 export async function findKnownRemote(context: RequestContext): Promise<KnownRemote | undefined> {
   if (context.task === null && context.recovered === 0) return undefined;
@@ -74,8 +73,8 @@ export async function findKnownRemote(context: RequestContext): Promise<KnownRem
 }
 
 /**
- * Returns the time when an earlier execution began this turn, in milliseconds of the epoch; `undefined` if there was no
- * earlier execution.
+ * Returns the time at which an earlier execution began this turn, in milliseconds of the epoch; `undefined` if this is
+ * the first execution of the turn.
  */
 export async function findTimeOfTurn(context: RequestContext): Promise<number | undefined> {
   if (context.recovered === 0) return undefined;

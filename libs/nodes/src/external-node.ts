@@ -53,20 +53,20 @@ import {
 } from './external-log.js';
 import { ANYTHING, type NodeEvent, NodeExecutor, NodeFailure, type NodeWork } from './node-executor.js';
 
-/** Milliseconds that a cancel of the Task waits until the remote Task is known and canceled too. */
+/** Time for which the cancel of the Task waits until the remote Task is known and canceled too, in milliseconds. */
 const CANCEL_MS = 6_000;
 
 /** Services of the executors of `external` nodes. */
 interface ExternalServices {
   agents: AgentDirectory;
   chains: CallChains;
-  /** Store of the context ids that remote agents assign; absent: they are not stored. */
+  /** Store of the context ids that remote agents assign. If absent, context ids are not stored. */
   contexts?: RemoteContexts | undefined;
   /** Finds registered agents; absent: there are none. */
   references?: Pick<AgentReferences, 'callTarget' | 'findServedAgent'> | undefined;
 }
 
-/** Request of the current turn, with what the log says about an earlier execution of the turn. */
+/** Request of the current turn, with data from the log about an earlier execution of the same turn. */
 interface PlannedTurn {
   request: SendMessageRequest;
   known: KnownRemote | undefined;
@@ -82,10 +82,10 @@ interface ExternalTarget extends Pick<CalledAgent, 'own' | 'findTarget' | 'ident
 }
 
 /**
- * Passes the Message on to an agent, and answers with the output of that agent.
- * - The agent is at a URL, or registered here. A registered agent is called at its own path as any agent of this
- *   service, so its Task is a child of this one.
- * - The Task waits while the agent's Task waits. The next Message goes to the agent's Task.
+ * Executor of `external` nodes: sends the Message to another agent, and answers with the output of that agent.
+ * - The agent is at a URL, or registered here. A registered agent is called at its own path like any agent of this
+ *   service, so its Task is a child of this Task.
+ * - This Task waits while the agent's Task waits. The next Message goes to the agent's Task.
  * - `timeout` limits the whole turn.
  * - A cancel is passed on to the agent's Task.
  */
@@ -113,8 +113,8 @@ class ExternalExecutor extends NodeExecutor {
   }
 
   /**
-   * Rejects a new Message if the agent that this node calls was already called by a Task that led to the Message, or if
-   * the call chain is too long.
+   * Rejects a new Message that would close a circle of calls: a Task in its call chain has already called the agent of
+   * this node. Also rejects a Message whose call chain is too long.
    */
   override checkRequest(request: SendMessageRequest): void {
     const called = this.#registered ?? this.node.config['endpoint_url'];
@@ -123,7 +123,8 @@ class ExternalExecutor extends NodeExecutor {
   }
 
   /**
-   * Returns the input media types of the agent's pinned card; `undefined` if there is no such card, or it names none.
+   * Returns the input media types on the agent's pinned card; `undefined` if there is no pinned card, or it has no
+   * media types.
    */
   override async findInputModes(tenant: string): Promise<readonly string[] | undefined> {
     const { endpoint_url: url } = this.node.config;
@@ -158,8 +159,8 @@ class ExternalExecutor extends NodeExecutor {
   }
 
   /**
-   * Creates the call of this turn. After a crash, the call follows the remote Task if it is known; otherwise it sends
-   * the same Message again.
+   * Creates the call of this turn. After a crash, the call follows the remote Task if its id is known. If not, the call
+   * sends the same Message again.
    */
   #createCall(
     context: RequestContext,
@@ -208,7 +209,8 @@ class ExternalExecutor extends NodeExecutor {
   }
 
   /**
-   * Returns the Parts to send: the first text of the Message, or a default order if it has none, then all other Parts.
+   * Returns the Parts to send: first the first text of the Message, or a default text if it has none, then all other
+   * Parts.
    */
   #toMessageParts(asked: readonly Part[]): Part[] {
     const first = asked.find(({ text }) => text !== undefined);
@@ -217,8 +219,8 @@ class ExternalExecutor extends NodeExecutor {
   }
 
   /**
-   * Returns access to the stored context id of the remote agent. All Messages of one context to this node share it;
-   * `undefined` if the config sets `history: none`.
+   * Returns access to the stored context id of the remote agent. All Messages of one context to this node share that
+   * id. Returns `undefined` if the config sets `history: none`.
    */
   #keptContext({ call, contextId, taskId, signal }: RequestContext, agentUrl: string): KeptContext | undefined {
     const { contexts } = this.services;
@@ -230,7 +232,10 @@ class ExternalExecutor extends NodeExecutor {
     };
   }
 
-  /** Returns the context of Messages to a registered agent, which is the same for all Messages of one context here. */
+  /**
+   * Returns the context for Messages to a registered agent. It is the same for all Messages in one context of this
+   * node; `undefined` if the node calls no registered agent.
+   */
   #registeredContext({ contextId, call }: RequestContext): { contextId: string } | undefined {
     const path = this.#registered;
     if (path === undefined || this.node.config.history === 'none') return undefined;
@@ -269,15 +274,15 @@ class ExternalExecutor extends NodeExecutor {
   }
 }
 
-/** Returns the media types that a card names; `undefined` if it names none. */
+/** Returns the media types in a list of a card; `undefined` if the value is not a list, or the list is empty. */
 function namedModes(modes: unknown): string[] | undefined {
   return Array.isArray(modes) && modes.length > 0 ? modes.filter((mode) => typeof mode === 'string') : undefined;
 }
 
 /**
- * Runs the call, and yields an event that records the remote Task as soon as it is known, and events with the texts of
- * the agent at work that WorkingTexts chooses.
- * @param isRecorded true if an earlier execution of this turn recorded the remote Task
+ * Runs the call, and yields events: one that records the remote Task as soon as its id is known, and events with texts
+ * of the working agent (see WorkingTexts).
+ * @param isRecorded true if an earlier execution of this turn has recorded the remote Task
  */
 async function* followCall(
   context: RequestContext,
@@ -300,7 +305,7 @@ async function* followCall(
 }
 
 /**
- * Returns the output of a completed call, or yields the question of a waiting one.
+ * Returns the output of a completed call. For a waiting agent, yields the event with its question instead.
  * @throws NodeFailure if the call failed
  */
 async function* reportOutcome(context: RequestContext, agent: string, outcome: CallOutcome): NodeWork {
@@ -319,8 +324,8 @@ async function* reportOutcome(context: RequestContext, agent: string, outcome: C
 }
 
 /**
- * Node type `external`: calls an agent at a URL, or a registered one. The executor serves direct calls of the node; a
- * run calls the agent itself.
+ * Node type `external`: calls an agent at a URL, or a registered agent. The executor is used only if the node is called
+ * directly; a run calls the agent without it.
  */
 export class ExternalNode implements NodeType {
   readonly name = 'external';

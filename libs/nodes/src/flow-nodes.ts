@@ -115,8 +115,8 @@ function requireMember(member: string): JsonObject {
 }
 
 /**
- * Node type `set`: outputs the values of its config. The executor serves direct calls of the node; a run evaluates the
- * values itself.
+ * Node type `set`: outputs the values of its config. The executor is used only if the node is called directly; a run
+ * evaluates the values without it.
  */
 export class SetNode implements NodeType {
   readonly name = 'set';
@@ -156,8 +156,8 @@ class SetExecutor extends NodeExecutor {
 }
 
 /**
- * Maximum milliseconds of a wait during which a replica keeps executing the Task. For a longer wait the replica
- * releases the Task until the end of the wait (parks it).
+ * Longest wait during which a replica keeps executing the Task, in milliseconds. For a longer wait, the replica parks
+ * the Task: it releases the Task until the end of the wait.
  */
 const LONGEST_HELD_MS = 30_000;
 /** Maximum delay of a timer of Node.js, in milliseconds. */
@@ -166,7 +166,8 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const WAITING = 'node.waiting';
 
 /**
- * Node type `wait`: waits, then outputs its input. The executor serves direct calls of the node; a run waits itself.
+ * Node type `wait`: waits, then outputs its input. The executor is used only if the node is called directly; a run
+ * waits without it.
  */
 export class WaitNode implements NodeType {
   readonly name = 'wait';
@@ -211,7 +212,7 @@ class WaitExecutor extends NodeExecutor {
   }
 }
 
-/** Returns the end of the wait that an earlier execution of this turn recorded, if any. */
+/** Returns the end of the wait that an earlier execution of this turn recorded; `undefined` if there is no record. */
 async function waitedFor(context: RequestContext): Promise<Date | undefined> {
   const { recovered } = context;
   if (recovered === 0) return undefined;
@@ -296,8 +297,8 @@ class HumanExecutor extends NodeExecutor {
   }
 
   /**
-   * Returns the Parts of the question. They are the Parts of the Message, which in a run is the prompt. If the Message
-   * has no text, the filled-in prompt of the config comes first.
+   * Returns the Parts of the question: the Parts of the Message, which in a run contain the prompt. If the Message has
+   * no text, the prompt of the config, with its templates filled in, is added in front.
    */
   #promptParts(message: Message): Part[] {
     const parts = typedParts(message.parts);

@@ -1,13 +1,13 @@
 import type { ConfigSchema, NodeProblem, NodeSpec } from '#libs/agents';
 import type { JsonObject, JsonValue } from '#libs/protocol';
 
-/** Collects the problems of the config of a node. A problem is one sentence, with the path of the member. */
+/** Collects the problems in the config of a node. Each problem has a sentence, and the path of the member at fault. */
 export class ConfigProblems {
   readonly found: NodeProblem[] = [];
 
   constructor(private readonly node: NodeSpec) {}
 
-  /** Adds a problem for each of the members that is present and not a string. */
+  /** Adds a problem for each of these members that is present and not a string. */
   checkStrings(...keys: string[]): this {
     for (const key of keys) this.checkMember(key, 'must be a string', (value) => typeof value === 'string');
     return this;
@@ -19,7 +19,7 @@ export class ConfigProblems {
     return this.addUnless(value === undefined || holds(value), `${key} ${rule}`, key);
   }
 
-  /** Adds a problem unless the condition holds. @param key member at fault; absent: the whole config */
+  /** Adds a problem if the condition is false. @param key member at fault; absent for the whole config */
   addUnless(condition: boolean, sentence: string, key?: string): this {
     const path = key === undefined ? 'config' : `config.${key}`;
     if (!condition) this.found.push({ path, detail: `${this.node.type} node "${this.node.id}": ${sentence}` });

@@ -30,8 +30,8 @@ import { ConfigProblems, configSchema, DATA, PROMPT } from './node-config.js';
 export class NodeFailure extends Error {
   override readonly name = 'NodeFailure';
   /**
-   * Kind of the failure, as `retry.on` of a run names it, and the requested pause; `undefined` for a failure without a
-   * kind.
+   * Kind of the failure, as in `retry.on` of a workflow, and the pause requested before a retry; `undefined` for a
+   * failure without a kind.
    */
   readonly note: FailureNote | undefined;
 
@@ -42,29 +42,30 @@ export class NodeFailure extends Error {
 }
 
 /**
- * Event that the executor of a node yields for its Task. `parks` is the time until which the Task waits without a
- * replica; `prompt` is what a model was sent or has answered.
+ * Event that the executor of a node yields for its Task. `parks` is the time until which no replica executes the Task.
+ * `prompt` is the content of a model call, for the stored prompts.
  */
 export type NodeEvent =
   | (ReturnType<typeof statusUpdate> & { parks?: Date; prompt?: PromptNote })
   | ReturnType<typeof artifactUpdate>;
 
-/** Output of a node: its Parts, and what else its Artifact has. */
+/** Output of a node: its Parts, and optional members of the Artifact that will contain them. */
 export interface NodeOutput extends Pick<Artifact, 'description' | 'metadata' | 'extensions'> {
   parts: Part[];
 }
 
 /**
- * Generator of the events of a node. It returns the output of the node, or `undefined` if it has ended the turn itself.
+ * Generator of the events of a node. It returns the output of the node, or `undefined` if its last event has already
+ * ended the turn.
  */
 export type NodeWork = AsyncGenerator<NodeEvent, Part[] | NodeOutput | undefined, void>;
 
 /**
- * Executor that runs the work of a node and ends its Task.
- * - It yields WORKING, the events of `performWork`, one Artifact named by the node, and COMPLETED with the same Parts.
- *   A NodeFailure ends the Task as FAILED with `Error: …`.
- * - After a crash the work runs again from its beginning, and recorded events are skipped. A subclass with `recovery:
- *   restart` must yield the same events each time, unless it sets `goesOn`.
+ * Executor that performs the work of a node and ends its Task.
+ * - It yields WORKING, the events of `performWork`, one Artifact with the node's name, and COMPLETED with the same
+ *   Parts. A NodeFailure ends the Task as FAILED with `Error: …`.
+ * - After a crash, the work runs again from its beginning, and events that the log already has are skipped. A subclass
+ *   with `recovery: restart` must therefore yield the same events each time, unless it sets `goesOn`.
  */
 export abstract class NodeExecutor extends AgentExecutor {
   /**
@@ -81,7 +82,7 @@ export abstract class NodeExecutor extends AgentExecutor {
     return context.recovered === 0 || this.goesOn ? this.#runEvents(context) : this.#runRemaining(context);
   }
 
-  /** Performs the work of the node. @throws NodeFailure if the caller may know the reason of a failure */
+  /** Performs the work of the node. @throws NodeFailure for a failure whose reason the caller may see */
   protected abstract performWork(context: RequestContext): NodeWork;
 
   async *#runRemaining(context: RequestContext): AsyncIterable<NodeEvent> {
@@ -109,7 +110,7 @@ export abstract class NodeExecutor extends AgentExecutor {
   }
 }
 
-/** Returns the event of a step of a node's work, as run events have it (`model.request`, `tool.call`, …). */
+/** Returns a status event with a run event (`model.request`, `tool.call`, …) that describes a step of a node's work. */
 export function workStep(context: RequestContext, type: string, payload: JsonObject): NodeEvent {
   return statusUpdate(context, 'TASK_STATE_WORKING', undefined, runEventMetadata({ type, payload }));
 }

@@ -13,7 +13,10 @@ import { type JsonObject, nameHint } from '#libs/protocol';
 /** Finds the node types of this process by name. */
 export class NodeTypeRegistry extends NodeTypes {
   readonly #types: ReadonlyMap<string, NodeType>;
-  /** Executors by config. A compiled script, for example, is cached as long as the definition of its workflow. */
+  /**
+   * Executors by config object. An executor, for example with a compiled script, stays cached as long as the definition
+   * of its workflow is in memory.
+   */
   readonly #executors = new WeakMap<JsonObject, { node: NodeSpec; executor: AgentExecutor }>();
 
   constructor(types: readonly NodeType[]) {

@@ -33,9 +33,9 @@ import { ToolRegistry } from './tools/tool-registry.js';
 export const OTHER_NODE_TYPES = Symbol('OTHER_NODE_TYPES');
 
 /**
- * Provides the node types that a workflow may contain, and the built-in tools. Needs the modules of the ground layer, a
- * global AgentDirectory, and a global OTHER_NODE_TYPES. The module that provides OTHER_NODE_TYPES may also provide the
- * ports that are injected as optional.
+ * Module of the node types that a workflow may contain, and of the built-in tools. Needs the modules of the ground
+ * layer, a global AgentDirectory, and a global provider of OTHER_NODE_TYPES. The module with that provider may also
+ * provide the ports that are injected as optional.
  */
 @Module({
   imports: [AgentReferencesModule, CallChainModule, ModelsModule, TasksModule],
@@ -134,8 +134,8 @@ function nodeTypes(
 }
 
 /**
- * Returns the node types for checking and describing definitions, without the services of executors. The executors of
- * these types cannot be used.
+ * Returns the node types without the services of executors, to check and describe definitions. Their executors cannot
+ * be used.
  * @param modules paths of the operator's plugin modules (`PARLEY_PLUGINS`)
  * @param others node types of other libraries, also created without services
  * @throws ConfigError naming a module without usable definitions
@@ -160,15 +160,12 @@ export async function describedNodeTypes(modules: readonly string[], ...others: 
   );
 }
 
-/** Returns a placeholder for a service of executors that are not used. */
+/** Returns an empty object in place of a service. Use it only for executors that are never run. */
 export function placeholderService<T extends object>(): T {
   return {} as T;
 }
 
-/**
- * Placeholder for the MCP servers of the service that will run a definition, which are unknown when `parley check`
- * checks it. Every lookup fails.
- */
+/** Replacement for the MCP servers of a service, which `parley check` does not know. Every lookup fails. */
 class AbsentServers extends McpTools {
   override findMcpTools(): never {
     throw new McpServerError('there are no MCP servers here');

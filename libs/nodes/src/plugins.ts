@@ -27,11 +27,14 @@ import { DATA, PROMPT } from './node-config.js';
 import { NodeFailure } from './node-executor.js';
 import type { Tool, ToolContext } from './tools/tool-registry.js';
 
-/** Key on `globalThis` of the modules that this program offers to plugins. */
+/** Key on `globalThis` under which this program offers modules to plugins. */
 const OFFERED = Symbol.for('parley-a2a/modules');
 const SCHEME = 'parley-offered:';
 
-/** Modules of this program that plugins import by these names, whatever packages are installed beside the plugin. */
+/**
+ * Modules of this program, by the name under which plugins import them. They are used whatever packages are installed
+ * beside the plugin.
+ */
 const offered = new Map<string, object>([
   ['parley-a2a/plugin', { defineNode, defineTool, Failure, onFact, StepError }],
 ]);
@@ -39,8 +42,8 @@ let isHooked = false;
 
 /**
  * Imports a plugin module, and returns its default export. The module may import `parley-a2a/plugin` and the modules in
- * `more`.
- * @throws the error of the module, or the reason why it cannot be imported
+ * `more`, by their names.
+ * @throws the error of the module, or an error with the reason why it cannot be imported
  */
 export async function importDefault(path: string, more: Record<string, object> = {}): Promise<unknown> {
   for (const [name, exports] of Object.entries(more)) offered.set(name, exports);
@@ -77,7 +80,7 @@ function sourceOf(name: string): string {
   return `export const { ${names.join(', ')} } = ${from};`;
 }
 
-/** Definition of a plugin, with the path of its module. */
+/** Definition from a plugin module, with the path of the module. */
 export interface Plugged<T> {
   module: string;
   defined: T;
@@ -100,7 +103,7 @@ export class Plugins {
     return plugins;
   }
 
-  /** Loaded plugins, one text each: their kind and name. */
+  /** Descriptions of the loaded definitions, each a text with its kind and name. */
   get loaded(): string[] {
     return [
       ...this.nodes.map(({ defined }) => `node ${defined.type}`),
@@ -109,13 +112,13 @@ export class Plugins {
     ];
   }
 
-  /** Rejects plugins that define a node type of one of these names. @throws ConfigError */
+  /** Throws if a plugin defines a node type with one of these names. @throws ConfigError */
   refuseTypes(names: readonly string[]): void {
     const taken = this.nodes.find(({ defined }) => names.includes(defined.type));
     if (taken) throw pluginError(taken.module, `there is a node type "${taken.defined.type}" already`);
   }
 
-  /** Rejects plugins that define a tool of one of these names. @throws ConfigError */
+  /** Throws if a plugin defines a tool with one of these names. @throws ConfigError */
   refuseTools(names: readonly string[]): void {
     const taken = this.tools.find(({ defined }) => names.includes(defined.name));
     if (taken) throw pluginError(taken.module, `there is a tool "${taken.defined.name}" already`);
@@ -195,8 +198,8 @@ const LONGEST_NAME = 200;
 const GENERAL: Record<string, JsonObject> = { description: { type: 'string' } };
 
 /**
- * Node type defined by a plugin. Its nodes are as durable as built-in ones: they record steps, report progress and ask
- * as agents of the SDK do.
+ * Node type that a plugin defines. Its nodes are as durable as built-in nodes: like agents of the SDK, they record
+ * steps, report progress and ask questions.
  */
 export class PluginNode implements NodeType {
   readonly name: string;
@@ -235,7 +238,9 @@ export class PluginNode implements NodeType {
   }
 }
 
-/** Tool defined by a plugin. Callers see the message of a Failure; any other error appears only in the log. */
+/**
+ * Tool that a plugin defines. Callers see the message of an error of the class Failure; any other error is only logged.
+ */
 export class PluginTool implements Tool {
   private static readonly logger = new Logger(PluginTool.name);
   readonly name: string;

@@ -22,11 +22,11 @@ import { ConfigProblems, configSchema } from './node-config.js';
 import { NodeExecutor, NodeFailure, type NodeWork, resultParts, workStep } from './node-executor.js';
 import type { ToolRegistry } from './tools/tool-registry.js';
 
-/** Rules for filling in the strings that the author of a workflow wrote in `args`. */
+/** Rules for the strings that the author of a workflow wrote in the `args` of a `tool` node. */
 export interface Author {
   /** Returns the value for a string of the author, if the Message has no value for it. */
   fillText(text: string): JsonValue;
-  /** True if the Message may replace the string of the author by this value. */
+  /** True if a Message may set this value in place of the author's string. */
   allowsValue(text: string, given: JsonValue): boolean;
 }
 
@@ -48,11 +48,10 @@ function callArgs(node: NodeSpec, { userMessage }: RequestContext, renderedText:
 }
 
 /**
- * Returns the arguments that a Message calls a tool with: its data, or the member `args` of its data, restricted by the
- * arguments of the author (`own`).
- * - Values that the author fixed stay.
- * - In a string with references, the Message may set only the values of the references.
- * - Without data, the text of the Message replaces `{{text}}`.
+ * Returns the arguments for a tool call: the data of the Message, or the member `args` of that data, restricted by the
+ * arguments in the workflow (`own`). - A value without references in `own` cannot be changed by the Message. - In a
+ * string with references, the Message may set only the values of the references. - If the Message has no data, its text
+ * replaces `{{text}}`.
  *
  * @throws the error of `author.fillText`
  */
@@ -75,7 +74,7 @@ function authorOf(text: string, budget = new TextBudget()): Author {
   };
 }
 
-/** Returns the members that the author wrote, with the values that the Message gives for their references. */
+/** Returns the arguments in the workflow (`own`), with references filled by the values that the Message gives. */
 function fillMembers(own: JsonObject, given: JsonObject, author: Author): JsonObject {
   const members = Object.entries(own).map(([key, value]): [string, JsonValue] => {
     return [key, filledValue(value, Object.hasOwn(given, key) ? given[key] : undefined, author)];
@@ -93,7 +92,7 @@ function filledValue(own: JsonValue, given: JsonValue | undefined, author: Autho
   return isJsonObject(own) ? fillMembers(own, isJsonObject(given) ? given : {}, author) : own;
 }
 
-/** Returns the arguments as events show them. The password of a URL is removed. */
+/** Returns the arguments in the form that events contain: the password of a URL is removed. */
 function shownArgs(args: JsonObject): JsonObject {
   const shown = Object.entries(args).map(([key, value]): [string, JsonValue] => {
     return [key, typeof value === 'string' ? withoutUserinfo(value) : value];
@@ -145,7 +144,8 @@ class McpToolExecutor extends NodeExecutor {
   }
 
   /**
-   * Returns what an earlier execution of this turn recorded: if the tool was called, and the result if there is one.
+   * Returns what the log has about a call in an earlier execution of this turn. `called` is true if the tool was
+   * called; `result` is present if the result was recorded.
    */
   private async readRecordedCall(context: RequestContext): Promise<{ called: boolean; result?: McpToolResult }> {
     const events = (await context.readTaskLog()).slice(-context.recovered);

@@ -45,7 +45,7 @@ import { RunWaits } from './storage/run-waits.js';
 import { WorkflowStore } from './storage/workflow-store.js';
 
 /**
- * Provides the executors of runs, including runs of `workflow` nodes. Needs the modules of the ground layer and a
+ * Module of the executors of runs, including the runs of `workflow` nodes. Needs the modules of the ground layer and a
  * global AgentDirectory.
  */
 @Module({
@@ -73,7 +73,7 @@ import { WorkflowStore } from './storage/workflow-store.js';
 })
 export class RunAgentsModule {}
 
-/** Provides workflows and their agents. Needs the modules that RunAgentsModule needs, and a global NodeTypes. */
+/** Module of workflows and their agents. Needs the modules that RunAgentsModule needs, and a global NodeTypes. */
 @Module({
   imports: [RunAgentsModule, AgentReferencesModule, BuiltInAgentsModule, TasksModule],
   providers: [
@@ -93,7 +93,7 @@ export class WorkflowAgentsModule {
   }
 }
 
-/** The management API of workflows and runs. Needs a global AgentCatalog, NodeTypes and ToolServers. */
+/** Module of the management API for workflows and runs. Needs a global AgentCatalog, NodeTypes and ToolServers. */
 @Module({
   imports: [ExecutorModule, RunAgentsModule, AgentReferencesModule, ConfigurationModule],
   controllers: [

@@ -288,17 +288,23 @@ export class CalledAgents implements AgentToolCalls {
     yield statusUpdate(this.execution.context, 'TASK_STATE_CANCELED');
   }
 
-  /** Cancels the Tasks of the call in progress and of waiting agents. Never throws. */
+  /** Cancels the Tasks of the call in progress and of waiting agents, without yielding events. Never throws. */
   async endAll(): Promise<void> {
     await this.cancelAll().catch(() => undefined);
   }
 
-  /** Cancels the Tasks of called agents that wait for an answer, as the turn ends and none will come. Never throws. */
+  /**
+   * Cancels the Tasks of called agents that wait for an answer, because the turn ends and no answer will come. Never
+   * throws.
+   */
   async endWaiting(): Promise<void> {
     await Promise.all(this.execution.log.calledAgents.waiting.map((it) => this.cancelWaiting(it)));
   }
 
-  /** Cancels the Tasks of the call in progress and of waiting agents. @returns the events about each Task */
+  /**
+   * Cancels the Tasks of the call in progress and of waiting agents.
+   * @returns a list of events for each canceled Task
+   */
   private cancelAll(): Promise<NodeEvent[][]> {
     const { log } = this.execution;
     const open = log.call && log.call.made > 0 ? log.call : undefined;

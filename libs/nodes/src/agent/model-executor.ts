@@ -35,17 +35,17 @@ import { CalledAgents } from './called-agents.js';
 export interface AgentNodeServices {
   models: Models;
   tools: AgentTools;
-  /** Memory of earlier turns; absent: agents remember nothing. */
+  /** Memory of earlier turns. If absent, agents remember no earlier Tasks. */
   memory?: Pick<AgentMemory, 'recallMessages'>;
   /** Reader of conversation entries; absent: Messages have none. */
   entries?: Pick<ConversationEntries, 'readEntry'>;
-  /** Reader of brainstorm entries; absent: Messages have none. */
+  /** Reader of brainstorm entries in Messages. If absent, no Message counts as the request of a brainstorm. */
   brainstorms?: Pick<BrainstormEntries, 'readEntry'>;
   /** Services for calling agents as tools; absent: agents cannot be tools. */
   agents?: AgentToolServices;
 }
 
-/** Milliseconds that a cancel of the Task waits for the cancels of its called agents. */
+/** Time for which the cancel of a Task waits until the Tasks of its called agents are canceled, in milliseconds. */
 const CANCEL_MS = 10_000;
 
 /**
@@ -190,7 +190,10 @@ export class ModelExecutor extends AgentExecutor {
     return { ...(current && { current }), ...(opening && { opening }) };
   }
 
-  /** Returns the request of a brainstorm in the Message that began the Task, if any. */
+  /**
+   * Returns the request of a brainstorm in the Message that began the Task; `undefined` if a brainstorm did not send
+   * it.
+   */
   private brainstormOf(context: RequestContext, events: readonly TaskEvent[]): BrainstormRequest | undefined {
     const { task, userMessage, call } = context;
     const recorded = events.flatMap((event) => ('task' in event ? (event.task.history ?? []) : []));
@@ -209,7 +212,8 @@ function stateStructure({ entry: { output, accepts } }: BrainstormRequest): Stru
 }
 
 /**
- * Returns the final answer; `undefined` if a model must be called, for a first or a corrected answer.
+ * Returns the final answer; `undefined` if a model must be called, because there is no answer yet or the first one is
+ * invalid.
  * @throws NodeFailure with the faults of all answers if the corrected answer is invalid too
  */
 function finalAnswer({ log: { answer, mended }, structure }: AgentNodeTurn): Part[] | undefined {
@@ -240,8 +244,8 @@ function linksOf({ task, userMessage, metadata }: RequestContext): ChainLink[] {
 const TEXT = ['text/plain', 'application/json'];
 
 /**
- * Returns a function that looks up the media types which a named model accepts now. The definition of the name may
- * change.
+ * Returns a function that looks up the media types that the model with this name accepts at present. The definition of
+ * the model may change at any time.
  */
 function inputOf(model: string, models: Models): (tenant: string) => Promise<CurrentInput> {
   return async (tenant) => {
@@ -250,7 +254,10 @@ function inputOf(model: string, models: Models): (tenant: string) => Promise<Cur
   };
 }
 
-/** Returns the input modes of an agent, which are the input modes of its model; none if they are text and JSON. */
+/**
+ * Returns the member `inputModes` of an agent: the media types that its model accepts. Returns an empty object if these
+ * are only text and JSON.
+ */
 function declareInput(modes: readonly string[]): Pick<AgentDeclaration, 'inputModes'> {
   const more = modes.filter((mode) => !TEXT.includes(mode));
   return more.length > 0 ? { inputModes: [...TEXT, ...more] } : {};

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/
 import { type AgentToolConfig, reachOf, type TalkConfig } from './agent-tool-config.js';
 import type { ToolCaller } from './agent-tools.js';
 
-/** Maximum number of skills of a card in a description. */
+/** Maximum number of skills that the description of an agent lists from its card. */
 const MOST_SKILLS = 20;
 /** Maximum number of characters of a description. */
 const LONGEST = 4_000;
@@ -50,9 +50,9 @@ export interface AgentDescriptionSources {
 }
 
 /**
- * Describes an agent for a model: a local agent by its definition, a remote agent by its current card, else by its
- * pinned card. If neither is available, the description says nothing about the agent, and a call of the agent then
- * reports the error.
+ * Describes an agent for a model: a local agent by its definition; a remote agent by its current card, or by its pinned
+ * card if the current one cannot be read. If neither card is available, the description has no details, and a later
+ * call reports the error.
  * @throws the reason of the signal
  */
 export async function offeredAgent(
@@ -108,7 +108,9 @@ async function servedAgent(
   }
 }
 
-/** Returns the current card of a remote agent, else its pinned card; `undefined` if neither can be read. */
+/**
+ * Returns the current card of a remote agent. If it cannot be read, returns the pinned card; `undefined` without both.
+ */
 async function cardOf(
   config: AgentToolConfig,
   { directory }: AgentDescriptionSources,
@@ -123,7 +125,10 @@ async function cardOf(
   return (await unlessUnusable(fetchCard, signal)) ?? unlessUnusable(readPinnedCard, signal);
 }
 
-/** Returns a card; `undefined` if it cannot be read or used. @throws the reason of the signal */
+/**
+ * Returns the card that `find` resolves with; `undefined` if it rejects, because the card cannot be read or used.
+ * @throws the reason of the signal if it has aborted
+ */
 async function unlessUnusable<T>(find: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   try {
     return await find();
@@ -134,7 +139,7 @@ async function unlessUnusable<T>(find: () => Promise<T>, signal: AbortSignal): P
   }
 }
 
-/** Returns the description in a card, with one line for each skill. The texts are untrusted. */
+/** Formats a card as a description, with one line for each skill. The texts come from the card and are untrusted. */
 function describedCard(card: object | undefined): string {
   if (card === undefined) return '';
   const { description, skills } = card as Record<string, JsonValue | undefined>;

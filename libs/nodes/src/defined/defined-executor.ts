@@ -14,15 +14,19 @@ import type { NodeEvent } from '../node-executor.js';
 import { type DefinedWork, Outbox, WorkExecution, type WorkItem } from './work-execution.js';
 import { type ReportedAnswer, type Sealer, WorkLog } from './work-log.js';
 
-/** Piece of the answer to report. With `append` it continues the reported answer; without, it replaces it. */
+/**
+ * Piece of the answer that is sent to the caller. With `append: true` it continues the answer so far; otherwise it
+ * replaces that answer.
+ */
 interface AnswerPiece {
   parts: Part[];
   append: boolean;
 }
 
 /**
- * Answer of a function (DefinedWork) that may be executed again. Text that earlier executions reported is not reported
- * twice. If this execution gives a different text, the different text replaces the reported one.
+ * Answer of a function (DefinedWork) that may be executed again after a crash. Text that an earlier execution has
+ * already sent to the caller is not sent again. If this execution gives a different text, that text replaces the
+ * earlier one.
  */
 class AnswerInTurn {
   /** Text of this execution so far, while it equals the beginning of the reported text. */
@@ -32,13 +36,13 @@ class AnswerInTurn {
   /** True if an answer has been reported, so that the next piece continues it. */
   private exists: boolean;
 
-  /** @param reported answer that earlier executions reported, if any */
+  /** @param reported answer that earlier executions sent to the caller; `undefined` if they sent none */
   constructor(private readonly reported: ReportedAnswer | undefined) {
     this.isBeyond = reported === undefined;
     this.exists = reported !== undefined;
   }
 
-  /** Adds text to the answer. @returns the piece to report now, if any */
+  /** Adds text to the answer. @returns the piece to send to the caller now; `undefined` if there is none */
   appendText(text: string): AnswerPiece | undefined {
     if (text === '') return undefined;
     if (this.isBeyond) return this.createPiece([textPart(text)]);
@@ -51,7 +55,11 @@ class AnswerInTurn {
     return goesOn ? this.createPiece([textPart(this.said.slice(before.length))]) : this.replaceAnswer();
   }
 
-  /** Ends the answer. @param value result of the work beside its text @returns the piece to report, if any */
+  /**
+   * Ends the answer.
+   * @param value result of the work in addition to its text
+   * @returns the piece to send to the caller; `undefined` if there is none
+   */
   endAnswer(value?: JsonValue): AnswerPiece | undefined {
     const isShorter = !this.isBeyond && this.said.length < this.reported!.text.length;
     if (value === undefined) return isShorter ? this.replaceAnswer() : undefined;
@@ -74,9 +82,9 @@ class AnswerInTurn {
 }
 
 /**
- * Executor for the function of an SDK agent or a plugin node. The function runs from its beginning after a crash, and
- * after each answer to a question. Steps, questions and text that the log of the Task has are not repeated (see
- * WorkPoints and AnswerInTurn).
+ * Executor for the function of an SDK agent or a plugin node. After a crash, and after each answer to a question, the
+ * function runs again from its beginning. Steps, questions and text that the log of the Task already has are not
+ * repeated (see WorkPoints and AnswerInTurn).
  */
 export class DefinedExecutor extends AgentExecutor {
   constructor(

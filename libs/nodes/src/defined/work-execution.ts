@@ -39,7 +39,10 @@ export class Outbox<T> implements AsyncIterable<T> {
     });
   }
 
-  /** Ends the queue, with an error if given. Items that were put before are still read. */
+  /**
+   * Ends the queue, after the items that were put before.
+   * @param failure if it has `error`, the reader gets this error after the last item
+   */
   endItems(failure: { error?: unknown } = {}): void {
     this.ended ??= failure;
     this.wakeReader();
@@ -61,7 +64,7 @@ export class Outbox<T> implements AsyncIterable<T> {
   }
 }
 
-/** Item that running work reports: text, an event, or the end of the work. */
+/** Item that running work passes to its executor: text of the answer, an event, or the end of the work. */
 export type WorkItem =
   | { text: string }
   | { event: NodeEvent; onRecorded(): void }
@@ -75,7 +78,7 @@ export interface DefinedWork {
   run(context: WorkContext): Work;
 }
 
-/** Services and state for one execution of work. */
+/** Services and state that one execution of a DefinedWork needs. */
 export interface ExecutionServices {
   context: RequestContext;
   /** First Message of the Task. */
@@ -88,12 +91,12 @@ export interface ExecutionServices {
 }
 
 /**
- * Single execution of a DefinedWork: runs the function from its beginning, and passes its output and its end to the
+ * Single execution of a DefinedWork. Runs the function from its beginning, and passes its output and its end to the
  * outbox.
  */
 export class WorkExecution {
   private readonly points: WorkPoints;
-  /** Number of times that this execution has given an Artifact, by its name. */
+  /** Number of Artifacts that this execution has output under each name. */
   private readonly given = new Map<string, number>();
   private ended: WorkEnd | undefined;
 
@@ -125,8 +128,8 @@ export class WorkExecution {
   }
 
   /**
-   * Awaits the work, and reports its output.
-   * @returns the value of the work, unless it is a text or an Artifact, which is output
+   * Awaits the work, and passes its output to the outbox.
+   * @returns the value of the work; `undefined` if the value is a text or an Artifact, which is output instead
    */
   private async awaitResult(work: Work): Promise<Json | undefined> {
     const returned = isIterable(work) ? await this.consumeOutput(work) : await work;
@@ -183,13 +186,16 @@ export class WorkExecution {
     };
   }
 
-  /** Ends the work by throwing a WorkEnd. The first end counts, even if the work catches the error. */
+  /** Ends the work by throwing a WorkEnd. If the work catches the error and ends again, the first end counts. */
   private endWork(state: WorkEnd['state'], reason: string): never {
     this.ended ??= new WorkEnd(state, reason);
     throw this.ended;
   }
 
-  /** Returns the end of the Task after an error, without internals; `undefined` for an internal error. */
+  /**
+   * Returns the end of the Task that an error causes, with a reason that callers may see; `undefined` for an internal
+   * error.
+   */
   private endOf(error: unknown): Extract<WorkItem, { reason: string }> | undefined {
     const fault = this.points.fault ?? (error instanceof RunFault ? error : undefined);
     if (fault) return { end: 'TASK_STATE_FAILED', reason: `Error: ${fault.message}` };

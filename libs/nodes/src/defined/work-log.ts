@@ -18,17 +18,17 @@ import type { TaskEvent } from '#libs/tasks';
 import type { NodeEvent } from '../node-executor.js';
 
 /**
- * Encrypts parts of the log of a Task that only this service may read. A ciphertext can be decrypted only for the place
- * that it was sealed for.
+ * Encrypts parts of a Task's log that only this service may read. Each text is sealed for a `place`, for example a Task
+ * and a step, and can be decrypted only with the same place.
  */
 export interface Sealer {
   /** Encrypts a text for a place, such as a Task and a step. */
   seal(secret: string, place: readonly string[]): string;
-  /** Decrypts a sealed text. @throws if it was not sealed by this service for this place */
+  /** Decrypts a sealed text. @throws an error if this service did not seal the text for this place */
   open(sealed: string, place: readonly string[]): string;
 }
 
-/** Step or question of work, as the log of the Task records it. */
+/** Step or question of a DefinedWork, as recorded in the log of the Task. */
 interface RecordedPoint {
   /** Position among all steps and questions of the work, from 0. */
   at: number;
@@ -50,14 +50,17 @@ export function stepDone(task: TaskReference, at: number, key: string, outcome: 
   return statusUpdate(task, 'TASK_STATE_WORKING', undefined, { [POINT_KEY]: { at, key, outcome } });
 }
 
-/** Returns the event by which the Task waits for the answer to a question. */
+/**
+ * Returns the event by which the Task starts to wait for the answer to a question.
+ * @param at position among all steps and questions, from 0
+ */
 export function questionAsked(task: TaskReference, at: number, parts: Part[], question: FormQuestion): NodeEvent {
   const event = statusUpdate(task, 'TASK_STATE_INPUT_REQUIRED', undefined, { [POINT_KEY]: { at } });
   event.statusUpdate.status.message = formMessage(task, parts, question);
   return event;
 }
 
-/** Returns the step or question that a status event records, if any. */
+/** Returns the step or question that a status event records; `undefined` if it records none. */
 function pointOf(metadata: JsonObject | undefined): RecordedPoint | undefined {
   const point = metadata?.[POINT_KEY];
   return isJsonObject(point) ? (point as unknown as RecordedPoint) : undefined;
@@ -68,7 +71,7 @@ export interface LoggedPoint extends RecordedPoint {
   answers: Message[];
 }
 
-/** Answer that earlier executions of the work have reported: its text, and its value if it has one. */
+/** Answer that earlier executions of the work have sent to the caller: its text, and its value if it has one. */
 export interface ReportedAnswer {
   text: string;
   /** Value as canonical JSON; absent if the answer is only text. */
@@ -91,7 +94,10 @@ export class WorkLog {
     for (const event of events) this.applyEvent(event);
   }
 
-  /** True if the log has these Parts as the `count`th Artifact of this name, from 0. */
+  /**
+   * True if the log has these Parts as the Artifact with this name and index.
+   * @param count index among the Artifacts of the same name, from 0
+   */
   hasArtifact(name: string, count: number, parts: readonly Part[]): boolean {
     const reported = this.artifacts.get(name)?.[count];
     return reported !== undefined && reported === contentKey(parts);
@@ -123,7 +129,10 @@ export class WorkLog {
   }
 }
 
-/** Returns a key for Parts. Bytes, and the file that the log stores in their place, have the same key. */
+/**
+ * Returns a key by which Parts are compared. File bytes have the same key as the stored file that the log has in their
+ * place.
+ */
 function contentKey(parts: readonly Part[]): string {
   return canonicalJson(parts.map(withDigest) as unknown as JsonValue);
 }

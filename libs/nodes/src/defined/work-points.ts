@@ -7,8 +7,8 @@ import type { NodeEvent } from '../node-executor.js';
 import { type LoggedPoint, questionAsked, type Sealer, stepDone, type WorkLog } from './work-log.js';
 
 /**
- * Error of work that cannot continue because of a fault in its code, such as different steps than recorded. The message
- * becomes the failure of the Task.
+ * Error of work that cannot continue because of a fault in its code, for example because its steps differ from the
+ * recorded ones. The message becomes the failure of the Task.
  */
 export class RunFault extends Error {
   override readonly name = 'RunFault';
@@ -33,7 +33,7 @@ interface StepOutcome {
   error?: { message: string; isPublic?: true };
 }
 
-/** Services for the steps and questions of one execution. */
+/** Services for the steps and questions of one execution of a DefinedWork. */
 export interface PointServices {
   context: Pick<RequestContext, 'taskId' | 'contextId' | 'flush' | 'assertClaimHeld'>;
   log: WorkLog;
@@ -52,12 +52,14 @@ export interface PointServices {
  */
 const CLAIM_HELD_MS = 1_000;
 
-/** Key of the step whose function is running, to detect a step or question inside of a step. */
+/**
+ * Key of the step whose function is running, by asynchronous context. It detects a step or question inside of a step.
+ */
 const inStep = new AsyncLocalStorage<string>();
 
 /**
- * Runs the steps and asks the questions of one execution of work. Each has a position; a step or question that the log
- * has at its position is not repeated.
+ * Runs the steps and asks the questions of one execution of a DefinedWork. Each step or question has a position. If the
+ * log has it at that position, the recorded outcome is used and nothing is repeated.
  */
 export class WorkPoints {
   private next = 0;
@@ -75,8 +77,9 @@ export class WorkPoints {
   }
 
   /**
-   * Runs a step, or returns its recorded outcome.
-   * @throws StepError, Failure, RunFault, and the reason of the signal
+   * Runs a step, or returns its recorded result.
+   * @throws StepError or Failure if the step fails, RunFault for a fault in the code of the work, and the reason of the
+   * signal
    */
   async runStep<T>(key: string, work: (step: Step) => T | Promise<T>): Promise<T> {
     const { at, known } = this.reachPoint(key);
@@ -115,8 +118,8 @@ export class WorkPoints {
   }
 
   /**
-   * Checks, at the end of the work, that the work reached all recorded steps and questions.
-   * @throws RunFault, also for an earlier fault that the work caught
+   * Checks at the end of the work that it has reached all steps and questions in the log.
+   * @throws RunFault if it has not, or if the work has caught an earlier RunFault
    */
   assertAllReached(): void {
     if (this.fault) throw this.fault;
@@ -175,8 +178,8 @@ export class WorkPoints {
   }
 
   /**
-   * Converts the result of a step to JSON and back, so that it equals the result that a later execution reads from the
-   * log.
+   * Converts the result of a step to JSON and back. So the work gets the same value as a later execution, which reads
+   * the result from the log.
    */
   private toStepOutcome(key: string, result: unknown): StepOutcome {
     try {

@@ -11,7 +11,10 @@ export const MOST_ENTRIES = 100;
 
 type DeclarationRule = (value: JsonValue) => string | undefined;
 
-/** Rules of the members of `agent`. A rule returns the problem of a value, if any. */
+/**
+ * Rules for the members of `agent`. A rule is a function that returns the problem of a value; `undefined` if it is
+ * valid.
+ */
 const KEYS: Readonly<Record<string, DeclarationRule>> = {
   inputModes: modesProblem,
   outputModes: modesProblem,
@@ -21,7 +24,7 @@ const KEYS: Readonly<Record<string, DeclarationRule>> = {
 };
 const EXTENSION_KEYS = ['uri', 'description', 'required', 'params'];
 
-/** Returns the problems of the `agent` of a script, as sentences without their path. */
+/** Returns the problems of a script's member `agent`, as sentences without the path of the member. */
 function declarationProblems(json: JsonValue | undefined): string[] {
   if (json === undefined) return [];
   if (!isJsonObject(json)) return ['must be an object'];
@@ -34,7 +37,10 @@ function declarationProblems(json: JsonValue | undefined): string[] {
   return problems;
 }
 
-/** Converts the valid `agent` of a script to a declaration for the card; `undefined` if the script has no `agent`. */
+/**
+ * Converts a script's member `agent`, which must be valid, to the declaration for the agent's card; `undefined` if the
+ * script has no such member.
+ */
 function declarationOf(json: JsonValue | undefined): AgentDeclaration | undefined {
   if (!isJsonObject(json)) return undefined;
   const { inputModes, outputModes, streaming, pushNotifications, extensions } = json;
@@ -80,12 +86,15 @@ function hasType(value: JsonObject[string] | undefined, type: 'string' | 'boolea
 /** Maximum duration of the step `sleep`, in milliseconds. */
 export const MAX_SLEEP_MS = 24 * 60 * 60 * 1000;
 const CONTENT_KEYS = ['text', 'raw', 'url', 'data'];
-/** Members that a step may have beside its key, by the key. */
+/** Members that a step may have in addition to its key, by the key of the step. */
 const EXTRA_KEYS: Readonly<Record<string, readonly string[]>> = { status: ['text'], throw: ['text'] };
 
 type StepRule = (value: JsonValue, step: JsonObject) => string | undefined;
 
-/** Rules of the steps, by the key of the step. A rule returns the problem of a value, if any. */
+/**
+ * Rules for the values of steps, by the key of the step. A rule returns the problem of a value; `undefined` if it is
+ * valid.
+ */
 const RULES: Readonly<Record<string, StepRule>> = {
   status: (value, { text }) =>
     value === 'working' && (text === undefined || typeof text === 'string')
@@ -138,7 +147,9 @@ function artifactProblem(value: JsonValue): string | undefined {
   return partsProblem(value.parts ?? null);
 }
 
-/** Returns why a value is not a list of Parts for an Artifact or a Message; `undefined` if it is one. */
+/**
+ * Returns the reason why a value is not a list of Parts for an Artifact or a Message; `undefined` if it is such a list.
+ */
 export function partsProblem(value: JsonValue): string | undefined {
   if (!Array.isArray(value) || value.length === 0) return 'must have at least one part';
   return value.every(isPart) ? undefined : `parts must each have exactly one of ${CONTENT_KEYS.join(', ')}`;
@@ -213,7 +224,7 @@ class ScriptReader {
     return { script, problems: this.#problems.slice(0, MOST_PROBLEMS) };
   }
 
-  /** Returns the rules; none if they exceed the limit of rules. */
+  /** Returns the rules of the script; an empty list if there are more rules than allowed. */
   #readRules(json: JsonValue | undefined): JsonValue[] {
     const rules = this.#readList('rules', json);
     const { scriptRules } = this.limits;
@@ -274,8 +285,8 @@ class ScriptReader {
   }
 
   /**
-   * Counts an amount toward the limit of the whole workflow. Beyond it, a problem is added, and no further expression
-   * is compiled.
+   * Adds an amount to the sum of all scripts in the workflow, and checks the limit of that sum. Beyond the limit, adds
+   * a problem; no further expression is compiled.
    * @param unit kind of the amount, as the problem names it
    * @param variable environment variable that sets the limit
    * @returns true if the limit is exceeded

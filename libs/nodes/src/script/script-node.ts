@@ -156,8 +156,9 @@ const SCRIPT_SCHEMA: JsonObject = closedSchema(
 );
 
 /**
- * True if a value contains the wanted value: an object needs the wanted members, which may be among others; an array
- * needs the same length, and each element must contain the wanted one; any other value must be equal. The time is limited by the number of values in `wanted`.
+ * True if `value` contains `wanted`: an object needs the members of `wanted`, and may have others; an array needs the
+ * same length, and each element must contain the corresponding one; any other value must be equal. The time is limited
+ * by the number of values in `wanted`.
  */
 export function isContained(wanted: JsonValue, value: JsonValue | undefined): boolean {
   if (isJsonObject(wanted)) {
@@ -172,7 +173,7 @@ export function isContained(wanted: JsonValue, value: JsonValue | undefined): bo
   return wanted.every((it, index) => isContained(it, value[index]));
 }
 
-/** Maximum number of characters of a text that rules read. */
+/** Maximum number of characters that rules read of a text. */
 const MOST_LOOKED_AT = 65_536;
 /** Maximum cost of matching all rules, in characters times instructions, which is the worst case of RE2. */
 const MOST_STEPS = 2_000_000;
@@ -249,8 +250,8 @@ export class ScriptedAgent extends AgentExecutor {
   }
 
   /**
-   * Returns the Parts of a direct reply. If they are too large, the result is `undefined`: a Task is created, and
-   * fails.
+   * Returns the Parts of a direct reply, without a Task; `undefined` if they are too large. In that case a Task is
+   * created and fails.
    */
   #directReply(step: Extract<ScriptStep, { reply: unknown }>, message: Message): Part[] | undefined {
     try {
@@ -261,7 +262,7 @@ export class ScriptedAgent extends AgentExecutor {
     }
   }
 
-  /** Returns the step with `{{text}}` replaced by the text of the Message. */
+  /** Returns the step with `{{text}}` in its texts replaced by the text of the Message. */
   #fillStep<T extends ScriptStep>(step: T, { parts }: Message): T {
     const budget = new TextBudget(this.limits.renderedText);
     return withText(step as unknown as JsonValue, firstText(parts) ?? '', budget) as unknown as T;
@@ -281,7 +282,7 @@ function turnOf({ task }: RequestContext): number {
   return 1 + (task?.history ?? []).filter(({ role }) => role === 'ROLE_USER').length;
 }
 
-/** Values of a Message with which the conditions of rules are compared. */
+/** Values of a Message against which the conditions of rules are checked. */
 interface ConditionSubject {
   messageId: string;
   text: string;
@@ -359,7 +360,7 @@ export class ScriptNode implements NodeType {
   }
 }
 
-/** Executor for a script that was saved under older rules and is invalid now. It fails the Task. */
+/** Executor for a script that was valid when it was saved, but is invalid under today's rules. It fails the Task. */
 class UnusableScript extends NodeExecutor {
   override readonly recovery = 'restart';
 

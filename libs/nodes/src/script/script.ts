@@ -3,7 +3,7 @@ import { RE2JS } from 're2js';
 import type { AgentDeclaration } from '#libs/agents';
 import type { A2AErrorReason, Artifact, JsonValue, Part } from '#libs/protocol';
 
-/** Maximum number of instructions of all cached expressions in this process. */
+/** Maximum number of instructions (of RE2) in all cached expressions of this process. */
 const MOST_KEPT = 200_000;
 
 /**
@@ -43,11 +43,11 @@ export type ScriptStep =
   | { reply: Part[] }
   | { ask: string }
   | { authorize: string }
-  /** Ends the Task COMPLETED with a text. `true` and the empty text mean no text. */
+  /** Ends the Task as COMPLETED, with a text. With `true` or the empty text, it has no text. */
   | { complete: string | true }
   | { fail: string }
   | { reject: string }
-  /** Fails with a protocol error of this reason. */
+  /** Rejects the Message with the A2A protocol error of this reason. */
   | { throw: A2AErrorReason; text?: string };
 
 /** Conditions of a rule, all of which must hold. */
@@ -65,7 +65,10 @@ export interface ScriptRule {
   steps: ScriptStep[];
 }
 
-/** Parsed script of an agent. The first rule whose conditions hold runs, else `otherwise`. */
+/**
+ * Parsed script of an agent. For each Message, the first rule whose conditions hold is run; if there is none,
+ * `otherwise`.
+ */
 export interface Script {
   /** Members of the agent's card that differ from the defaults. */
   agent?: AgentDeclaration;

@@ -150,7 +150,7 @@ export class CurrentTime implements Tool {
   }
 }
 
-/** Number of bytes at the start of an HTML page in which the page declares its character set. */
+/** Number of bytes at the start of an HTML page that are searched for its character set. */
 const HEAD_BYTES = 1_024;
 /** Byte order marks, each with the label of its character set. */
 const MARKS: readonly [label: string, bytes: readonly number[]][] = [
@@ -160,8 +160,9 @@ const MARKS: readonly [label: string, bytes: readonly number[]][] = [
 ];
 
 /**
- * Decodes the body of a response to text. The character set is that of the byte order mark, else that of
- * `content-type`, else that of the head of an HTML page, else UTF-8. An unknown character set is read as UTF-8.
+ * Decodes the body of a response to text. The character set is taken from the byte order mark; without one from
+ * `content-type`; else from the head of an HTML page; else it is UTF-8. A body with an unknown character set is read as
+ * UTF-8.
  */
 export function decodedText(body: Uint8Array, contentType: string): string {
   const label = markOf(body) ?? charsetOf(contentType) ?? (isHtml(contentType) ? charsetOfPage(body) : undefined);
@@ -172,7 +173,7 @@ function markOf(body: Uint8Array): string | undefined {
   return MARKS.find(([, bytes]) => bytes.every((byte, place) => body[place] === byte))?.[0];
 }
 
-/** Returns the `charset` of a media type, if any. The value may be quoted. */
+/** Returns the parameter `charset` of a media type; `undefined` if there is none. The value may be quoted. */
 function charsetOf(contentType: string): string | undefined {
   const parameters = contentType.split(';').slice(1);
   const value = parameters.map((it) => /^\s*charset\s*=\s*["']?([^"']*)/i.exec(it)?.[1]).find((it) => it !== undefined);
@@ -184,8 +185,8 @@ function isHtml(contentType: string): boolean {
 }
 
 /**
- * Returns the character set that an HTML page declares, if any. A declared UTF-16 means UTF-8 (HTML, "prescan a byte
- * stream").
+ * Returns the character set that an HTML page declares in its head; `undefined` if there is none. A declared UTF-16 is
+ * read as UTF-8 (HTML, "prescan a byte stream").
  */
 function charsetOfPage(body: Uint8Array): string | undefined {
   const head = new TextDecoder('latin1').decode(body.subarray(0, HEAD_BYTES));

@@ -17,11 +17,11 @@ export interface Tool {
   readonly parameters: JsonObject;
   /** True if a second run does no harm. Only then is a run that a crash interrupted repeated. */
   readonly repeatable: boolean;
-  /** Runs the tool. @throws NodeFailure if the caller may know the reason */
+  /** Runs the tool. @throws NodeFailure for a failure whose reason the caller may see */
   runTool(args: JsonObject, context: ToolContext): JsonValue | Promise<JsonValue>;
 }
 
-/** Finds, validates and runs the tools that nodes may name. */
+/** Registry of the tools that nodes may name. It validates arguments and runs the tools. */
 export class ToolRegistry {
   readonly #ajv = withDecimalMultiples(new Ajv({ allErrors: true, strict: false }));
   readonly #tools = new Map<string, Tool>();
@@ -47,7 +47,8 @@ export class ToolRegistry {
 
   /**
    * Validates the arguments and runs a tool.
-   * @throws NodeFailure for an unknown tool or invalid arguments, or as the tool does
+   * @throws NodeFailure if there is no such tool or the arguments are invalid
+   * @throws the errors of the tool
    */
   async runToolByName(name: string, args: JsonObject, context: ToolContext): Promise<JsonValue> {
     const tool = this.#tools.get(name);

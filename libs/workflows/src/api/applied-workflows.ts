@@ -12,17 +12,18 @@ import type { ApplyBody, ApplyOutcome, SentWorkflow } from './apply-body.js';
 import { definitionOf } from './workflow-body.js';
 import { type CheckedWorkflow, invalidDefinition, type WorkflowCheck } from './workflow-check.js';
 
-/** Problems of the tools that `agent` nodes name, by the definition that was sent. */
+/** Problems of the tools that `agent` nodes name, by the definition in the request. */
 export type ToolProblems = ReadonlyMap<SentWorkflow['definition'], readonly WorkflowProblem[]>;
 
-/** Applies the workflows of one request, within its transaction. */
+/** Saves the workflows of one `POST /api/apply` request, within its transaction. */
 export class WorkflowsInApply {
   private readonly errors: WorkflowProblem[] = [];
   private readonly refused = new Set<string>();
   private readonly foreign: ProblemEntry[] = [];
   /**
-   * Names of the workflows that the request may replace if its `adopt` is false: those that were last applied under its
-   * mark (a label of their origin, such as a folder). Absent if `adopt` is true: the request may replace all.
+   * Names of the workflows that a request with `adopt: false` may replace: workflows that were last applied with the
+   * same mark. (A mark is a label of the origin of workflows, such as a folder.) Absent with `adopt: true`: all may be
+   * replaced.
    */
   private own?: ReadonlySet<string>;
 
@@ -52,7 +53,9 @@ export class WorkflowsInApply {
     return outcomes.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   }
 
-  /** Applies one workflow. Returns `undefined` if the workflow, or a workflow that it runs, has errors. */
+  /**
+   * Saves one workflow. Returns `undefined` if the workflow has errors, or a workflow that its nodes run has errors.
+   */
   private async applyWorkflow({
     definition: body,
     revision: expected,
@@ -77,9 +80,8 @@ export class WorkflowsInApply {
   }
 
   /**
-   * Records a workflow that the request must not replace (`NOT_ADOPTED`), because the workflow was not applied under
-   * the request's mark (the label of its origin). The other workflows are still checked; then the transaction is rolled
-   * back.
+   * Records that the request must not replace a workflow (`NOT_ADOPTED`), because that workflow was not last applied
+   * with the request's mark. The other workflows are still checked; then the transaction is rolled back.
    */
   private reportForeign(body: SentWorkflow['definition'], revision: string): void {
     const index = this.body.workflows.findIndex(({ definition }) => definition === body);
@@ -112,7 +114,10 @@ export class WorkflowsInApply {
     }
   }
 
-  /** Deletes the workflows that were applied under the request's mark before, but are not in this request. */
+  /**
+   * Deletes the workflows that were last applied with the request's mark (label of their origin) and are not in this
+   * request.
+   */
   private async pruneWorkflows(): Promise<ApplyOutcome[]> {
     const sent = new Set(this.body.workflows.map(({ definition }) => definition.name));
     const gone = (await this.store.listMarked(this.body.mark ?? '')).filter((name) => !sent.has(name));
@@ -125,7 +130,8 @@ export class WorkflowsInApply {
 }
 
 /**
- * Orders workflows so that each comes after the workflows that its nodes run, because it stores their new revisions.
+ * Sorts workflows so that each comes after the workflows that its nodes run, because it stores the new revisions of
+ * those workflows.
  */
 function childrenFirst(workflows: readonly SentWorkflow[]): SentWorkflow[] {
   const byName = new Map(workflows.map((sent) => [sent.definition.name, sent]));
@@ -159,7 +165,7 @@ export function canBeKept(name: string): boolean {
   return WORKFLOW_NAME.test(name);
 }
 
-/** Returns a definition as it is after JSON serialization: without members that are undefined. */
+/** Returns a definition as JSON has it: members whose value is `undefined` are omitted. */
 function asPlainJson(definition: WorkflowRevision['definition']): unknown {
   return JSON.parse(JSON.stringify(definition));
 }

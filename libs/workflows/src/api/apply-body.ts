@@ -27,7 +27,7 @@ const MARK = /^[\w.:/-]{1,200}$/;
 const OBJECT_REVISION = /^[\w.:+-]{1,64}$/;
 const REVISION = /^[1-9]\d{0,17}$/;
 
-/** Workflow to apply, with the revision that the caller expects to replace. */
+/** Workflow in an apply request, with the revision that the caller expects to replace. */
 export class SentWorkflow {
   @ApiProperty({ type: WorkflowBody })
   @IsDefined({ message: 'must be a definition' })
@@ -52,7 +52,7 @@ export class SentWorkflow {
   }
 }
 
-/** Object of another kind to apply, such as a registered agent. */
+/** Object of another kind in an apply request, for example a registered agent. */
 class SentObject {
   @ApiProperty({ enum: OBJECT_KINDS, description: 'Kind of the object.' })
   @IsString({ message: 'must be a text' })
@@ -147,7 +147,10 @@ function isGiven(value: JsonValue | undefined): value is JsonValue {
   return value !== undefined && value !== null;
 }
 
-/** Reads the entries of a list, at most one more than is allowed: validation then reports a list that is too long. */
+/**
+ * Reads the entries of a list, at most one more than the maximum. The extra entry lets validation report a list that is
+ * too long.
+ */
 function readList<T>(sent: JsonValue | undefined, read: (entry: JsonObject) => T): unknown {
   if (!Array.isArray(sent)) return sent;
   return sent.slice(0, MOST_WORKFLOWS + 1).map((it) => read(isJsonObject(it) ? it : {}));

@@ -12,7 +12,7 @@ import { APPLY_EXAMPLES } from './body-examples.js';
 import { definitionOf } from './workflow-body.js';
 import { type SavingTenant, WorkflowCheck } from './workflow-check.js';
 
-/** Finds references to objects of other kinds in the definitions of workflows. */
+/** Finds the workflows that refer to an object of another kind, such as a registered agent. */
 export abstract class ObjectReferences {
   /** Returns the names of the workflows whose newest revision names an object of a kind. */
   abstract findNamingWorkflows(store: WorkflowStore, kind: string, name: string): Promise<string[]>;
@@ -21,7 +21,7 @@ export abstract class ObjectReferences {
 /** First segments of the paths in `SavingTenant.together`, such as `agents` in `agents/x`, by kind of object. */
 const TOGETHER = { agent: 'agents', 'mcp-server': 'mcp-servers', model: 'models' } as const;
 
-/** Outcomes of one request. */
+/** Outcomes of one apply request, for its workflows and its other objects. */
 interface Outcomes {
   workflows: ApplyOutcome[];
   objects?: ObjectOutcome[];
@@ -48,8 +48,9 @@ export class WorkflowApply {
   /**
    * Applies workflows and objects in one transaction.
    * @param dryRun true to report the changes without saving them
-   * @throws ProblemError 412 if something does not have the expected revision; 412 `NOT_ADOPTED` naming everything
-   * that `adopt: false` protects; 422 for definitions with errors; 403 for objects without the scope `admin`
+   * @throws ProblemError with status - 412 if a workflow or object does not have the expected revision - 412
+   * `NOT_ADOPTED` naming everything that `adopt: false` protects - 422 for definitions with errors - 403 for objects
+   * without the scope `admin`
    */
   async applyAll(body: ApplyBody, dryRun: boolean, caller: Caller): Promise<AppliedView> {
     const { tenant, owner } = caller;
@@ -73,7 +74,7 @@ export class WorkflowApply {
     return appliedView(workflows, objects);
   }
 
-  /** Runs work in one transaction, which a dry run rolls back. */
+  /** Runs `work` in one transaction, which a dry run rolls back. */
   private async runOnce(
     tenant: string,
     names: readonly string[],
@@ -92,7 +93,7 @@ export class WorkflowApply {
     }
   }
 
-  /** Saves objects before the workflows that may name them, and deletes them after the workflows. */
+  /** Saves objects before the workflows that may refer to them, and deletes objects after the workflows. */
   private async applyInOrder(body: ApplyBody, applying: Applying): Promise<Outcomes> {
     const { dryRun, store, session, tools, plan, note } = applying;
     const saved = (await plan?.saveObjects(session, dryRun)) ?? [];
@@ -104,7 +105,10 @@ export class WorkflowApply {
     return { workflows, objects: [...saved, ...deleted].toSorted(byKindAndName) };
   }
 
-  /** Checks the objects of a request. @returns `undefined` if the request has no list of objects */
+  /**
+   * Checks the objects of a request, before anything is saved.
+   * @returns the plan of their changes; `undefined` if the request has no list of objects
+   */
   private async planObjects(body: ApplyBody, caller: Caller): Promise<ObjectPlan | undefined> {
     const { objects, mark, adopt, prune } = body;
     if (!objects) return undefined;
@@ -117,8 +121,8 @@ export class WorkflowApply {
   }
 
   /**
-   * Finds the problems of the tools that `agent` nodes name. It runs before the transaction, which would otherwise hold
-   * one database connection while it waits for another connection.
+   * Finds problems with the tools that `agent` nodes name. Call it before the transaction begins, because the lookup
+   * needs a second database connection.
    */
   private async toolProblems({ workflows }: ApplyBody, saving: SavingTenant): Promise<ToolProblems> {
     const found = new Map<SentWorkflow['definition'], readonly WorkflowProblem[]>();
@@ -128,7 +132,7 @@ export class WorkflowApply {
   }
 }
 
-/** State of one request within its transaction. */
+/** State of one apply request within its transaction. */
 interface Applying {
   dryRun: boolean;
   store: WorkflowStore;
@@ -183,7 +187,8 @@ function repeatedNames({ workflows }: ApplyBody): ProblemEntry[] {
 }
 
 /**
- * Returns the problem of a request that has `prune` but no mark: the mark determines which workflows may be deleted.
+ * Returns a problem if the request has `prune: true` but no mark (label of the origin of workflows). The mark
+ * determines which workflows may be deleted.
  */
 function missingMark({ mark, prune }: ApplyBody): ProblemEntry[] {
   return prune === true && mark === undefined ? [{ path: 'mark', detail: 'is needed where prune is true' }] : [];

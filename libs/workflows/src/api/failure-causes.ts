@@ -31,7 +31,7 @@ export interface FailureCause {
   workflows: string[];
 }
 
-/** Returns the failure that the last two events of a failed run report. */
+/** Reads the failure of a failed run from the last two events of its log. */
 export function readFailure(events: readonly TaskEvent[] = []): WorkflowFailure {
   const reported = events.map(reportedError).find((error) => error !== undefined);
   if (reported) return shownFailure(reported);
@@ -41,7 +41,7 @@ export function readFailure(events: readonly TaskEvent[] = []): WorkflowFailure 
 }
 
 /**
- * Groups failures by cause, the most frequent cause first, then the one seen last.
+ * Groups failures by cause: the most frequent cause first; among equally frequent ones, the newest first.
  * @param failures failures, the newest first
  */
 export function groupFailures(failures: readonly CausedFailure[]): FailureCause[] {
@@ -64,7 +64,10 @@ export function groupFailures(failures: readonly CausedFailure[]): FailureCause[
 }
 
 const URLS = /\b[a-z][a-z0-9+.-]{1,10}:\/\/[^\s"'<>()]+/gi;
-/** Words of at least eight letters, digits, `_` and `-`, which are ids if they have at least three digits. */
+/**
+ * Matches words of at least eight letters, digits, `_` and `-`. Such a word counts as an id if it has at least three
+ * digits.
+ */
 const LONG_WORDS = /[\w-]{8,}/g;
 const DIGITS = /\d/g;
 const LEAST_DIGITS = 3;
@@ -72,8 +75,8 @@ const NUMBERS = /(\bHTTP )?\d+(?:[.,:]\d+)*/g;
 const SPACES = /\s+/g;
 
 /**
- * Replaces the variable parts of a message: URLs, ids and numbers, except the status of HTTP. Takes time linear in the
- * length of the message, of which only the beginning counts.
+ * Replaces the variable parts of a message: URLs, ids and numbers, except HTTP status codes. Only the beginning of the
+ * message is used. Takes linear time.
  */
 export function normalizeMessage(message: string): string {
   const plain = textStart(message, COMPARED)

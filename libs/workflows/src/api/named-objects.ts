@@ -2,7 +2,7 @@ import { registeredAgentPath } from '#libs/agents';
 import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
 import { innerNodes, warningProblem, type WorkflowDefinition, type WorkflowProblem } from '#libs/workflow-definition';
 
-/** Object that the config of a node names. */
+/** Object (registered agent, model or MCP server) to which the config of a node refers by name. */
 interface NamedObject {
   name: string;
   /** Path in the definition, for example `nodes[2].config.tools[0]`. */
@@ -15,7 +15,10 @@ interface NamedObject {
 
 export type ObjectPlace = Pick<NamedObject, 'name' | 'path'>;
 
-/** Lookups of objects that workflows name. Names of a kind without lookup are not checked. */
+/**
+ * Lookups of objects to which workflows refer by name. If the lookup of a kind is absent, names of that kind are not
+ * checked.
+ */
 export interface ObjectLookups {
   hasAgent?: (name: string) => Promise<boolean>;
   hasServer?: (name: string) => Promise<boolean>;
@@ -26,9 +29,10 @@ export interface ObjectLookups {
 const MOST_LOOKED_UP = 100;
 
 /**
- * Finds registered agents, MCP servers and models that nodes name and that do not exist: warnings, since they may be
- * stored later.
- * - A tool `workflows/x`, `nodes/x` or `agents/x` names a tool of an MCP server; its author probably meant an agent.
+ * Finds registered agents, MCP servers and models that nodes name but that do not exist, and returns warnings: they may
+ * be created later.
+ * - A tool `workflows/x`, `nodes/x` or `agents/x` is read as a tool of an MCP server; its author probably meant an
+ *   agent.
  * - Names with templates or expressions are not checked.
  * @param describeMissing returns the sentence for a missing object, such as `registered agent "x"`
  */
@@ -69,7 +73,7 @@ export async function findUnknownObjects(
   ];
 }
 
-/** Returns the names for which a lookup finds nothing. */
+/** Returns the names for which the lookup finds no object. */
 async function findMissing(
   names: readonly string[],
   has: ((name: string) => Promise<boolean>) | undefined,
@@ -96,7 +100,7 @@ function describeTool({ name }: NamedObject, describeMissing: (object: string) =
 }
 
 /**
- * Returns the objects that nodes of some types name, including nodes of inline workflows.
+ * Returns the objects to which nodes of some types refer by name. Nodes of inline workflows are included.
  * @param find returns the objects that one config names; `place` is the path of the config
  */
 export function listNamedObjects(
@@ -129,7 +133,7 @@ function listModels({ model, fallbacks }: JsonObject, place: string): ObjectPlac
   ].flatMap(({ name, path }) => (isPlainName(name) ? [{ name, path }] : []));
 }
 
-/** True for a name without templates and expressions. */
+/** True for a string that is not empty and contains neither a template nor an expression. */
 function isPlainName(name: JsonValue | undefined): name is string {
   return typeof name === 'string' && name !== '' && !/\{\{|\$\{/.test(name);
 }

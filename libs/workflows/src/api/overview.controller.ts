@@ -16,18 +16,21 @@ import {
 import { type CausedFailure, groupFailures, readFailure } from './failure-causes.js';
 import { Overview, OverviewQuery, type RunCounts } from './overview.dto.js';
 
-/** Maximum number of failed runs whose causes are read, the newest ones. */
+/** Maximum number of failed runs whose causes are read. The newest runs are used. */
 const MOST_FAILED = 500;
 /** Maximum number of causes, and of workflows, of an overview. */
 const MOST_CAUSES = 50;
 const MOST_WORKFLOWS = 100;
-/** Maximum characters of a question. */
+/** Maximum number of characters of a question in the overview. */
 const LONGEST_QUESTION = 200;
 
 type WorkflowLine = Overview['workflows'][number];
 type WaitsLine = Overview['waiting'][WaitKind];
 
-/** Reports what a caller's runs do: statements run one after another, so that a call has one session at a time. */
+/**
+ * Reads the overview of a caller's runs. Its statements run one after another, so that a call uses one database session
+ * at a time.
+ */
 @Injectable()
 export class RunOverview {
   constructor(
@@ -93,7 +96,7 @@ function countByStatus(groups: readonly RunGroup[]): RunCounts {
   return counts;
 }
 
-/** Returns a line for each workflow, those with the most runs first. */
+/** Returns a line for each workflow. The workflows with the most runs come first. */
 function listWorkflows(groups: readonly RunGroup[]): WorkflowLine[] {
   const byAgent = Map.groupBy(groups, ({ agent }) => agent);
   const lines = Array.from(byAgent, ([agent, its]) => {
@@ -143,7 +146,7 @@ function viewWaits(row: WaitingWorkRow | undefined): WaitsLine {
   return { total, underHour, underDay, longer, more, ...(oldest && { oldest }) };
 }
 
-/** Reports what fails, what waits, and what runs take and cost. */
+/** Controller of the overview: failures, waiting runs, durations and costs. */
 @ApiTags('runs')
 @Controller('api/overview')
 export class OverviewController {

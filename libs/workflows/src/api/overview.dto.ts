@@ -76,7 +76,7 @@ class FailureCauseView {
   workflows!: string[];
 }
 
-/** Oldest waiting work of a kind. */
+/** Oldest waiting run or question of one kind. */
 class OldestWait {
   @ApiProperty(RUN_ID) runId!: string;
   @ApiProperty({ example: 'review' }) workflow!: string;
@@ -85,7 +85,7 @@ class OldestWait {
   @ApiPropertyOptional({ description: 'Beginning of the question.', example: 'Publish?' }) question?: string;
 }
 
-/** Waiting work of a kind, by age. */
+/** Numbers of waiting runs or questions of one kind, by age. */
 class WaitsView {
   @ApiProperty({ ...COUNT, description: 'Number in all.' }) total!: number;
   @ApiProperty({ ...COUNT, description: 'Number that has waited for less than an hour.' }) underHour!: number;
@@ -101,7 +101,7 @@ class WaitingView {
   @ApiProperty({ description: 'Runs that have not begun.' }) queued!: WaitsView;
 }
 
-/** Days of sums of usage. */
+/** Days whose sums of usage the overview contains. */
 class UsageDays {
   @ApiProperty({ description: 'First day, in UTC.', format: 'date', example: '2026-01-30' }) since!: string;
   @ApiProperty({ description: 'Last day, in UTC.', format: 'date', example: '2026-01-31' }) until!: string;

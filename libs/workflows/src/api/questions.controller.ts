@@ -105,7 +105,7 @@ class InboxPage {
   @ApiProperty({ description: 'Empty on the last page.', example: '' }) nextPageToken!: string;
 }
 
-/** Returns the page token that continues the inbox after this question. */
+/** Returns the page token for the inbox page that begins after this question. */
 function pageTokenAfterQuestion({ since, taskId, key }: QuestionPosition): string {
   return Buffer.from(`${since.getTime()}.${taskId} ${key}`).toString('base64url');
 }
@@ -133,8 +133,8 @@ function isPart(value: unknown): boolean {
 }
 
 /**
- * Pattern of the agents whose runs are listed: workflows. The run of a `workflow` node is not listed; its caller
- * answers that run directly.
+ * Agent pattern of runs that were started directly. The run of a `workflow` node is not listed, because its caller
+ * (another run) answers it.
  */
 const RUNS = 'workflows/*';
 

@@ -4,7 +4,7 @@ import { withMembers } from '#libs/http-server';
 import { isJsonObject, type JsonObject } from '#libs/protocol';
 import { MOST_PROMPT_BYTES } from '#libs/workflow-definition';
 
-/** Prompt that a rerun sends to the model of an agent in place of the prompt that it would build. */
+/** Text that a rerun sends to the model of an agent node, instead of the prompt that the node would build. */
 export class RerunEdit {
   @ApiProperty({ description: 'Agent node, or its instance, whose prompt is edited. It runs again.', example: 'draft' })
   @IsString({ message: 'must be a string' })

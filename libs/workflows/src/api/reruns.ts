@@ -24,7 +24,7 @@ import { RUN } from './runs.js';
 
 const PAGE = 100;
 
-/** Starts reruns: new runs that reuse results of ended runs, which do not change. It also lists them. */
+/** Starts reruns, and lists them. A rerun is a new run that reuses results of an ended run, which does not change. */
 @Injectable()
 export class Reruns {
   constructor(
@@ -152,7 +152,10 @@ export class Reruns {
   }
 }
 
-/** Rejects a rerun of a `workflow` node's run: only the run that called it can be rerun. */
+/**
+ * Rejects a rerun of a run that a `workflow` node called: only the calling run can be rerun.
+ * @throws ProblemError 409; 404 if the Task is not a run
+ */
 function refuseInner({ header, task }: StoredTask): void {
   if (isRun(header)) return;
   if (workflowRunBy(header, task) === undefined) throw unknownProcess(RUN);
@@ -166,7 +169,7 @@ function refuseInner({ header, task }: StoredTask): void {
   throw new ProblemError(409, `the run is one of node "${node}" of run ${parentTaskId}: rerun that from the node`);
 }
 
-/** Rejects an edit of anything but an instance of an agent node that the run has. */
+/** Rejects an edit unless it names an instance of an agent node that the run has. @throws ProblemError 422 */
 function assertEditable(name: string, definition: WorkflowDefinition, run: RunState): void {
   const id = parseInstance(name)?.id;
   const node = definition.nodes.find((it) => it.id === id);

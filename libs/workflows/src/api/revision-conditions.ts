@@ -10,7 +10,9 @@ const ENTITY_TAG = /^"[^"\s]*"$/;
 /** Maximum number of attempts at a change. Other callers may change the same workflow concurrently. */
 export const MOST_TRIES = 10;
 
-/** Creates the problem of a change that failed `MOST_TRIES` times because others changed the same workflow. */
+/**
+ * Returns the problem for a change that has failed `MOST_TRIES` times because other callers changed the same workflow.
+ */
 export function contentionProblem(name: string): ProblemError {
   return new ProblemError(409, `the workflow "${name}" is being changed by others; try again`);
 }
@@ -32,8 +34,8 @@ export class RevisionConditions {
   }
 
   /**
-   * Reads the conditions of a request that changes a workflow. Requests that only read ignore a malformed entity tag; a
-   * change must reject it.
+   * Reads the conditions of a request that changes a workflow.
+   * @throws ProblemError for a malformed entity tag, which a request that only reads may ignore
    */
   static fromChangeHeaders(headers: IncomingHttpHeaders): RevisionConditions {
     const conditions = RevisionConditions.fromHeaders(headers);
@@ -79,8 +81,8 @@ function matchesRevision(tags: Tags, current: string | undefined): boolean {
 }
 
 /**
- * Parses a condition header; `undefined` if the request does not have it. Weak tags are compared like strong ones,
- * because a revision never changes.
+ * Parses a condition header; `undefined` if the request does not have it. Weak tags are treated like strong ones,
+ * because the content of a revision never changes.
  */
 function tagsOf(header: string | undefined): Tags | undefined {
   if (header === undefined) return undefined;

@@ -19,11 +19,13 @@ import {
 } from '#libs/workflow-engine';
 import { RUN, Runs } from './runs.js';
 
-/** Maximum time in milliseconds that an answer waits while its run executes and therefore accepts no answer. */
+/**
+ * Time for which an answer waits for its run to accept answers, in milliseconds. A run accepts none while it executes.
+ */
 const PATIENCE_MS = 10_000;
 
 /**
- * Pause in milliseconds after a busy run has not accepted an answer. The next attempt follows once the run waits again.
+ * Pause after a busy run has rejected an answer, in milliseconds. The next attempt follows once the run waits again.
  */
 const CONTENDED_MS = 20;
 
@@ -94,7 +96,7 @@ export class RunAnswers {
     }
   }
 
-  /** Waits until the run waits for an answer again; another answer or a due timer has resumed it meanwhile. */
+  /** Resolves when the run waits for an answer again. It was resumed by another answer or a due timer meanwhile. */
   private async untilItWaits({ header }: StoredTask, signal: AbortSignal): Promise<void> {
     // A replica that has just claimed the run may not have recorded an event yet.
     await delay(CONTENDED_MS);
@@ -108,7 +110,10 @@ function notFitting(name: string, faults: readonly FieldViolation[]): ProblemErr
   return new ProblemError(422, `the answer does not fit what node "${name}" asks`, errors);
 }
 
-/** Returns the instance that asks under a name. @throws ProblemError if no instance asks, or several */
+/**
+ * Returns the instance that asks a question, by its name or the id of its node.
+ * @throws ProblemError if no instance asks, or several do
+ */
 function askingNode({ process, state }: AskingRun, name: string): NodeInstance {
   const known = state.findInstance(name) ?? state.nodes.get(readNodeId(name));
   if (known === undefined) throw new ProblemError(404, 'node not found');

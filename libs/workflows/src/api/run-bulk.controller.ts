@@ -94,7 +94,10 @@ export class RunBulkController {
   }
 }
 
-/** Yields the lines of an export, page by page. */
+/**
+ * Yields the CSV lines of an export, page by page.
+ * @param first the first page, which was read before the response began
+ */
 async function* csvLines(
   first: IteratorResult<RunListPage, void>,
   pages: AsyncGenerator<RunListPage, void>,

@@ -13,7 +13,10 @@ const OUTCOMES = ['done', 'possible', 'refused', 'pending'] as const;
 @ApiClosed()
 export class BulkBody {
   static readonly optional = true;
-  /** Message for an unknown member, which is an error: a misspelled `dryRun` would otherwise act. */
+  /**
+   * Message for an unknown member, which is an error: otherwise a misspelled `dryRun` would be ignored and the action
+   * performed.
+   */
   static readonly unknown = 'is not known';
 
   @ApiPropertyOptional({

@@ -12,11 +12,11 @@ import type { RunFilterQuery } from './run-query.js';
 import { Reruns } from './reruns.js';
 import { RUN, Runs } from './runs.js';
 
-/** Maximum number of concurrent bulk actions and exports: of one caller, of one tenant, and of this replica. */
+/** Maximum number of concurrent bulk actions and exports: for one caller, for one tenant, and for the whole replica. */
 const MOST = { caller: 2, tenant: 6, service: 8 };
 /** Number of runs of one request that are acted on concurrently. */
 const AT_ONCE = 8;
-/** Milliseconds after which a request begins no further run. */
+/** Time after which a bulk request starts no action on a further run, in milliseconds. */
 const LONGEST_MS = 30_000;
 /** Maximum milliseconds that a request waits for the end of one canceled run. */
 const CANCEL_MS = 5_000;
@@ -47,14 +47,19 @@ export class BulkSlots extends CallerSlots {
     });
   }
 
-  /** Takes a slot for a call. @throws A2AError RATE_LIMITED, or OVERLOADED with status 503 */
+  /**
+   * Takes a slot for a call; disposing of the result frees the slot.
+   * @throws A2AError RATE_LIMITED, or OVERLOADED with status 503
+   */
   takeFor({ scope }: Pick<ApiCall, 'scope'>): Disposable {
     const leave = this.takeSlot({ caller: JSON.stringify([scope.tenant, scope.owner]), tenant: scope.tenant });
     return { [Symbol.dispose]: leave };
   }
 }
 
-/** Action on one run. Resolves with the outcome; rejects with the refusal. */
+/**
+ * Function that acts on one run. Resolves with the outcome; rejects with an error if the run does not allow the action.
+ */
 type RunAction = (
   run: { runId: string; status: RunStatus },
   call: ApiCall,
@@ -62,9 +67,10 @@ type RunAction = (
 
 /**
  * Cancels and reruns several runs in one request, and reports the outcome of each.
- * - A request acts on at most `MOST_SELECTED` runs, `AT_ONCE` at a time, and begins none after `LONGEST_MS`.
- * - A refusal of one run does not affect the others.
- * - A repeated cancel changes nothing. A repeated rerun under the same idempotency key starts no further run.
+ * - A request acts on at most `MOST_SELECTED` runs, `AT_ONCE` at a time, and starts with no further run after
+ *   `LONGEST_MS`.
+ * - An error for one run does not affect the others.
+ * - A repeated cancel changes nothing. A repeated rerun with the same idempotency key starts no further run.
  */
 @Injectable()
 export class BulkRuns {
@@ -76,7 +82,7 @@ export class BulkRuns {
     private readonly slots: BulkSlots,
   ) {}
 
-  /** Cancels the selected runs. @throws ProblemError 400 without a selection */
+  /** Cancels the selected runs. @throws ProblemError 400 if the request selects no runs */
   cancelRuns(body: BulkBody, filter: RunFilterQuery, call: ApiCall): Promise<BulkReport> {
     return this.actOnRuns(body, filter, call, async ({ runId, status }, shared) => {
       if (status !== 'canceled' && status !== 'running' && status !== 'input-required')
@@ -86,7 +92,7 @@ export class BulkRuns {
     });
   }
 
-  /** Reruns the selected runs, which must have ended. @throws ProblemError 400 without a selection */
+  /** Reruns the selected runs, which must have ended. @throws ProblemError 400 if the request selects no runs */
   rerunRuns(body: BulkRerunBody, filter: RunFilterQuery, call: ApiCall, key?: string): Promise<BulkReport> {
     const options = body.failed ? { failed: true } : {};
     return this.actOnRuns(body, filter, call, async ({ runId }, shared) => {
@@ -155,7 +161,7 @@ export class BulkRuns {
     return { outcome: 'done' };
   }
 
-  /** Returns the ids of the selected runs, each once. @throws ProblemError 400 */
+  /** Returns the ids of the selected runs, each once. @throws ProblemError 400 if the request selects no runs */
   private async selectRuns(
     { ids }: BulkBody,
     filter: RunFilterQuery,
@@ -181,7 +187,10 @@ export class BulkRuns {
 
 const FILTERS = ['workflow', 'parent', 'status', 'q', 'search', 'since', 'until'] as const;
 
-/** Returns a call for many runs, which listens once to its caller's departure: a response has few listeners. */
+/**
+ * Returns a copy of a call that can be used for many runs. It adds only one listener for the caller's disconnect to the
+ * response, however many runs listen.
+ */
 export function shareDeparture(call: ApiCall): ApiCall {
   const waiting = new Set<() => void>();
   let isGone = false;
@@ -193,7 +202,7 @@ export function shareDeparture(call: ApiCall): ApiCall {
   return { ...call, whenAnswered: (done) => !isGone && waiting.add(done) === waiting };
 }
 
-/** Returns the idempotency key of one rerun of a request with the key `key`. */
+/** Returns the idempotency key for the rerun of one run, derived from the key of the whole request. */
 function keyOf(key: string, runId: string): string {
   return `bulk-${createHash('sha256').update(`${key}\n${runId}`).digest('base64url')}`;
 }

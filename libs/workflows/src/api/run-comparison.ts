@@ -30,7 +30,7 @@ export interface ComparedRunSummary {
   durationMs?: number;
 }
 
-/** Value of one input in two runs, as text; absent where the run has none. */
+/** Value of one input in two runs, as text. It is absent for a run without that input. */
 export interface ComparedInput {
   path: string;
   before?: string;
@@ -43,7 +43,7 @@ export interface ComparedNode {
   attempts: number;
   durationMs?: number;
   error?: string;
-  /** Text of its Artifacts; only if the output differs. */
+  /** Text of the node's Artifacts; present only if the output differs between the runs. */
   output?: string;
 }
 
@@ -62,7 +62,9 @@ export interface RunComparison {
   after: ComparedRunSummary;
   differs: RunPart[];
   inputs: ComparedInput[];
-  /** All nodes of both runs, first the nodes of the later run in their order. */
+  /**
+   * All nodes of both runs: first the nodes of the later run in their order, then those that only the earlier run has.
+   */
   nodes: NodeComparison[];
   /** True if values are cut, or inputs are left out. */
   truncated: boolean;
@@ -187,7 +189,7 @@ function partText(part: Part): string {
   return part.filename ?? part.url ?? part.mediaType ?? 'file';
 }
 
-/** True if two lists of Artifacts have the same Parts, whatever their ids. */
+/** True if two lists of Artifacts have the same Parts. The ids of the Artifacts may differ. */
 function haveSameContent(before: readonly Artifact[] = [], after: readonly Artifact[] = []): boolean {
   return isDeepStrictEqual(before.map(contentOf), after.map(contentOf));
 }

@@ -32,7 +32,9 @@ function toLine(cells: readonly string[]): string {
   return `${cells.map(toCell).join(',')}\r\n`;
 }
 
-/** Quotes a cell. A text that a spreadsheet would execute as a formula is preceded by an apostrophe. */
+/**
+ * Quotes a cell of the CSV file. If a spreadsheet would execute the text as a formula, an apostrophe is put before it.
+ */
 function toCell(text: string): string {
   const short = text.length > LONGEST_CELL ? `${textStart(text, LONGEST_CELL)}…` : text;
   const plain = FORMULA.test(short) ? `'${short}` : short;

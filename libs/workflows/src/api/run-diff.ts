@@ -85,8 +85,8 @@ export class RunDiffs {
   ) {}
 
   /**
-   * Compares a run with another one, or a rerun with its original run.
-   * @param other id of the run before; absent: the original run
+   * Compares a run with another run, or a rerun with its original run.
+   * @param other id of the earlier run; absent: the original run of the rerun
    * @throws ProblemError 404 for an unknown run; 400 if `other` is absent and the run is no rerun
    */
   async diffRuns(runId: string, other: string | undefined, call: ApiCall): Promise<RunDiffView> {
@@ -100,8 +100,8 @@ export class RunDiffs {
 }
 
 /**
- * Admission of the logs of several runs that are in memory at the same time: each log is admitted together with the
- * logs that were read before.
+ * Reserves memory for the logs of several runs that are in memory at the same time. Each reservation includes the logs
+ * that were read before.
  */
 class SummedLogs implements LogAdmission {
   private read = 0;

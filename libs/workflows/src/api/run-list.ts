@@ -29,17 +29,17 @@ import { type RunPage, type RunSummary, STATES_OF } from './run.dto.js';
 import type { RunFilterQuery, RunQuery } from './run-query.js';
 import { searchRuns } from './run-search.js';
 
-/** Maximum number of pages of `listPages`: without a search, 100 of them have 10,000 runs. */
+/** Maximum number of pages that `listPages` returns. Without a search, 100 pages have 10,000 runs. */
 const MOST_PAGES = 200;
 
-/** Part of all runs that a filter selects. */
+/** Page of the runs that a filter selects. */
 export interface RunListPage {
   runs: RunSummary[];
   /** True if no further runs follow. */
   isLast: boolean;
 }
 
-/** Form of the beginning of a run's id, of which a word or a number is no example. */
+/** Pattern of the beginning of a run's id. Ordinary words and numbers do not match. */
 const ID_BEGINS = /^[0-9a-f]{8}-[0-9a-f-]{0,27}$/i;
 
 /**
@@ -57,7 +57,8 @@ export class RunList {
   ) {}
 
   /**
-   * Returns a page of runs. A page of a search has what a limited number of runs contain (see `searchRuns`).
+   * Returns a page of runs. With a search text, the page has only matches among a limited number of runs (see
+   * `searchRuns`).
    * @param room memory for the logs of the page
    */
   async listRuns(
@@ -80,7 +81,10 @@ export class RunList {
     return searchRuns(stores, listing, { text, pageSize, before }, caller);
   }
 
-  /** True if a text begins the id of a listed run. Such runs are found by the index of ids, whatever their age. */
+  /**
+   * True if a listed run has an id that begins with the text. Such runs are found by the index of ids, whatever their
+   * age.
+   */
   private async beginsId(
     text: string,
     { agent, among }: ProcessListing<RunStatus, RunSummary>,
@@ -91,7 +95,7 @@ export class RunList {
     return (await this.tasks.readPage(which, room)).tasks.length > 0;
   }
 
-  /** Returns all runs that a filter selects, in pages, at most MOST_PAGES of them. */
+  /** Yields all runs that a filter selects, page by page; at most MOST_PAGES pages. */
   async *listPages(
     filter: RunFilterQuery,
     pageSize: number,
@@ -128,7 +132,7 @@ export class RunList {
     };
   }
 
-  /** Returns the filter for the runs that the `workflow` nodes of the run `parent` have started. */
+  /** Returns a filter for the runs that the `workflow` nodes of the run `parent` have started. */
   private async amongChildren(
     parent: string,
     { workflow }: RunFilterQuery,
@@ -167,8 +171,8 @@ export class RunList {
   }
 
   /**
-   * Returns the failure of a run. A run records its failure in the event before its last one. If something other than
-   * the run ended its Task, there is only a text.
+   * Returns the failure of a run. A run records its failure in the event before its last one. If the Task was ended
+   * from outside the run, only the text of its status is known.
    */
   private async readFailure({ header: { taskId, lastSequence }, task }: StoredTask): Promise<WorkflowFailure> {
     const [reported] = await this.tasks.readEvents(taskId, Math.max(0, lastSequence - 2), 1);

@@ -35,9 +35,9 @@ const MOST_WORKFLOWS = 200;
 /**
  * Prometheus metrics of runs.
  * - A run is counted by the replica that ends it, once its end is durable.
- * - The run of a `workflow` node counts as that node.
- * - Reading metrics needs no credentials, so workflows are named only with METRICS_WORKFLOWS; otherwise the label is
- *   `other`.
+ * - The run of a `workflow` node counts as an execution of that node.
+ * - Workflows are named only with METRICS_WORKFLOWS, because reading metrics needs no credentials; otherwise the label
+ *   is `other`.
  */
 @Injectable()
 export class RunMetrics {
@@ -74,8 +74,8 @@ export class RunMetrics {
   }
 
   /**
-   * Returns the number of waiting runs by reason. While the database is unreachable, which the readiness check reports,
-   * returns the last known numbers.
+   * Returns the number of waiting runs by reason. While the database is unreachable (which the readiness check
+   * reports), returns the last known numbers.
    */
   private async countWaitingRuns(): Promise<Record<string, number>> {
     this.last = await this.counts.countWaiting('workflows/*').catch(() => this.last);

@@ -9,7 +9,7 @@ import type { RunPage, RunSummary } from './run.dto.js';
 const MOST_SEARCHED = 10_000;
 /** Number of runs that one statement searches. */
 const SEARCHED_TOGETHER = 1_000;
-/** Milliseconds after which a request begins no further statement. */
+/** Time after which a search request starts no further statement, in milliseconds. */
 const SEARCH_MS = 200;
 /** Maximum characters of a run's inputs that are searched. */
 const SEARCHED_CHARACTERS = 65_536;
@@ -21,7 +21,7 @@ interface RunSearchQuery {
   before: PagePosition | undefined;
 }
 
-/** Search of one request: the runs that it found, and how far it came. */
+/** Search of one request: the runs found so far, and the position that it has reached. */
 class RunSearchPass {
   readonly runs: RunSummary[] = [];
   /** Position after which the search continues; `undefined` at its start, and after all runs were searched. */
@@ -56,7 +56,7 @@ class RunSearchPass {
     return runs.length >= query.pageSize || searched >= MOST_SEARCHED || performance.now() - this.begunAt > SEARCH_MS;
   }
 
-  /** Searches the runs of one statement. Returns false if no further runs follow. */
+  /** Searches the next runs with one statement. Returns false if no further runs follow. */
   private async searchStep(): Promise<boolean> {
     const { agent, among } = this.listing;
     const { scope } = this.caller;
@@ -78,7 +78,10 @@ class RunSearchPass {
     return last !== undefined;
   }
 
-  /** Reads runs that may match, as far as the page and the memory of one answer allow. Returns the last one read. */
+  /**
+   * Reads the runs that may match, as many as fit on the page and in the memory of one response. Returns the last run
+   * read.
+   */
   private async readBatch(batch: readonly TextMatch[]): Promise<TextMatch> {
     const taskIds = batch.map(({ taskId }) => taskId);
     const listing = { ...this.listing, among: { ...this.listing.among, taskIds } };
@@ -105,7 +108,7 @@ function containsText(run: Pick<RunSummary, 'runId' | 'workflow' | 'error' | 'in
   return [runId, workflow, error?.message ?? '', inputsText(inputs)].some((it) => it.toLowerCase().includes(wanted));
 }
 
-/** Returns the names and values in inputs, one a line, cut to a length. */
+/** Returns the names and values in the inputs of a run as text, one per line, truncated to a maximum length. */
 function inputsText(inputs: JsonValue): string {
   const open = [inputs];
   let text = '';

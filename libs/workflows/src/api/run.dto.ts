@@ -39,7 +39,7 @@ import type {
 import type { RunWait } from '../storage/run-waits.js';
 import { RunUsage } from './usage.dto.js';
 
-/** Task states by run status. */
+/** Task states that correspond to each run status. */
 export const STATES_OF: Record<RunStatus, readonly TaskState[]> = {
   running: ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING'],
   'input-required': ['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'],
@@ -66,7 +66,7 @@ export class RunBody {
   inputs?: JsonObject;
 
   /**
-   * Reads a body leniently: a body that is not an object, or whose `inputs` is not an object, counts as no inputs.
+   * Reads a request body without strict checks. If the body, or its `inputs`, is not an object, the run has no inputs.
    * @throws ProblemError 400 only for JSON that cannot be stored unchanged
    */
   static readLeniently(body: unknown): RunBody {
@@ -80,7 +80,10 @@ export class RunBody {
 @ApiClosed()
 export class RerunBody {
   static readonly optional = true;
-  /** Message for an unknown member, which is an error: a misspelled member would otherwise rerun all nodes. */
+  /**
+   * Message for an unknown member, which is an error: otherwise a misspelled member would be ignored and all nodes
+   * rerun.
+   */
   static readonly unknown = 'is not known';
   static readonly exceptionFactory = notToBeRerun;
 
@@ -237,7 +240,7 @@ class RunFailure implements WorkflowFailure {
   @ApiProperty({ example: 'node "writer": the model gave no answer' }) message!: string;
 }
 
-/** Question or time that a run in a list waits for. */
+/** Reason why a run in a list waits: a question, or a time. */
 class RunWaitView implements RunWait {
   @ApiPropertyOptional({ description: 'Instance that asks first.', example: 'gate' }) instance?: string;
   @ApiPropertyOptional({ description: 'Beginning of its question.', example: 'Publish?' }) question?: string;

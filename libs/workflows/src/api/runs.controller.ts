@@ -119,7 +119,10 @@ async function asJson(request: FastifyRequest, payload: RequestPayload, mostMemb
   return Readable.from([body], { objectMode: false });
 }
 
-/** Reads a whole body. Rejects a body over the limit, but keeps draining it, so that the client can read the error. */
+/**
+ * Reads a whole request body. If it exceeds the limit, rejects, but reads the rest, so that the client can read the
+ * error.
+ */
 function readAll(payload: RequestPayload, limit: number): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
@@ -342,7 +345,7 @@ export class WorkflowRunsController {
     if (end === 'left' && cancelOnDisconnect) await this.cancelAbandonedRun(run.taskId, call);
   }
 
-  /** Cancels a run whose client has disconnected. The cancel must not wait for that client to read the response. */
+  /** Cancels a run whose client has disconnected. The cancel must not wait until that client has read the response. */
   private async cancelAbandonedRun(runId: string, { whenAnswered: _reader, ...call }: ApiCall): Promise<void> {
     try {
       await this.runs.stopRun(runId, call);

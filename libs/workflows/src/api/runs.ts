@@ -77,8 +77,8 @@ export class Runs {
   }
 
   /**
-   * Returns a run with the state of every node, or without nodes if its definition no longer exists.
-   * @param room memory for reading the log; absent: the call reads no other log
+   * Returns the view of a run with the state of every node, or without nodes if its definition no longer exists.
+   * @param room memory for reading the log; if absent, memory is reserved for this log alone
    * @throws ProblemError 404
    */
   async viewRun(
@@ -121,8 +121,8 @@ export class Runs {
   }
 
   /**
-   * Returns the definition that a run was started with, even if its workflow has changed since.
-   * @throws ProblemError 404; 410 if the definition no longer exists
+   * Returns the definition with which a run was started, even if its workflow has changed since.
+   * @throws ProblemError 404 for an unknown run; 410 if the definition no longer exists
    */
   async readRunDefinition(runId: string, scope: TaskScope): Promise<WorkflowDefinition> {
     const { header, task } = await this.processes.loadBegun(RUN, runId, scope);
@@ -130,8 +130,8 @@ export class Runs {
   }
 
   /**
-   * Returns a run with its state after the events of its log. Use the state before you await anything else (see
-   * `RunFolds.readRunState`).
+   * Returns a run and its current state, by applying the events of its log. Use the state before you await anything
+   * else (see `RunFolds.readRunState`).
    */
   async foldRun(
     runId: string,
@@ -207,7 +207,7 @@ function isDefined(run: FoundRun): run is FoundRun & RunSource {
   return run.definition !== undefined;
 }
 
-/** Returns the name of the workflow that a Task is a run of. @throws ProblemError 404 if the Task is no run */
+/** Returns the name of the workflow that a Task executes. @throws ProblemError 404 if the Task is not a run */
 function runOf(header: TaskHeader, task: Task | undefined): string {
   const workflow = workflowRunBy(header, task);
   if (workflow === undefined) throw unknownProcess(RUN);
@@ -218,7 +218,10 @@ export function unknownWorkflow(): ProblemError {
   return new ProblemError(404, 'workflow not found');
 }
 
-/** Returns the node, attempt and Task id of a child; empty if its header names no `instance#attempt`. */
+/**
+ * Returns the node, attempt and Task id of a child Task in a list; an empty list if its header has no
+ * `instance#attempt`.
+ */
 function childOf({ taskId, parentReference = '' }: TaskHeader): { nodeId: string; attempt: number; taskId: string }[] {
   const [, nodeId, attempt] = /^(.+)#(\d+)$/.exec(parentReference) ?? [];
   return nodeId === undefined ? [] : [{ nodeId, attempt: Number(attempt), taskId }];

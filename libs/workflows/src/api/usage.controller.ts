@@ -8,12 +8,12 @@ import { type RunUsage, UsageReport, UsageRequest } from './usage.dto.js';
 /** Maximum number of groups of a report. */
 const MOST_GROUPS = 1_000;
 
-/** Adds the sums of calls of models to runs that callers read. */
+/** Adds the usage of models (calls, tokens and cost) to runs in API responses. */
 @Injectable()
 export class RunUsages {
   constructor(private readonly usage: TaskUsage) {}
 
-  /** Returns runs with the sums of their calls of models. Runs without such calls are returned unchanged. */
+  /** Returns runs with the sums of their model calls. A run without model calls is returned unchanged. */
   async addUsage<R extends { runId: string; workflow: string }>(
     runs: readonly R[],
     scope: TaskScope,

@@ -33,7 +33,7 @@ class ModelUsageView extends UsageView {
   @ApiProperty({ example: 'large' }) model!: string;
 }
 
-/** Sums of the calls of a run. */
+/** Sums of the model calls of a run, its child runs included. */
 export class RunUsage extends UsageView {
   @ApiProperty({ description: "Calls of the run's own nodes alone, without child runs of other workflows." })
   own!: UsageView;

@@ -13,7 +13,7 @@ import {
 
 type DocumentedClass = new () => object;
 
-/** Class decorator: documents the members of a shape in OpenAPI. */
+/** Class decorator that documents the members of a shape in OpenAPI. */
 function DocumentedAs({ members }: ObjectShape): ClassDecorator {
   return ({ prototype }) => {
     for (const [name, { presence, api, shape, entryShape }] of Object.entries(members)) {
@@ -29,7 +29,7 @@ function DocumentedAs({ members }: ObjectShape): ClassDecorator {
 
 const classes = new Map<ObjectShape, DocumentedClass>();
 
-/** Returns the class that represents a part of a definition in OpenAPI. */
+/** Returns the class that represents a shape (a part of a definition) in OpenAPI. It is created once for each shape. */
 function documentedClass(shape: ObjectShape): DocumentedClass {
   const known = classes.get(shape);
   if (known) return known;

@@ -34,7 +34,7 @@ export abstract class NamedModelLookup {
   abstract has(tenant: string, name: string, hasOthers: boolean): Promise<boolean>;
 }
 
-/** Lookups and names that the check of tools needs. */
+/** Lookups and names that are needed to check the tools of `agent` nodes. */
 export interface NamedTools {
   references: Pick<AgentReferences, 'problemOf'>;
   /** Lookup of MCP servers; if absent, names of MCP servers are not checked. */
@@ -44,16 +44,17 @@ export interface NamedTools {
   tenant: string;
   /**
    * Names of workflows that are saved together with the definition, and paths of other objects (`agents/x`,
-   * `mcp-servers/x`, `models/x`); absent: it is saved alone.
+   * `mcp-servers/x`, `models/x`). Absent if the definition is saved alone.
    */
   together?: ReadonlySet<string>;
 }
 
 /**
- * Finds problems with the tools of `agent` nodes, and with registered agents, that only the service can detect.
- * - A tool that names an unknown agent of this service is an error. Not checked are agents at other URLs, the workflow
- *   itself, and workflows saved together with it.
- * - Unknown registered agents, MCP servers and models are warnings, since they may be stored later.
+ * Finds problems that only the service can detect: with the tools of `agent` nodes, and with registered agents, MCP
+ * servers and models that the definition names.
+ * - A tool that names an unknown agent of this service is an error. Agents at other URLs, the workflow itself, and
+ *   workflows saved together with it are not checked.
+ * - Unknown registered agents, MCP servers and models are warnings, because they may be created later.
  */
 export async function findAgentToolProblems(
   definition: WorkflowDefinition,
@@ -62,7 +63,7 @@ export async function findAgentToolProblems(
   return [...(await findUnknownAgents(definition, named)), ...(await findUnknownObjects(definition, lookupsOf(named)))];
 }
 
-/** Returns lookups of objects that are stored, or saved together with the definition. */
+/** Returns lookups that find an object if it is stored, or saved together with the definition. */
 function lookupsOf({ references, servers, models, tenant, together = new Set() }: NamedTools): ObjectLookups {
   const isTogether = (kind: string, name: string): boolean => together.has(`${kind}/${name}`);
   const areModelsTogether = [...together].some((it) => it.startsWith('models/'));
@@ -104,7 +105,10 @@ function listLocalAgents({ tools }: JsonObject, place: string): ObjectPlace[] {
   return named.filter(({ name }) => !/^https?:/i.test(name));
 }
 
-/** Returns the name of the workflow in a reference (`workflows/x/…`); for any other reference its path below `/a2a`. */
+/**
+ * Returns the name of the workflow in a reference (`workflows/x/…`). For any other reference, returns the path below
+ * `/a2a`.
+ */
 function readWorkflowName(reference: string): string {
   const path = reference.replace(/^\/?(a2a\/)?/, '').replace(/\/$/, '');
   const [, name = path] = /^workflows\/([^/]+)/.exec(path) ?? [];
@@ -117,10 +121,12 @@ export interface CheckedWorkflow {
   warnings: WorkflowProblem[];
 }
 
-/** The tenant that saves definitions. */
+/** Tenant in which a definition is saved, and the objects that are saved together with it. */
 export interface SavingTenant {
   tenant: string;
-  /** Names of the workflows, and paths of other objects, that are saved together; absent: a workflow is saved alone. */
+  /**
+   * Names of the workflows, and paths of other objects, that are saved together. Absent if one workflow is saved alone.
+   */
   together?: ReadonlySet<string>;
 }
 
@@ -128,9 +134,9 @@ export interface SavingTenant {
 @Injectable()
 export class WorkflowCheck {
   /**
-   * @param references absent outside of the service: then tools are not looked up
-   * @param servers absent: names of MCP servers are not checked
-   * @param models absent: names of models are not checked
+   * @param references if absent (outside of the service), tools are not looked up
+   * @param servers if absent, names of MCP servers are not checked
+   * @param models if absent, names of models are not checked
    */
   constructor(
     private readonly nodeTypes: NodeTypes,
@@ -140,21 +146,21 @@ export class WorkflowCheck {
   ) {}
 
   /**
-   * Returns the problems of a request body, errors first. Other workflows, agents and MCP servers are only looked up if
+   * Returns the problems of a request body, errors first. Other workflows, agents and MCP servers are looked up only if
    * the definition itself has no errors.
    * @param store workflows of the tenant
-   * @param saving absent: tools are not looked up
+   * @param saving if absent, tools are not looked up
    */
   async findProblems(body: unknown, store: SavedWorkflows, saving?: SavingTenant): Promise<WorkflowProblem[]> {
     return findBodyProblems(body, store, this.nodeTypes, (definition) => this.toolProblems(definition, saving));
   }
 
   /**
-   * Returns the definition to save from a body. A node that names a workflow without a revision gets its newest
-   * revision.
+   * Returns the definition to save from a request body. If a node names a workflow without a revision, the newest
+   * revision is added to the node.
    * @param strict true to reject warnings as well
    * @param store workflows of the tenant
-   * @param saving absent: tools are not looked up
+   * @param saving if absent, tools are not looked up
    * @throws ProblemError 422 for a definition with errors
    */
   async checkSavable(
@@ -178,8 +184,8 @@ export class WorkflowCheck {
   }
 
   /**
-   * Finds tools of `agent` nodes that name missing agents, and missing MCP servers, models and registered agents. Call it
-   * outside of transactions.
+   * Finds names in a definition for which no object exists: agents in the tools of `agent` nodes, MCP servers, models
+   * and registered agents. Call it outside of transactions.
    */
   async toolProblems(definition: WorkflowDefinition, saving?: SavingTenant): Promise<WorkflowProblem[]> {
     const { references, servers, models } = this;

@@ -36,7 +36,7 @@ class WorkflowFailures {
   more!: boolean;
 }
 
-/** Reports since which revision the caller's runs of a workflow fail. */
+/** Controller that reports how long a caller's runs of a workflow have failed, and since which revision. */
 @ApiTags('runs')
 @Controller('api/workflows/:name/failures')
 export class WorkflowFailuresController {

@@ -20,10 +20,16 @@ export class WorkflowPageQuery {
   pageToken?: string;
 }
 
-/** Number of copies of a page that are in memory at once, for the estimate of its size. */
+/**
+ * Number of copies of a page that are in memory at the same time. The memory for a response is reserved with this
+ * factor.
+ */
 const COPIES = 2;
 
-/** Sends pages of workflows without parsing their definitions. A page may contain all definitions of a tenant. */
+/**
+ * Sends pages of workflows. The definitions are sent as stored, without parsing them, because a page may contain all
+ * definitions of a tenant.
+ */
 @Injectable()
 export class WorkflowPages {
   constructor(private readonly room: ResponseBudget) {}
@@ -58,7 +64,8 @@ export class WorkflowPages {
 }
 
 /**
- * Returns the response text for a workflow: the definition as it was saved, with the revision and its times appended.
+ * Returns the JSON text of a workflow in a response: the text of the definition as it was saved, with the revision and
+ * its times appended.
  */
 function viewOf({ definition, revision, createdAt, updatedAt }: WorkflowText): string {
   const more = { revision, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };

@@ -222,7 +222,8 @@ export class WorkflowRevisionsController {
 }
 
 /**
- * Returns the stored revision before `revision`. The revisions of a deleted workflow of the same name do not count.
+ * Returns the number of the stored revision before `revision`. Revisions of an earlier, deleted workflow with the same
+ * name do not count.
  * @throws ProblemError 409 if there is none
  */
 async function findPrevious(store: WorkflowStore, name: string, revision: string): Promise<string> {

@@ -92,7 +92,7 @@ function requireMember(member: string): JsonObject {
 
 /**
  * Node type `workflow`: runs the saved workflow that its config names, or its inline workflow. The Task of the node is
- * that run.
+ * the run of that workflow.
  */
 @Injectable()
 export class ChildRunNode implements NodeType {
@@ -123,7 +123,7 @@ interface ChildWorkflow {
   revision: string;
 }
 
-/** Returns the workflow and revision that a node runs; `undefined` if its config names no revision. */
+/** Returns the name and revision of the workflow that a node runs; `undefined` if its config names no revision. */
 function readChildWorkflow({ id, config, of }: NodeSpec): ChildWorkflow | undefined {
   const { workflow, revision } = config;
   if (workflow === undefined) return of && { workflow: `${of.workflow}.${id}`, revision: of.revision };
@@ -134,7 +134,7 @@ function readChildWorkflow({ id, config, of }: NodeSpec): ChildWorkflow | undefi
 /** Executes the Tasks of a `workflow` node as runs of another workflow. After a crash they resume like any run. */
 class ChildRunExecutor extends AgentExecutor {
   override readonly recovery = 'restart';
-  /** Time for the cancel of a run in milliseconds: the longest that any workflow needs. */
+  /** Time in milliseconds that a cancel waits for the run to end: the longest time that any workflow needs. */
   override readonly cancelGrace = 25_000;
   override readonly spanOperation = 'invoke_workflow';
   override readonly spanSteps = runSpanSteps;
@@ -158,7 +158,9 @@ class ChildRunExecutor extends AgentExecutor {
     await executor.checkRequest(request);
   }
 
-  /** Returns the metadata of the Task, without the inputs: the child reads them from the Message. */
+  /**
+   * Returns the metadata of the Task. The inputs are not included, because the child run reads them from the Message.
+   */
   override taskMetadata(request: SendMessageRequest, { scope }: Pick<CallContext, 'scope'>): JsonObject {
     const entry = new ConversationEntries(this.chains).entryMetadata(request.message, scope);
     return { ...(this.child && runMetadata(this.child)), ...entry, ...chainMetadata(chainOf(request)) };
@@ -184,7 +186,7 @@ class ChildRunExecutor extends AgentExecutor {
   }
 }
 
-/** True if a workflow made this call of the chain to one of its own nodes. */
+/** True if this call in a call chain was made by a workflow to one of its own nodes. */
 function isCallOfNode({ caller, called }: ReturnType<CallChains['ownCalls']>[number]): boolean {
   const [, path = ''] = /\/a2a\/(.+)$/.exec(called) ?? [];
   return pathAround(path) === caller;

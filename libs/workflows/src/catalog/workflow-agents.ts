@@ -21,14 +21,14 @@ import {
   writtenOf,
 } from './workflow-summary.js';
 
-/** Functions, and the node types, with which the agents of a workflow are created. */
+/** Dependencies for creating the agents of a workflow. */
 interface ExecutorMakers {
   nodeTypes: NodeTypes;
   /** Returns the executor of a workflow. */
   makeExecutor(revision: WorkflowRevision): AgentExecutor;
   /** Returns an agent with its current input media types. */
   refreshAgent(agent: ServedAgent): Promise<ServedAgent>;
-  /** Returns the media types that the agent of a node reads now; a promise if they must be looked up. */
+  /** Returns the media types that the agent of a node accepts at present; a promise if they must be looked up. */
   findNodeModes(agent: ServedAgent): BeginModes;
 }
 
@@ -78,7 +78,7 @@ export class WorkflowAgents {
     return [...own, ...inner].toSorted();
   }
 
-  /** Returns the only skill of the workflow, with an example and its schemas. */
+  /** Returns the only skill on the card of the workflow, with an example and its schemas. */
   private async skillDetails(): Promise<AgentDetails> {
     const { name, nodes } = this.revision.definition;
     return detailsOf(this.agent.skills, new Map([[name, interfaceOf(nodes)]]));
@@ -119,11 +119,12 @@ export class WorkflowAgents {
   }
 
   /**
-   * Returns the media types of Messages to the workflow; `undefined` stands for any. The definition may name them.
-   * Otherwise they are text and JSON, which every node reads, and all types that the first nodes read.
-   * @param parts Parts of a Message that is to be checked; absent for a card. For a Message, a node whose agent is
-   *   remote reads any type, since a Part that the agent cannot read is described to it. For a card, such a node reads
-   *   the types on the agent's own card
+   * Returns the media types that Messages to the workflow may have; `undefined` if any. The definition may name them.
+   * Otherwise they are text and JSON, which every node accepts, and all types that the first nodes accept.
+   * - For a Message, a node with a remote agent accepts any type, because a Part that the agent cannot read is
+   *   described to it as text.
+   * - For a card, such a node accepts the types on the card of its agent.
+   * @param parts Parts of a Message that is to be checked; absent for a card
    */
   beginModes(parts?: readonly Part[]): BeginModes {
     const { inputModes } = this.revision.definition;
@@ -134,7 +135,7 @@ export class WorkflowAgents {
     return known.length < found.length ? Promise.all(found.map(async (it) => it)).then(uniteModes) : uniteModes(known);
   }
 
-  /** Ids of the nodes that get the content of a Message to the workflow. */
+  /** Returns the ids of the nodes that get the content of a Message to the workflow. */
   private findFirstNodes(): string[] {
     const { nodes } = this.revision.definition;
     const inputs = nodes.filter(({ type }) => type === 'input').map(({ id }) => id);
@@ -152,13 +153,13 @@ export class WorkflowAgents {
     return this.makers.findNodeModes(agent);
   }
 
-  /** Returns the skills of the nodes, which are listed beside the skill of the workflow. */
+  /** Returns the skills of the workflow's nodes, for lists that show them beside the skill of the workflow. */
   private async innerSkills(): Promise<AgentSkill[]> {
     const nodes = this.nodeIds.flatMap((id) => this.findExecutableNode(id) ?? []);
     return (await Promise.all(nodes.map((it) => this.makers.refreshAgent(it)))).flatMap(({ skills }) => skills);
   }
 
-  /** Returns the agent of a node; `undefined` also if its node type has no executor. */
+  /** Returns the agent of a node; `undefined` if there is no such node, or its node type has no executor. */
   findExecutableNode(id: string): ServedAgent | undefined {
     try {
       return this.findNode(id);
@@ -204,22 +205,25 @@ export class WorkflowAgents {
   }
 }
 
-/** True for a text or JSON data, which every workflow takes unless its definition says otherwise. */
+/**
+ * True for a Part with text or JSON data. Every workflow accepts such a Part, unless its definition names other media
+ * types.
+ */
 function isPlainPart({ text, data, mediaType }: Part): boolean {
   if (text !== undefined) return mediaType === undefined || mediaType.startsWith('text/');
   return data !== undefined && (mediaType === undefined || mediaType === JSON_DATA);
 }
 
 /**
- * Returns text, JSON and all given media types, where `undefined` stands for any. Returns `undefined` if any type is
- * among them, or they are too many for a card (MOST_MODES).
+ * Returns the union of text, JSON and all given media types. Returns `undefined`, which means any type, if a list is
+ * `undefined` or contains the type for anything, or if there are too many types for a card (MOST_MODES).
  */
 function uniteModes(found: readonly (readonly string[] | undefined)[]): readonly string[] | undefined {
   const all = new Set([TEXT, JSON_DATA, ...found.flatMap((modes) => modes ?? [ANY])]);
   return all.has(ANY) || all.size > MOST_MODES ? undefined : [...all];
 }
 
-/** Returns skills with examples, and the schemas of their inputs and outputs. */
+/** Returns details of an agent: its skills with examples, and the schemas of their inputs and outputs. */
 export function detailsOf(
   skills: readonly AgentSkill[],
   interfaces: ReadonlyMap<string, WorkflowInterface>,
@@ -235,7 +239,7 @@ export function detailsOf(
   return { skills: detailed, schemas };
 }
 
-/** Returns a node's agent with its current input media types. */
+/** Returns a copy of a node's agent with the input media types that it accepts at present. */
 export function withInput(agent: ServedAgent, { inputModes, changedAt }: CurrentInput): ServedAgent {
   const isNewer = changedAt !== undefined && (agent.changedAt === undefined || changedAt > agent.changedAt);
   return {

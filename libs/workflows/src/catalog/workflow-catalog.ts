@@ -26,7 +26,7 @@ const NODE_PATH = /^workflows\/([^/]*)\/nodes\/([^/]+)$/;
 const CANDIDATES = 10;
 /** Estimated heap bytes of an agent's skill without its texts. */
 const HEAP_PER_SKILL = 512;
-/** Estimated heap bytes of a JSON value for each byte of its text. */
+/** Factor that estimates the heap bytes of a JSON value from the bytes of its text. */
 const HEAP_PER_BYTE = 4;
 /**
  * Maximum number of cached tenants. It is a limit by size, because LRUCache allocates room for `max` entries up front,
@@ -39,8 +39,8 @@ const UNNAMED =
 
 /**
  * Finds the agents of this service: the service itself, every workflow and every node. Each request looks them up in
- * the WorkflowStore, so that a save is visible on every replica at once. Only the agents made from a revision are
- * cached.
+ * the WorkflowStore, so that a save is visible on every replica at once. Only the agent objects that were created from
+ * a revision are cached.
  */
 @Injectable()
 export class WorkflowCatalog extends AgentCatalog {
@@ -80,8 +80,9 @@ export class WorkflowCatalog extends AgentCatalog {
   }
 
   /**
-   * Returns the cached agent of a node, or of an AgentSource (such as a registered agent). Returns `undefined` if none
-   * is cached, and for every workflow: a run stores the revision with which it begins, so its revision must be current.
+   * Returns the cached agent of a node, or of an AgentSource (for example a registered agent); `undefined` if none is
+   * cached. Never returns a workflow, because a run stores the revision with which it begins, and that must be the
+   * newest one.
    */
   override findCachedAgent(path: string): ServedAgent | undefined {
     const [root = '', name, ...below] = path.split('/');
@@ -150,8 +151,9 @@ export class WorkflowCatalog extends AgentCatalog {
   }
 
   /**
-   * Returns the service's own agent. The version is read before the workflows, so that a cached agent may be newer than
-   * its version, never older. `changedAt` is the time at which this process noticed the change.
+   * Returns the agent that represents the whole service. The version is read before the workflows, so that a cached
+   * agent may be newer than its version, but never older. `changedAt` is the time at which this process noticed the
+   * change.
    */
   private async loadService(): Promise<ServedAgent> {
     const version = await this.store.currentVersion();

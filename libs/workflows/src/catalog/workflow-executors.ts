@@ -20,7 +20,7 @@ import {
 import { CancelOutcomes, RerunOrigins } from '../storage/postgres-run-stores.js';
 import type { WorkflowInterface } from '../storage/workflow-store.js';
 
-/** Value to cache, and its estimated size in bytes of the heap. */
+/** Value to cache, and its estimated heap bytes. */
 interface Weighed<T> {
   value: T;
   weight: number;
@@ -31,9 +31,9 @@ const SHARE = 1 / 16;
 
 /**
  * Cache with one value for each tenant.
- * - A value is valid for one version of the tenant's workflows.
+ * - A value is valid for one version of the tenant's workflows (`WorkflowStore.currentVersion`).
  * - All tenants share one size limit; the least recently used values are evicted first.
- * - Concurrent misses of the same value share one read.
+ * - Concurrent requests for a value that is not cached share one read.
  */
 class VersionedCache<T extends object> {
   private readonly kept: LRUCache<string, { version: string; value: T }>;
@@ -106,7 +106,7 @@ export class WorkflowExecutors {
     };
   }
 
-  /** Returns the executor of a revision. The same revision object always gives the same executor. */
+  /** Returns the executor of a revision. The same revision object always has the same executor object. */
   getExecutor(workflow: WorkflowRevision): WorkflowExecutor {
     const known = this.made.get(workflow);
     if (known) return known;

@@ -18,7 +18,7 @@ import {
 } from '../storage/workflow-store.js';
 
 /**
- * Returns the summary of a revision that is stored for cards and directories. Its cost is linear in the size of the
+ * Returns the summary of a revision, which is stored for cards and directories. Takes time linear in the size of the
  * definition.
  */
 export function summaryOf(revision: WorkflowRevision): WorkflowSummary {
@@ -38,20 +38,20 @@ export function interfaceOf(nodes: readonly WorkflowNode[]): WorkflowInterface {
   return { input: inputsSchema(nodes), artifacts, ...(inputs.length > 0 && { example }) };
 }
 
-/** Returns the description that the author of a node wrote for callers, if any. */
+/** Returns the description that the author of a node wrote for callers; `undefined` if there is none. */
 export function writtenOf({ config: { description } }: Pick<WorkflowNode, 'config'>): string | undefined {
   return typeof description === 'string' && description.trim() !== '' ? description : undefined;
 }
 
-/** Truncates a description that was saved before descriptions were limited. */
+/** Truncates a description that is longer than allowed. Such a description was saved before there was a limit. */
 function briefDescription(text: string): string {
   if (Buffer.byteLength(text) <= MOST_DESCRIPTION_BYTES) return text;
   return `${text.slice(0, MOST_DESCRIPTION_BYTES / 4)}…`;
 }
 
 /**
- * Returns the inputs and outputs of a workflow. If they are too large, which a definition from before sizes were
- * limited may cause, the schemas of the inputs are left out.
+ * Returns the inputs and outputs of a workflow. If they are too large for a summary, the schemas of the inputs are
+ * omitted. That is possible only for a definition that was saved before sizes were limited.
  */
 function boundedInterface(nodes: readonly WorkflowNode[]): WorkflowInterface {
   const whole = interfaceOf(nodes);
@@ -82,7 +82,10 @@ export const JSON_DATA = 'application/json';
 /** Media types of a workflow's agent. It accepts files, because they go to its `input` nodes. */
 export const WORKFLOW_MODES = { inputModes: [TEXT, JSON_DATA, '*/*'], outputModes: [TEXT, JSON_DATA] };
 
-/** Agent after which a page continues: the service (no members), a workflow, its node, or a registered agent. */
+/**
+ * Last agent of a directory page, after which the next page begins: the service (no members), a workflow, a node of a
+ * workflow, or a registered agent.
+ */
 interface DirectoryPosition {
   workflow?: string;
   node?: string;
@@ -115,7 +118,10 @@ export class AgentPage {
     this.after = pageToken ? decodeAgentToken(pageToken) : undefined;
   }
 
-  /** Name of the workflow in which the previous page ended, if it ended in one. */
+  /**
+   * Name of the workflow whose entry, or one of whose nodes, was the last entry of the previous page; `undefined` if
+   * the page ended with another agent.
+   */
   get begunWorkflow(): string | undefined {
     return this.after?.workflow;
   }

@@ -24,11 +24,11 @@ import {
 import { CancelOutcomes } from '../storage/postgres-run-stores.js';
 import { findRevision, WorkflowStore } from '../storage/workflow-store.js';
 
-/** Maximum number of concurrent cancels in this process of one caller at one origin. */
+/** Maximum number of concurrent cancels that one caller has at one origin (host of agents), in this process. */
 const CANCELS_AT_ORIGIN = 4;
 /** Maximum number of concurrent cancels of one caller, at all origins. */
 const CANCELS_OF_CALLER = 16;
-/** Maximum number of concurrent cancels of one tenant; the tenant '' has no such limit. */
+/** Maximum number of concurrent cancels of one tenant. The tenant `''` has no such limit. */
 const CANCELS_OF_TENANT = 48;
 /** Maximum number of concurrent cancels in this process. */
 const CANCELS_AT_ONCE = 64;
@@ -49,15 +49,16 @@ interface OpenCancel {
 }
 
 /**
- * Cancels that are in progress: their agents have not answered yet.
- * - A cancel holds no slot of the job queue, so a silent agent delays neither cancels at other agents nor other jobs.
+ * Cancels in progress: the request was sent, and the agent has not answered yet.
+ * - A cancel in progress occupies no slot of the job queue, so a silent agent delays neither cancels at other agents
+ *   nor other jobs.
  * - The silent agents of one caller do not use up the limit for cancels of other callers.
  */
 class OpenCancels {
   private readonly open = new Map<string, OpenCancel>();
 
   /**
-   * Requests a cancel, unless a cancel of this name is in progress. Resolves with the result of `ask`: true if the
+   * Starts a cancel, unless a cancel with this name is in progress. Resolves with the result of `ask`: true if the
    * outcome is stored.
    * @returns `undefined` if the limits allow no further cancel
    */
@@ -86,7 +87,8 @@ class OpenCancels {
 }
 
 /**
- * Milliseconds that a job waits for the agent's answer. The next attempt of the job finds an answer that comes later.
+ * Time that a job waits for the agent's answer, in milliseconds. If the answer comes later, the next attempt of the job
+ * finds it.
  */
 const SOON_MS = 250;
 
@@ -96,8 +98,9 @@ class AgentUnreachable extends Error {
 }
 
 /**
- * Retries the cancels of child Tasks whose agents could not be reached when the run gave the Tasks up or was canceled,
- * and records the outcome. Only the last attempt of a job occupies a slot of the job queue for longer than a moment.
+ * Retries the cancels of child Tasks whose agents could not be reached, after the run gave the Tasks up or was
+ * canceled, and records the outcomes. Only the last attempt of a job may occupy a slot of the job queue for longer than
+ * a moment.
  */
 @Injectable()
 export class CancelRetries {
@@ -141,8 +144,8 @@ export class CancelRetries {
   }
 
   /**
-   * Cancels the Task at its agent, and records the outcome. The calling job leaves that to this function, because the
-   * job's attempt may be over when the agent answers.
+   * Cancels the Task at its agent, and records the outcome itself, because the attempt of the calling job may be over
+   * when the agent answers.
    * @returns false if the cancel must be retried
    */
   private async cancelChild(cancel: ChildCancel, url: string): Promise<boolean> {
@@ -184,7 +187,7 @@ function createCallIdentity({
 const RUN_PATH = /^workflows\/([^/]+)$/;
 
 /**
- * Cancels the remote Tasks of a run whose Task something other than the run has ended. It enqueues jobs that
+ * Cancels the remote Tasks of a run that was ended from outside, not by its executor. It enqueues jobs that
  * `CancelRetries` runs.
  */
 @Injectable()

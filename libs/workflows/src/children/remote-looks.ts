@@ -14,7 +14,7 @@ import {
   type RemoteLook,
 } from '#libs/workflow-engine';
 
-/** Stored state of a run, and of a question for which it waits. */
+/** Stored state of a run, and of one question to which the run waits for an answer. */
 export interface LookPlace {
   /** True if the run has ended or no longer exists. */
   ended: boolean;
@@ -22,7 +22,7 @@ export interface LookPlace {
   movedOn: boolean;
 }
 
-/** Stores the results of polls and the time slots of remote agents. All replicas share them. */
+/** Stores the results of polls, and the time slots in which remote agents may be polled. All replicas share them. */
 export abstract class RemoteLookStore {
   /** Returns the stored state of the polled question and its run. */
   abstract readPlace(look: RemoteLook): Promise<LookPlace>;
@@ -45,7 +45,7 @@ export abstract class RemoteLookStore {
   /** Makes a waiting run due, so that it resumes. @returns false if the run is not waiting for an answer */
   abstract wakeRun(runId: string): Promise<boolean>;
 
-  /** Deletes the time slots of agents whose newest slot is more than an hour past. */
+  /** Deletes the time slots of agents that have had none for more than an hour. */
   abstract forgetIdleAgents(): Promise<void>;
 }
 
@@ -65,11 +65,11 @@ const LOOKS_AT_ONCE = 32;
 const TIDY = { name: 'runs.tidy-remote-looks', match: '41 * * * *' };
 
 /**
- * Polls remote Tasks that have asked a run a question, because such a Task may resume without the run, for example
- * after a login. For local Tasks, see `RunWaking`.
- * - A Task that no longer asks resumes its run, even if a replica crashes.
- * - An agent that is unreachable, rejects the poll, or has lost its Task changes nothing.
- * - A poll holds no slot of the job queue while the agent answers.
+ * Polls remote Tasks that have asked a run a question, because such a Task may resume without an answer from the run,
+ * for example after a login. For local Tasks, see `RunWaking`.
+ * - If a Task no longer asks the question, its run is resumed, even if a replica crashes meanwhile.
+ * - If an agent is unreachable, rejects the poll, or has lost its Task, nothing changes.
+ * - A poll occupies no slot of the job queue while it waits for the agent.
  */
 @Injectable()
 export class RemoteLooks {
@@ -157,7 +157,10 @@ export class RemoteLooks {
     }
   }
 
-  /** Queries a remote Task. Returns true if it still asks the question; `undefined` if the agent gives no answer. */
+  /**
+   * Queries a remote Task. Returns true if the Task still asks the question; `undefined` if the agent gives no usable
+   * answer.
+   */
   private async asksTheSame(look: RemoteLook): Promise<boolean | undefined> {
     const { runId, node, attempt, taskId, agentUrl, scope, credential } = look;
     const options = {

@@ -5,12 +5,10 @@ import { Database } from '#libs/postgres';
 import { type LastSequences, LOOK_AGAIN, readRecheckJob, type RecheckChildren } from '#libs/workflow-engine';
 
 /**
- * Resumes a waiting run if the question of a local child was answered by a Message to the child instead of the run. Two
- * mechanisms find such a child:
- * - The database trigger `task_moved_on` makes the waiting run due, or enqueues a recheck job if the run's row is
- *   locked.
- * - A recheck job is enqueued in the commit by which a run begins to wait. It finds an answer that came after the run's
- *   last poll of the child, and before that commit.
+ * Resumes a waiting run whose local child Task no longer waits, because its question was answered by a Message to the
+ * child and not to the run. Two mechanisms find such a child: - The database trigger `task_moved_on` makes the waiting
+ * run due, or enqueues a recheck job if the run's row is locked. - A recheck job is enqueued in the commit by which a
+ * run begins to wait. It finds an answer that came after the run's last poll of the child, and before that commit.
  *
  * For remote children, see `RemoteLooks`.
  */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '#libs/postgres';
 import type { TaskScope } from '#libs/tasks';
 
-/** Maximum number of newest runs of a workflow among which a streak of failures is searched. */
+/** Maximum number of runs of a workflow that are searched for consecutive failures, beginning with the newest. */
 const MOST_SEARCHED = 1_000;
 
 /** End of a run. */
@@ -11,7 +11,7 @@ export interface RunEnd {
   endedAt: Date;
 }
 
-/** Failures of a workflow since its last completed run. */
+/** Consecutive failed runs of a workflow since its last completed run. */
 export interface FailureStreak {
   /** Number of failed runs. */
   failures: number;
@@ -36,16 +36,16 @@ interface StreakRow {
 }
 
 /**
- * Finds out since when a caller's runs of a workflow fail. It reads at most `MOST_SEARCHED` rows of the index
- * `task_agent_order`, however many runs there are.
+ * Finds the consecutive failed runs of a workflow since its last completed run. It reads at most `MOST_SEARCHED` rows
+ * of the index `task_agent_order`, however many runs there are.
  */
 @Injectable()
 export class FailureStreaks {
   constructor(private readonly database: Database) {}
 
   /**
-   * Returns the failures since the last completed run.
-   * @param since creation of the workflow: runs that began before belong to a deleted workflow of the same name
+   * Returns the failed runs of a workflow since its last completed run.
+   * @param since creation time of the workflow; earlier runs belong to a deleted workflow of the same name
    */
   async findStreak(scope: TaskScope, workflow: string, since: Date): Promise<FailureStreak> {
     const values = [scope.tenant, scope.owner, `workflows/${workflow}`, since, MOST_SEARCHED];

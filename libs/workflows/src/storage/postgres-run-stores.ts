@@ -92,7 +92,8 @@ const QUERIES_AT_ONCE = 4;
 @Injectable()
 export class PostgresRunChildStore extends RunChildStore {
   /**
-   * Reads the children of many runs with one query, as a replica needs when it takes over many runs of another replica.
+   * Reads the child Tasks of many runs with one query, which a replica needs when it adopts many runs of another
+   * replica.
    */
   private readonly children = new BatchLoader(
     (runIds: readonly string[]) => this.readChildren(runIds),
@@ -170,9 +171,10 @@ const ENDED = TASK_STATES.filter(isTerminalState)
   .join(', ');
 
 /**
- * Selects the runs among `old` that unfinished reruns still need. Visits each context once, however many of its Tasks
- * would be deleted. The Task of a rerun is searched as text, because PostgreSQL cannot parse JSON with \u0000, which
- * callers may send. A match elsewhere in the text only keeps a run of the same caller for too long.
+ * SQL query for the runs in the relation `old` that must be kept because unfinished reruns reuse their results. Visits
+ * each context once, however many of its Tasks would be deleted. The Task of a rerun is searched as text, because
+ * PostgreSQL cannot parse JSON with \u0000, which callers may send. If the text matches by chance, a run of the same
+ * caller is only kept for too long.
  */
 const STILL_NEEDED = `
   WITH rerun AS MATERIALIZED (
@@ -263,16 +265,16 @@ const KEEP_MOVED_ON = `
   ON CONFLICT DO NOTHING`;
 
 /**
- * Tolerance in milliseconds between the clock of the process that created a Task, whose time is in the Task's id, and
- * the clock of the database, whose time a revision has.
+ * Tolerance for the difference of two clocks, in milliseconds. The id of a Task has the time of the process that
+ * created it; a revision has the time of the database.
  */
 const CLOCKS_DIFFER_MS = 60_000;
 
 /**
- * Deletes revisions of workflows that nothing needs any more. A deleted revision meets all conditions:
+ * Deletes revisions of workflows that are no longer needed. A deleted revision meets all of these conditions:
  * - It was replaced, or its workflow was deleted, longer ago than Tasks are kept.
  * - All stored Tasks of the workflow and its nodes are younger than that, so they began with newer revisions.
- * - No run is noted to have begun with it (`WorkflowStore.keepFor`): reruns may begin with older revisions.
+ * - No run is recorded as having begun with it (`WorkflowStore.keepFor`); reruns may begin with older revisions.
  * - No stored revision of another workflow runs it.
  */
 @Injectable()

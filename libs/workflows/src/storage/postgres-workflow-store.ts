@@ -49,8 +49,8 @@ interface Kept {
 }
 
 /**
- * Revision that was the newest of a workflow when this process last read it, and the precondition by which the database
- * checks that it still is.
+ * Newest revision of a workflow when this process last read it, and a precondition by which the database checks that it
+ * is still the newest.
  */
 interface Newest {
   revision: string;
@@ -61,18 +61,21 @@ interface Newest {
 const SHARE = 1 / 8;
 /** Estimated heap bytes of a JSON value for each byte of its text; measured with lists of short values. */
 const HEAP_PER_BYTE = 4;
-/** Estimated heap bytes of the executor, the agent and the rules of a node. */
+/** Estimated heap bytes of a node's executor, agent and output rules. */
 const HEAP_PER_NODE = 2 * 1024;
 /** Maximum number of workflows whose newest revision is noted. */
 const MOST_NEWEST = 10_000;
 
 /**
- * Caches the revisions of workflows that this process has read, for all tenants together. Their sizes are estimated,
- * and the least recently used are evicted first. A revision that alone exceeds the limit is not cached.
+ * Caches the revisions of workflows that this process has read, for all tenants together. Sizes are estimated, and the
+ * least recently used revisions are evicted first. A revision that alone exceeds the limit is not cached.
  */
 export class RevisionCache {
   private readonly revisions: LRUCache<string, Kept>;
-  /** Newest revision by workflow. It is limited by size, because LRUCache allocates room for `max` entries up front. */
+  /**
+   * Newest revision of each workflow, as of the last read. The cache is limited by size and not by `max`, because
+   * LRUCache allocates memory for `max` entries up front.
+   */
   private readonly newest = new LRUCache<string, Newest>({ maxSize: MOST_NEWEST, sizeCalculation: () => 1 });
 
   /** @param most maximum size of all revisions in bytes of the heap */
@@ -86,8 +89,9 @@ export class RevisionCache {
   }
 
   /**
-   * Returns a cached revision: the same object for as long as it is cached.
-   * @param version version of the database row; absent: the version that was read last
+   * Returns a cached revision; `undefined` if it is not cached. Repeated calls return the same object for as long as
+   * the revision is cached.
+   * @param version version of the database row from which the revision must have been read; absent: any version
    */
   get(key: RevisionKey, version?: string): WorkflowRevision | undefined {
     const found = this.revisions.get(revisionKey(key));
@@ -107,7 +111,7 @@ export class RevisionCache {
     this.revisions.set(revisionKey(key), { revision, version }, { size });
   }
 
-  /** Returns the revision that was the newest of a workflow at the last read, if it is still cached. */
+  /** Returns the newest revision of a workflow as of the last read; `undefined` if it is no longer cached. */
   recentRevision(
     tenant: string,
     name: string,
@@ -145,8 +149,8 @@ function workflowKey(tenant: string, name: string): string {
  * WorkflowStore on PostgreSQL.
  * - Every save and every delete changes the tables in one statement, so that any number of replicas may save
  *   concurrently.
- * - A read queries which revision is the newest, with one indexed statement that concurrent reads share.
- * - After its first read, a revision comes from the cache, as the same object.
+ * - Each read asks the database which revision is the newest, with one indexed statement that concurrent reads share.
+ * - The definition itself is read once; then the revision comes from the cache, as the same object.
  */
 @Injectable()
 export class PostgresWorkflowStore extends WorkflowStore {
@@ -161,7 +165,7 @@ export class PostgresWorkflowStore extends WorkflowStore {
   private tenant = '';
   private cache = new RevisionCache();
   private summaries: WorkflowSummaries;
-  /** Database session of a transaction (`runAtomically`); absent: statements use any session of the pool. */
+  /** Database sessions of the transaction of `runAtomically`. If absent, statements use any session of the pool. */
   private transaction: Sessions | undefined;
 
   constructor(private readonly database: Database) {
@@ -394,7 +398,8 @@ export class PostgresWorkflowStore extends WorkflowStore {
   }
 
   /**
-   * Reads several revisions with one query. Runs that a replica takes over together request their revisions together.
+   * Reads several revisions with one query, because a replica that adopts many runs needs their revisions at the same
+   * time.
    */
   private async readSaved(keys: readonly string[]): Promise<Map<string, WorkflowRevision>> {
     const pairs = keys.map((key) => key.split('/'));
@@ -411,8 +416,8 @@ export class PostgresWorkflowStore extends WorkflowStore {
   }
 
   /**
-   * Returns a cached revision if it was read from this version of its row; if no version is given, the revision that
-   * was read last.
+   * Returns a cached revision if it was read from the row with this version; without a version, the cached revision in
+   * any case. `undefined` if there is none.
    */
   private cachedRevision({ name, revision, version }: KeptHead): WorkflowRevision | undefined {
     return this.cache.get({ tenant: this.tenant, name, revision }, version);

@@ -3,7 +3,7 @@ import { Database } from '#libs/postgres';
 import type { JsonObject, TaskState } from '#libs/protocol';
 import type { TaskScope } from '#libs/tasks';
 
-/** Maximum number of runs of one workflow that are read for a range, the newest ones. */
+/** Maximum number of runs of one workflow that are read for a time range. The newest runs are read. */
 const MOST_RUNS_OF_WORKFLOW = 20_000;
 /** Maximum number of runs that are read for a range, those of workflows with few runs first. */
 const MOST_RUNS = 100_000;
@@ -11,21 +11,21 @@ const MOST_RUNS = 100_000;
 const MOST_WORKFLOWS = 1_000;
 /** Maximum number of rows that are read of each kind of waiting work. */
 const MOST_WAITING = 1_000;
-/** Maximum number of workflows, and of runs of each, among which queued runs are searched. */
+/** Limits of the search for queued runs: the number of workflows, and the number of runs of each. */
 const QUEUED = { workflows: 20, runs: 500 };
 
-/** Time range, without its end. */
+/** Time range. `until` itself is not part of the range. */
 export interface TimeRange {
   since: Date;
   until: Date;
 }
 
-/** Runs of a workflow in one state, last changed in a range. */
+/** Runs of one workflow in one state that last changed in the time range. */
 export interface RunGroup {
   agent: string;
   state: TaskState;
   runs: number;
-  /** Median and 95th percentile of the seconds from their start to their last change. */
+  /** Median and 95th percentile of the time from the start of a run to its last change, in seconds. */
   seconds: [p50: number, p95: number];
 }
 
@@ -47,7 +47,7 @@ export interface RunActivity {
 /** Kind of waiting work: a question, a run that is parked until a time, or a run that has not begun. */
 export type WaitKind = 'questions' | 'parked' | 'queued';
 
-/** Waiting work of one kind. */
+/** Number and oldest entry of one kind of waiting work. */
 export interface WaitingWorkRow {
   kind: WaitKind;
   total: number;
@@ -69,8 +69,9 @@ interface ActivityRow {
 }
 
 /**
- * Reads what a caller's runs do, with a bound on the rows of each call, in the caller's turn (see SharedReads).
- * - Runs of a range: at most `MOST_RUNS` rows of the index `task_agent_order`.
+ * Reads statistics of a caller's runs. The rows of each call are limited, and the calls of different callers take turns
+ * (see SharedReads).
+ * - Runs of a time range: at most `MOST_RUNS` rows of the index `task_agent_order`.
  * - Waiting work: at most `MOST_WAITING` rows of each kind.
  */
 @Injectable()
@@ -89,7 +90,7 @@ export class RunActivityReader {
     return { groups, failed, more };
   }
 
-  /** Returns the caller's waiting work of each kind, with the oldest of it. */
+  /** Returns the caller's waiting work: for each kind, the number and the oldest entry. */
   async readWaiting({ tenant, owner }: TaskScope): Promise<WaitingWorkRow[]> {
     const values = [tenant, owner, MOST_WAITING, QUEUED.workflows, QUEUED.runs];
     const { rows } = await this.database.reads.queryInIndexOrder<WaitingWorkRow>(
@@ -104,8 +105,8 @@ const IS_RUN = `starts_with(agent, 'workflows/') AND strpos(substr(agent, 11), '
 
 /**
  * Selects the runs of a range. $1 tenant, $2 owner, $3 since, $4 until, $5 runs of a workflow, $6 runs, $7 workflows,
- * $8 failed runs. Workflows with few runs come first, so that only those with many are incomplete. The limit of the join
- * ends it, so no further row is read.
+ * $8 failed runs. Workflows with few runs come first, so that at the limit only workflows with many runs are
+ * incomplete. The limit of the join stops the scan, so no further row is read.
  */
 const ACTIVITY = `
   WITH workflow AS MATERIALIZED (

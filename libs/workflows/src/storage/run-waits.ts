@@ -8,7 +8,7 @@ const LONGEST_QUESTION = 200;
 /** Maximum number of questions of a run that are counted. */
 const MOST_COUNTED = 100;
 
-/** Question or time that a run waits for. */
+/** Reason why a run waits: a question, or a time. */
 export interface RunWait {
   /** Instance that asks, and the beginning of its question. */
   instance?: string;
@@ -27,12 +27,12 @@ interface WaitRow {
   questions: number;
 }
 
-/** Reads what runs wait for: one statement for the runs of a page, with lookups by key. */
+/** Reads the reasons why runs wait, with one statement for all runs of a page and lookups by key. */
 @Injectable()
 export class RunWaits {
   constructor(private readonly database: Database) {}
 
-  /** Returns runs with what they wait for. Runs that wait for nothing are returned unchanged. */
+  /** Returns runs with the reasons why they wait. Runs that do not wait are returned unchanged. */
   async addWaits<R extends { runId: string; status: RunStatus }>(
     runs: readonly R[],
     { tenant, owner }: TaskScope,

@@ -21,8 +21,8 @@ export class IndexRunChildTask1700000000944 implements MigrationInterface {
 }
 
 /**
- * Adds a trigger: a waiting run becomes due when a Task that it waits for stops waiting, in the same statement, on any
- * replica. A run whose row is being written at that moment notices the change itself.
+ * Adds a trigger: when a Task that a waiting run waits for stops waiting, the same statement makes the run due, on any
+ * replica. If the run's row is being written at that moment, the writer of that row notices the change.
  */
 export class WakeAskingRuns1700000000370 implements MigrationInterface {
   readonly name = 'WakeAskingRuns1700000000370';
@@ -58,9 +58,9 @@ export class WakeAskingRuns1700000000370 implements MigrationInterface {
 }
 
 /**
- * Changes the trigger `task_moved_on`: it also wakes a run that a replica has claimed (is about to continue), because
- * the Message to the run may be rejected and the claim released. If the row of the run is locked at that moment, a job
- * rechecks the run.
+ * Changes the trigger `task_moved_on`: it also makes a run due that a replica has already claimed in order to continue
+ * it, because the Message to the run may be rejected and the claim released. If the row of the run is locked at that
+ * moment, a job rechecks the run.
  */
 export class WakeClaimedRuns1700000000380 implements MigrationInterface {
   readonly name = 'WakeClaimedRuns1700000000380';
@@ -96,8 +96,8 @@ export class WakeClaimedRuns1700000000380 implements MigrationInterface {
 }
 
 /**
- * Changes the trigger `task_moved_on`: its jobs belong to the caller of the run, so that the jobs of different callers
- * alternate.
+ * Changes the trigger `task_moved_on`: the jobs that it enqueues belong to the caller of the run, so that the jobs of
+ * different callers take turns.
  */
 export class WakeRunsOfCallers1700000001370 implements MigrationInterface {
   readonly name = 'WakeRunsOfCallers1700000001370';
@@ -161,8 +161,8 @@ interface AskingEvent {
 }
 
 /**
- * Fills the inbox with the questions of runs that waited before the inbox existed, as far as their logs have them. The
- * logs are parsed in this process, because the functions of the database reject a text with \u0000.
+ * Adds questions to the inbox for runs that waited before the inbox existed, as far as their logs contain the
+ * questions. The logs are parsed in this process, because the functions of the database reject a text with \u0000.
  */
 export class FillRunQuestions1700000000330 implements MigrationInterface {
   readonly name = 'FillRunQuestions1700000000330';
@@ -205,7 +205,7 @@ const WAITING_RUNS = `
     AND parent_task_id IS NULL AND agent ~ '^workflows/[^/]+$'
   ORDER BY task_id LIMIT $2`;
 
-/** Events since the run last accepted a Message. $1 run. */
+/** Selects the events of a run since it last accepted a Message. $1 run. */
 const LAST_WAIT = `
   SELECT task_id, payload FROM task_event
   WHERE task_id = $1 AND sequence > (

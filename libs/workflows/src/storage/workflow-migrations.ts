@@ -30,8 +30,8 @@ class CreateRemoteContext1700000000381 implements MigrationInterface {
 }
 
 /**
- * Creates the tables for polls of remote Tasks: the questions whose Tasks have moved on without the run, and the time
- * of the next poll of each agent.
+ * Creates the tables for polls of remote Tasks. One has the questions whose Tasks resumed without an answer from the
+ * run, the other the time of the next poll of each agent.
  */
 class CreateRemoteLook1700000000450 implements MigrationInterface {
   readonly name = 'CreateRemoteLook1700000000450';
@@ -60,8 +60,8 @@ class CreateRemoteLook1700000000450 implements MigrationInterface {
 const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
 /**
- * Creates the table of the revisions with which reruns began although newer ones existed; they are kept as long as
- * those runs. The migration notes unfinished reruns; a replica of an earlier version notes none.
+ * Creates the table that records with which revision a rerun began, if that was not the newest one. Such revisions are
+ * kept as long as these runs. The migration adds rows for unfinished reruns; a replica of an earlier version adds none.
  */
 class CreateRunRevision1700000000342 implements MigrationInterface {
   readonly name = 'CreateRunRevision1700000000342';
@@ -100,8 +100,8 @@ class CreateRunRevision1700000000342 implements MigrationInterface {
 
 /**
  * Creates the table of summaries of the newest revisions, so that cards, directories and limits do not read whole
- * definitions. A replica of an earlier version saves no summary: a missing row, or a row of another revision, counts as
- * none, and the next reader creates it.
+ * definitions. A replica of an earlier version saves no summary. If the row is missing, or belongs to another revision,
+ * the next reader creates the summary.
  */
 class CreateWorkflowSummary1700000000341 implements MigrationInterface {
   readonly name = 'CreateWorkflowSummary1700000000341';
@@ -201,7 +201,7 @@ class CreateWorkflow1700000000300 implements MigrationInterface {
   }
 }
 
-/** Creates the table of the Tasks that runs have at remote agents. Local Tasks have rows in `task`. */
+/** Creates the table of the Tasks that runs have started at remote agents. Local Tasks have rows in `task`. */
 class CreateRunChild1700000000310 implements MigrationInterface {
   readonly name = 'CreateRunChild1700000000310';
 
@@ -243,7 +243,10 @@ class CreateRunCancel1700000000320 implements MigrationInterface {
   }
 }
 
-/** Creates the table of the revisions that nodes of saved workflows run. They are kept as long as those workflows. */
+/**
+ * Creates the table of the revisions of other workflows that the nodes of saved workflows run. These revisions are kept
+ * as long as the workflows that run them.
+ */
 class CreateWorkflowPin1700000000340 implements MigrationInterface {
   readonly name = 'CreateWorkflowPin1700000000340';
 
@@ -270,8 +273,8 @@ class CreateWorkflowPin1700000000340 implements MigrationInterface {
 }
 
 /**
- * Creates the view of the newest revisions, each with a version that changes with the row, even if the definition is
- * changed by hand. A Task may be created under the precondition that this version is current (see
+ * Creates the view of the newest revisions. Each row has a version, which changes with the row, even if the definition
+ * is changed by hand. A Task may be created under the precondition that this version is current (see
  * `RevisionPrecondition`).
  */
 class ViewNewestWorkflow1700000000350 implements MigrationInterface {

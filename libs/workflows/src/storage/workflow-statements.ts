@@ -119,8 +119,8 @@ export const CREATE = `
   SELECT name, revision::text, created_at, updated_at, '' AS version FROM saved`;
 
 /**
- * Saves the next revision of a workflow; returns no row if the workflow does not exist, or its newest revision is not
- * among those given. $1 to $12 as for `CREATE`, $13 revisions or null.
+ * Saves the next revision of a workflow. Returns no row if the workflow does not exist, or its newest revision is not
+ * in $13. $1 to $12 as for `CREATE`, $13 expected revisions, or null for any.
  */
 export const REPLACE = `
   WITH saved AS (
@@ -136,8 +136,8 @@ export const REPLACE = `
   SELECT name, revision::text, created_at, updated_at, '' AS version FROM saved`;
 
 /**
- * Marks a workflow as deleted, if its newest revision is among those given; its revisions stay for the runs that use
- * them. $1 tenant, $2 name, $3 revisions or null.
+ * Marks a workflow as deleted, if its newest revision is in $3. Its revisions are kept for the runs that use them. $1
+ * tenant, $2 name, $3 expected revisions, or null for any.
  */
 export const DELETE = `
   WITH gone AS (
@@ -164,7 +164,8 @@ export const LOCK = `
 export const LOCK_TENANT = `SELECT pg_advisory_xact_lock(hashtextextended('workflows of ' || $1, 0))`;
 
 /**
- * Selects the number and total bytes of a tenant's other workflows, and the bytes of the named one. $1 tenant, $2 name.
+ * Selects the number and total bytes of a tenant's workflows without one workflow, and the bytes of that workflow. $1
+ * tenant, $2 name of the excepted workflow.
  */
 export const HELD = `
   SELECT count(*) FILTER (WHERE name <> $2)::integer AS others,
@@ -209,15 +210,15 @@ const LISTED = `
   ${SUMMARIZED} WHERE tenant = $1 AND (name > $2 OR $3 AND name = $2) AND deleted_at IS NULL ORDER BY name LIMIT $4`;
 
 /**
- * Returns the SQL for a column of the summary. The column is null from the row on at which the total of its bytes
- * exceeds `most`.
+ * Returns SQL for a column of the summary. Rows are counted in order: once the bytes of the column add up to more than
+ * `most`, the column is null in all further rows.
  */
 function columnWithin(column: string, most: string): string {
   const bytes = `octet_length(summary.${column}::text)`;
   return `CASE WHEN sum(${bytes}) OVER (ORDER BY workflow.name) <= ${most} THEN summary.${column} END AS ${column}`;
 }
 
-/** Notes that a run needs a revision, so that it is not purged. $1 run, $2 tenant, $3 name, $4 revision. */
+/** Records that a run needs a revision, so that the revision is not purged. $1 run, $2 tenant, $3 name, $4 revision. */
 export const KEEP_FOR = `
   INSERT INTO run_revision AS held (run_id, tenant, name, revision)
   SELECT $1, tenant, name, revision FROM workflow_revision WHERE tenant = $2 AND name = $3 AND revision = $4 FOR KEY SHARE
@@ -243,12 +244,15 @@ const MOST_DESCRIPTION_BYTES = 8 * 1024 * 1024;
 /** Maximum bytes of all inputs and outputs in a response. */
 const MOST_INTERFACE_BYTES = 16 * 1024 * 1024;
 
-/** Interface that is returned for a workflow if its own no longer fits into the response (MOST_INTERFACE_BYTES). */
+/**
+ * Interface that is returned for a workflow whose own interface no longer fits into the response
+ * (MOST_INTERFACE_BYTES).
+ */
 const UNTOLD: WorkflowInterface = { input: { type: 'object', properties: {} }, artifacts: [] };
 
 /**
- * Reads the summaries of a tenant's workflows from their columns. A whole definition is read only if it has no summary
- * yet, one at a time.
+ * Reads the summaries of a tenant's workflows. If a workflow has no summary yet, its whole definition is read and
+ * summarized first, one definition at a time.
  */
 export class WorkflowSummaries {
   private static line: Promise<unknown> = Promise.resolve();
@@ -284,8 +288,8 @@ export class WorkflowSummaries {
   }
 
   /**
-   * Saves the missing summaries of workflows that replicas of earlier versions have saved. A process summarizes one
-   * definition at a time.
+   * Saves the missing summaries of workflows that replicas of earlier versions have saved. A process summarizes only
+   * one definition at a time.
    */
   private summarizeMissing(): Promise<void> {
     const done = WorkflowSummaries.line.then(async () => {
@@ -296,8 +300,8 @@ export class WorkflowSummaries {
   }
 
   /**
-   * Saves the first missing summary after a name.
-   * @returns the name of the summarized workflow; `undefined` if none is left
+   * Saves the first missing summary, in the order of the workflow names after `after`.
+   * @returns the name of the summarized workflow; `undefined` if no summary is missing
    */
   private async summarizeNext(after: string): Promise<string | undefined> {
     const { rows } = await this.sessions().query<Unsummarized>(UNSUMMARIZED, [this.tenant, after]);
@@ -309,7 +313,7 @@ export class WorkflowSummaries {
   }
 }
 
-/** Returns the columns of a definition's summary: description, interface, nodes. */
+/** Returns the values of a definition's summary for the columns description, interface and nodes, in this order. */
 export function summaryColumns(definition: WorkflowDefinition): (string | null)[] {
   const never = new Date(0);
   const {

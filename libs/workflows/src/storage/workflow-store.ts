@@ -5,12 +5,12 @@ import type { JsonObject } from '#libs/protocol';
 import type { RevisionPrecondition } from '#libs/tasks';
 import { inlineDefinition, type WorkflowDefinition, type WorkflowRevision } from '#libs/workflow-definition';
 
-/** A workflow on the card of the service. */
+/** Entry of a workflow on the card of the service. */
 export interface WorkflowListing {
   name: string;
   revision: string;
   updatedAt: Date;
-  /** Description that the author wrote, if any. */
+  /** Description that the author of the workflow wrote; absent if there is none. */
   description?: string;
 }
 
@@ -20,12 +20,12 @@ export interface WorkflowInterface extends SkillSchema {
   example?: string;
 }
 
-/** A node in the directory. */
+/** Entry of a node in the agent directory. */
 export interface ListedNode {
   /** Id of the node; for a node of an inline workflow `outer.inner`. */
   id: string;
   type: string;
-  /** Description that the author wrote, if any. */
+  /** Description that the author of the node wrote; absent if there is none. */
   description?: string;
 }
 
@@ -37,15 +37,18 @@ export interface WorkflowSummary {
   nodes: ListedNode[];
 }
 
-/** Author of a save, and the revision that the save restores. */
+/** Data about a save: its author, and the revision that it restores. */
 export interface SaveNote {
   /** Name of the caller who saves; absent without authentication. */
   author?: string;
-  /** Revision that the save restores; absent: it restores none. */
+  /** Number of the earlier revision that the save restores; absent for any other save. */
   restoredFrom?: string;
 }
 
-/** Returns the note for a save. @param owner name of the caller who saves; '' without authentication */
+/**
+ * Returns the data to store with a save (SaveNote).
+ * @param owner name of the caller who saves; `''` without authentication
+ */
 export function noteOf(owner: string): SaveNote {
   return owner === '' ? {} : { author: owner };
 }
@@ -55,26 +58,30 @@ export interface WorkflowSave extends SaveNote {
   revision: string;
   savedAt: Date;
   /**
-   * Time at which the workflow of this revision was created. A workflow that was deleted and created again has a
-   * different time. Absent for a revision of a deleted workflow that an earlier version of the service saved.
+   * Time at which the workflow of this revision was created. If a workflow is deleted and created again, the revisions
+   * of both have different times. Absent for a revision of a deleted workflow that an earlier version of the service
+   * saved.
    */
   createdAt?: Date;
 }
 
-/** A workflow whose definition is the saved text, unparsed. */
+/** Workflow with its definition as JSON text, which was not parsed. */
 export interface WorkflowText extends Omit<WorkflowRevision, 'definition'> {
   name: string;
   definition: string;
 }
 
-/** Request for a page of workflows as texts. */
+/** Request for a page of workflows with unparsed definitions. */
 export interface TextPageRequest {
   limit: number;
-  /** Maximum size of the definitions in bytes. The first workflow is included at any size. */
+  /** Maximum size of all definitions on the page, in bytes. The first workflow is included whatever its size. */
   most: number;
   /** Name of the last workflow of the previous page; absent for the first page. */
   afterName?: string;
-  /** Called with the size of the definitions before they are read; resolves when memory for them is reserved. */
+  /**
+   * Called with the size of the definitions before they are read. The read continues when the returned promise
+   * resolves.
+   */
   admit: (bytes: number) => Promise<void>;
 }
 
@@ -84,7 +91,7 @@ export interface TextPage {
   more: boolean;
 }
 
-/** A workflow in the directory. */
+/** Entry of a workflow in the agent directory. */
 export interface ListedWorkflow {
   name: string;
   description?: string;
@@ -119,7 +126,10 @@ export abstract class WorkflowStore {
    * `inclusive`. Reads summaries, not definitions.
    */
   abstract listWithNodes(limit: number, after?: { name: string; inclusive: boolean }): Promise<ListedWorkflow[]>;
-  /** Returns the given revision, even if its workflow is deleted, or the newest one; `undefined` if there is none. */
+  /**
+   * Returns a revision of a workflow: the given one, even if the workflow is deleted, or else the newest one.
+   * `undefined` if there is none.
+   */
   abstract get(name: string, revision?: string): Promise<WorkflowRevision | undefined>;
   /**
    * Returns the revision that this process last read as the newest, if it is cached, with the precondition (`premise`)
@@ -138,7 +148,7 @@ export abstract class WorkflowStore {
   /**
    * Saves the next revision of a workflow. Returns `undefined` if the workflow does not exist, or its newest revision
    * is not in `expected`.
-   * @throws ProblemError 422 if the definition is larger than the previous one, and a limit of the tenant is exceeded
+   * @throws ProblemError 422 if the new definition is larger than the previous one, and exceeds a limit of the tenant
    */
   abstract replaceWorkflow(
     definition: WorkflowDefinition,
@@ -156,7 +166,10 @@ export abstract class WorkflowStore {
     names: readonly string[],
     work: (store: WorkflowStore, session: ConfigurationSession) => Promise<T>,
   ): Promise<T>;
-  /** Returns the names of existing workflows that were last applied under a mark (the label of their origin). */
+  /**
+   * Returns the names of existing workflows that were last applied with a mark (a label of their origin, such as a
+   * folder).
+   */
   abstract listMarked(mark: string): Promise<string[]>;
   /**
    * Sets the mark under which a workflow was last applied: the label of its origin, such as a folder. Replaces the
@@ -164,8 +177,8 @@ export abstract class WorkflowStore {
    */
   abstract markWorkflow(name: string, mark: string): Promise<void>;
   /**
-   * Keeps a revision from being purged as long as a run exists that begins with it, although newer revisions may exist.
-   * Call it before the run is created; if the run is not created within an hour, the revision may be purged.
+   * Protects a revision from being purged as long as a run exists that begins with it, even if newer revisions exist.
+   * Call it before the run is created. If the run is not created within an hour, the revision may be purged.
    * @returns false if the revision does not exist
    */
   abstract keepFor(runId: string, name: string, revision: string): Promise<boolean>;
@@ -202,8 +215,8 @@ export function findInlineRevision(
 }
 
 /**
- * Returns a revision of a saved workflow, or of an inline workflow in its nodes (`outer.node.node`); by default the
- * newest.
+ * Returns a revision of a saved workflow, or of an inline workflow in its nodes (name `outer.node.node`). If no
+ * revision is given, returns the newest one.
  */
 export async function findRevision(
   store: WorkflowStore,
@@ -222,8 +235,8 @@ export const MOST_WORKFLOWS = 2_000;
 export const MOST_TENANT_BYTES = 16 * 1024 * 1024;
 
 /**
- * Definitions of a tenant before a save: number and total bytes of its other workflows, and bytes of the workflow that
- * is saved (0 if it is new).
+ * Sizes of a tenant's definitions before a save: number and total bytes of its other workflows, and bytes of the
+ * workflow that is saved (0 if it is new).
  */
 export interface HeldDefinitions {
   others: number;
@@ -233,8 +246,9 @@ export interface HeldDefinitions {
 
 /**
  * Rejects a save that exceeds the limits of the tenant. A save that does not enlarge a workflow is never rejected, so
- * that definitions from before the limits stay usable.
+ * that definitions saved before there were limits can still be changed.
  * @param bytes size of the definition to save
+ * @throws ProblemError 422
  */
 export function assertTenantHasRoom(bytes: number, { others, otherBytes, ownBytes }: HeldDefinitions): void {
   if (ownBytes === 0 && others >= MOST_WORKFLOWS) {
