@@ -18,9 +18,9 @@ import {
 } from '#libs/protocol';
 
 /**
- * Maximum age in milliseconds of the proof that this replica still holds the claim (right to write the Task) when a
- * call leaves the process. Other replicas take over the Tasks of a replica that is suspended for ten seconds or loses
- * its session. When that replica continues, it may try to send a call that it decided on long before.
+ * Maximum age of the proof that this replica still has the claim (right to write the Task) when a call leaves the
+ * process, in milliseconds. Other replicas adopt the Tasks of a replica that is suspended for ten seconds or loses its
+ * session. When such a replica continues, it may try to send a call that it decided on long before.
  */
 const PROOF_MS = 1_000;
 /**
@@ -29,13 +29,16 @@ const PROOF_MS = 1_000;
  */
 const ANSWER_MS = 5_000;
 /**
- * Maximum number of attempts to prove the claim (to confirm that this replica still holds the Task); together they last
- * two minutes. An attempt fails if the proof comes too late, because this process was suspended or the database is
+ * Maximum number of attempts to prove the claim (to confirm that this replica still has the Task). Together they last
+ * two minutes. An attempt fails if its answer comes too late, because this process was suspended or the database is
  * busy.
  */
 const MOST_QUESTIONS = 24;
 
-/** Checks that this replica still holds a Task (its claim) before a call of that Task leaves the process. */
+/**
+ * Confirms that this replica still has the claim on a Task (the right to write it) before a call of that Task leaves
+ * the process.
+ */
 export class ClaimProof {
   /**
    * @param provenAt time, by `performance.now()`, after which the store accepted an event of this execution
@@ -47,8 +50,8 @@ export class ClaimProof {
   ) {}
 
   /**
-   * Proves that this replica still holds the claim (the right to write the Task), unless that was proved less than
-   * PROOF_MS ago.
+   * Confirms that this replica still has the claim (the right to write the Task). Does nothing if that was confirmed
+   * less than PROOF_MS ago.
    * @throws AgentCallError `aborted` if this replica lost the Task, `timeout` if that cannot be decided in time
    */
   readonly renewProof = async (): Promise<void> => {
@@ -74,8 +77,8 @@ export class ClaimProof {
 }
 
 /**
- * Stores the `contextId` that a remote agent assigned in one conversation, and finds it for later calls of the
- * conversation. RemoteContexts stores those of all conversations.
+ * Access to the `contextId` that a remote agent assigned to one conversation, for later calls of that conversation.
+ * RemoteContexts stores the `contextId`s of all conversations.
  */
 export interface KeptContext {
   /**
@@ -91,8 +94,8 @@ export interface KeptContext {
 const LONGEST_CONTEXT = 1_024;
 
 /**
- * Context (`contextId`) at the agent during one call. The call is sent with the `contextId` that earlier calls stored;
- * the `contextId` that the agent names in this call is stored for later calls.
+ * The agent's context (`contextId`) during one call. The call is sent with the `contextId` that earlier calls stored.
+ * If the agent names a `contextId` in a response, it is stored for later calls.
  */
 export class AgentContext {
   private isRefused = false;
@@ -102,8 +105,8 @@ export class AgentContext {
   constructor(private readonly kept: KeptContext | undefined) {}
 
   /**
-   * Returns the request with the `contextId` of earlier calls; unchanged if there is none, if the request names a
-   * context or a Task itself, or if the agent has refused that context.
+   * Returns the request with the `contextId` of earlier calls. Returns it unchanged if there is none, if the request
+   * itself names a context or a Task, or if the agent has rejected that context.
    */
   async withKeptContext(request: SendMessageRequest): Promise<SendMessageRequest> {
     const { message } = request;
@@ -113,9 +116,9 @@ export class AgentContext {
   }
 
   /**
-   * Notes the error of a request that was sent with the `contextId` of earlier calls.
-   * @returns true if the request should be sent again without the `contextId`: the agent has forgotten the context,
-   *   and so has done nothing
+   * Handles the error of a request that was sent with the `contextId` of earlier calls.
+   * @returns true if the request should be sent again without the `contextId`: the agent no longer knows the context,
+   * and so has not acted on the request
    */
   noteRefusal(request: SendMessageRequest, error: unknown): boolean {
     const { contextId, taskId } = request.message;
@@ -125,7 +128,8 @@ export class AgentContext {
   }
 
   /**
-   * Starts to store the first `contextId` that a response of this call names, unless it is longer than LONGEST_CONTEXT.
+   * Stores the first `contextId` that a response of this call names, without waiting. A `contextId` longer than
+   * LONGEST_CONTEXT is not stored.
    */
   keepFrom(response: StreamResponse): void {
     const contextId = contextOf(response);
@@ -140,8 +144,8 @@ export class AgentContext {
 }
 
 /**
- * True if the agent refused the context: TaskNotFound or InvalidParams, or their HTTP status, since A2A over REST sends
- * no code.
+ * True if the agent rejected the context with TaskNotFound or InvalidParams, or with the HTTP status of one of these,
+ * because A2A over REST sends no code.
  */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof AgentCallError)) return false;
@@ -159,7 +163,10 @@ function contextOf(response: StreamResponse): string | undefined {
 export interface RemoteTalk {
   tenant: string;
   owner: string;
-  /** `contextId` of the calling Task, with a suffix if the conversation belongs to a part of that Task. */
+  /**
+   * `contextId` of the calling Task. It has a suffix if the conversation belongs only to a part of that Task, such as a
+   * rerun or a list entry.
+   */
   contextId: string;
   workflow: string;
   node: string;
@@ -195,7 +202,7 @@ export type CallIdentity = Pick<
 
 export interface CallTarget {
   url: string;
-  /** Name of the agent in the call chain; absent: its URL. */
+  /** Name of the agent in the call chain; by default its URL. */
   calledAgent?: string;
 }
 
@@ -222,14 +229,14 @@ export interface CallingTask {
 }
 
 /**
- * Specification of one call of one agent. When a Task is recovered, it creates the same specification, with the same
+ * Description of one call of one agent. After a crash, the recovered Task creates an equal description, with the same
  * messageId.
  */
 export interface AgentCallSpec {
   identity: CallIdentity;
   /**
-   * Signal that aborts when the calling execution ends. If it aborts because of a cancel, an agent that was just
-   * called has a moment left to report its Task.
+   * Signal that aborts when the calling execution ends. If the reason is a cancel, an agent that was just called still
+   * has a moment to report its Task.
    */
   signal: AbortSignal;
   /**
@@ -238,9 +245,9 @@ export interface AgentCallSpec {
    */
   request: SendMessageRequest;
   /**
-   * Adapts the Parts that the agent does not accept, if present: data is sent as JSON text, a file as a line that names
-   * it. Called once before the Message is sent, with the files that the agent does not accept, even if there are none.
-   * Absent: Parts are sent as they are.
+   * Adapts the Parts that the agent does not accept: data is sent as JSON text, a file as a line that names it. Called
+   * once before the Message is sent, with the files that the agent does not accept, even if there are none. If this
+   * method is absent, Parts are sent unchanged.
    */
   adapt?(unread: readonly Part[]): void;
   /**
@@ -249,20 +256,20 @@ export interface AgentCallSpec {
    */
   complete?(message: Message, client: Pick<AgentClient, 'declaresExtension'>): Message;
   /**
-   * Context at the agent from earlier calls: a Message that starts a Task is sent with that `contextId`, if there is
-   * one.
+   * Access to the `contextId` of earlier calls to the agent. If one is stored, a Message that starts a Task is sent
+   * with it.
    */
   context?: KeptContext;
   /** Returns the address of the agent. An error that it throws fails the call. */
   findTarget(): CallTarget | Promise<CallTarget>;
   /**
-   * Checks whether the call is allowed, such as by a budget. It is the last check before the agent is called, after
-   * the one for loops. If it throws, the call fails with that error.
+   * Checks if the call is allowed, for example by a budget. It runs after the check for loops, as the last check before
+   * the agent is called. If it throws, the call fails with that error.
    */
   admit?(): Promise<void>;
   /** The calling Task. If absent, the call is not recorded, so that no later execution finds its Task. */
   by?: CallingTask;
-  /** True for an agent of this service. It creates one Task for a Message, however often the Message is sent. */
+  /** True for an agent of this service. It creates only one Task for a Message, however often the Message is sent. */
   own?: boolean;
   /**
    * Id of a Task that is followed first: the Task that an earlier attempt of the same request created, or the waiting
@@ -274,47 +281,51 @@ export interface AgentCallSpec {
   /** `'send'` to send the Message again if the agent no longer has the `known` Task. Absent: the call fails then. */
   forgotten?: 'send';
   /**
-   * True to leave the agent's Task at work if the call fails, since the caller will follow the Task in a later call.
+   * True to leave the agent's Task running if the call fails, because the caller will follow the Task in a later call.
    * If the time limit ends the call, the Task is canceled in any case.
    */
   leavesTask?: boolean;
   /** Time limit of the whole call in milliseconds, which replaces all other limits; absent: `timeouts` apply. */
   limit?: number;
   /**
-   * Called when the time limit stops counting because the answer is not being read (for lack of memory). The caller
-   * must then also stop limits of its own for the call.
+   * Called when the time limit is paused because the answer cannot be read for lack of memory. The caller must then
+   * pause its own limits for the call as well.
    */
   onPause?(): void;
   /** Called when the time limit starts from the beginning now, instead of counting from `since`. */
   onRestart?(): void;
   /**
-   * Time from which `limit` counts, in milliseconds since 1970, if an earlier execution recorded the call in the log.
-   * If it turns out that the Message was never sent, the limit counts from the time when the Message is sent. That is
-   * so if an agent of this service has no Task for the Message, or the known Task still waits for it.
+   * Time from which `limit` counts, in milliseconds since 1970; set if an earlier execution recorded the call in the
+   * log. If the Message was never sent, the limit counts instead from the time when it is sent. The Message was never
+   * sent if an agent of this service has no Task for it, or if the known Task still waits for it.
    */
   since?: number;
   /**
    * Maximum number of retries of the Message within this call, after 5xx and timeouts; the client's default unless set.
    */
   resends?: number;
-  /** Function that is awaited before the Message is handed to the agent's client. An error that it throws fails the call. */
+  /**
+   * Function that is awaited before the Message is passed to the client of the agent. If it throws, the call fails with
+   * that error.
+   */
   beforeSend?(): Promise<void>;
   /**
    * Function that is called right before each attempt to send the Message to a remote agent. It returns the function
    * that is called once the attempt has a connection; an error of that function ends the attempt unsent.
    */
   openGate?(): () => void;
-  /** Time limits of the single phases of the call, if the whole call has no limit. */
+  /** Time limits of the phases of the call. Used if the whole call has no limit. */
   timeouts?: AgentCallOptions['timeouts'];
 }
 
-/** Limits of the single phases of a call, none of which ever expires; for a call that has a limit as a whole. */
+/** Time limits of the phases of a call, none of which ever expires. Used if the whole call has a limit. */
 const UNLIMITED = { firstEvent: Infinity, idle: Infinity, total: Infinity };
 const CANCEL_MS = 5_000;
 
 /**
- * Returns the client's options for a call. An agent of this service gets an idempotency key, by which it detects a
- * repeated Message. To any other agent nothing is sent without a fresh proof that this replica still holds the Task.
+ * Returns the client's options for a call. An agent of this service gets an idempotency key, by which it recognizes a
+ * repeated Message. For any other agent, a fresh proof that this replica still has the Task is needed before anything
+ * is sent.
  */
 export function callOptions(spec: AgentCallSpec, signal: AbortSignal): AgentCallOptions {
   const { identity, own, by, request, resends, limit, timeouts = limit === undefined ? undefined : UNLIMITED } = spec;
@@ -339,13 +350,13 @@ function fenceOf(spec: AgentCallSpec, by: CallingTask): SendFence {
   };
 }
 
-/** Returns the client's options for a cancel: one attempt without retries, at most five seconds. */
+/** Returns the client's options for a cancel: a single attempt of at most five seconds. */
 export function cancelOptions(identity: CallIdentity): AgentCallOptions {
   return { ...identity, timeouts: { refused: 0 }, signal: AbortSignal.timeout(CANCEL_MS) };
 }
 
 /**
- * Returns the request with its call chain, including this call.
+ * Returns the request with its call chain, to which this call is added.
  * @throws A2AError LOOP_DETECTED if the chain already contains the agent
  */
 export function extendCallChain(
@@ -373,7 +384,7 @@ export interface CanceledCall {
   outcome: CallCancelOutcome;
 }
 
-/** Cancels a Task at an agent without an open call to it, within five seconds. Never throws. */
+/** Cancels a Task at an agent to which no call is open, within five seconds. Never throws. */
 export async function cancelTask(
   directory: AgentDirectory,
   url: string,

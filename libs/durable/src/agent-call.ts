@@ -32,7 +32,7 @@ import { CallEnd, type CallFailure, type CallOutcome, timedOut, toCallFailure, t
 /** Update of a running agent call: one response of the agent. */
 export interface CallProgress {
   response: StreamResponse;
-  /** Note about a run event (`parley/event`) in the metadata of the response, if any. */
+  /** Run event (`parley/event`) in the metadata of the response; absent if there is none. */
   step?: RunEventNote;
   /** The agent's Task, in the first response of this call that names it; absent in all others. */
   seen?: SeenTask;
@@ -46,8 +46,8 @@ interface SeenTask {
 }
 
 /**
- * Milliseconds that a cancel waits for the Task id of an agent of this service that was just called. Such an agent
- * always creates a Task.
+ * Time that a cancel waits for the Task id of an agent of this service that was just called, in milliseconds. Such an
+ * agent always creates a Task.
  */
 const OWN_SIGHT_MS = 2_000;
 /** Milliseconds that a cancel waits for the Task id of a remote agent that was just called. */
@@ -61,9 +61,9 @@ const MAX_REPEATS = 7;
 const BACKOFF = new Backoff(100);
 
 /**
- * Durable call of one agent, from the request to the end of the answer. Decides when the Message is sent, when its Task
- * is followed, and when the Task is canceled.
- * - Nothing leaves this process before the decision to send it is durable.
+ * Durable call of one agent, from the request to the end of the answer. Decides when the Message is sent, when the
+ * agent's Task is followed, and when that Task is canceled.
+ * - The Message leaves this process only after the decision to send it is durable.
  * - If the agent is known to have a Task for the Message, that Task is followed. The Message is sent again, with the
  *   same id, only if there is no such Task.
  */
@@ -75,7 +75,7 @@ export class AgentCall {
   private readonly over = Promise.withResolvers<void>();
   private client: AgentClient | undefined;
   private sent = false;
-  /** True if a response of this call has named the agent's Task. */
+  /** True if a response in this call has named the agent's Task. */
   private met = false;
   private unsent: AgentCallError | undefined;
   private readonly delayed = Promise.withResolvers<string>();
@@ -83,7 +83,7 @@ export class AgentCall {
   private canceling: Promise<CancelOutcome> | undefined;
   private ended: CallOutcome | undefined;
   private readonly context: AgentContext;
-  /** Parts of the Message, adapted to what the agent accepts. */
+  /** Parts of the Message in the form that the agent accepts; `undefined` before they were adapted. */
   private adapted: { parts: Part[] } | undefined;
 
   constructor(
@@ -95,12 +95,12 @@ export class AgentCall {
     this.end = new CallEnd(spec.signal, (reason) => this.onCallerEnd(reason));
   }
 
-  /** Id of the agent's Task, if known. */
+  /** Id of the agent's Task; `undefined` if it is not known. */
   get taskId(): string | undefined {
     return this.answer.taskId;
   }
 
-  /** True if the call was canceled or aborted, or the calling execution has ended. `runCall` throws then. */
+  /** True if the call was canceled or aborted, or the calling execution has ended. `runCall` then throws the reason. */
   get givenUp(): boolean {
     return this.end.givenUp;
   }
@@ -110,17 +110,14 @@ export class AgentCall {
     return this.sent;
   }
 
-  /**
-   * Failure of the call while its agent is unreachable and nothing has reached the agent so far; `undefined`
-   * otherwise.
-   */
+  /** Failure of the call as long as its agent cannot be reached and has received nothing; `undefined` otherwise. */
   get refusal(): CallFailure | undefined {
     return this.unsent && toCallFailure(this.unsent);
   }
 
   /**
-   * Resolves with the reason for which the first attempt of the call is repeated, such as a refused connection; never if
-   * no attempt is repeated.
+   * Resolves with the reason why the first attempt of the call is repeated, for example a refused connection. Never
+   * resolves if no attempt is repeated.
    */
   get delay(): Promise<string> {
     return this.delayed.promise;
@@ -134,9 +131,9 @@ export class AgentCall {
 
   /**
    * Makes the call and yields its updates. Call this method once. The next response is read only after the reader has
-   * taken the update before. If the reader of a durable call stops early without giving the call up, a Task at a
+   * taken the previous update. If the reader of a durable call stops early without giving the call up, the Task at a
    * remote agent is canceled.
-   * @throws only the reason for which the call was given up
+   * @throws only the reason why the call was given up
    */
   async *runCall(): AsyncGenerator<CallProgress, void, undefined> {
     const { by } = this.spec;
@@ -171,8 +168,8 @@ export class AgentCall {
   }
 
   /**
-   * Closes the connection and cancels the agent's Task. Waits a moment for the id of a Task that is being created.
-   * Never throws.
+   * Closes the connection and cancels the agent's Task. If the Task id is not known yet, waits for it up to two
+   * seconds. Never throws.
    */
   async cancelCall(): Promise<CanceledCall> {
     await this.leaveCall(new TaskCanceled());
@@ -181,7 +178,10 @@ export class AgentCall {
     return { taskId, outcome: await this.cancelSeen() };
   }
 
-  /** Cancels the agent's Task. Sends a second cancel only if the agent was unreachable for the first. Never rejects. */
+  /**
+   * Cancels the agent's Task. If the agent cannot be reached by the first attempt, a later call makes a second one.
+   * Never rejects.
+   */
   private cancelSeen(): Promise<CancelOutcome> {
     this.canceling ??= this.cancelTask(this.taskId ?? '').then((outcome) => {
       if (outcome === 'unreachable') this.canceling = undefined;
@@ -209,7 +209,7 @@ export class AgentCall {
     return own === true && known === undefined && since !== undefined;
   }
 
-  /** Starts the time limit of the call from the beginning, since no earlier execution has sent the Message. */
+  /** Starts the time limit of the call again from the beginning, because no earlier execution has sent the Message. */
   private restartLimit(): void {
     this.spec.onRestart?.();
     this.end.startLimit(this.spec.limit);
@@ -234,9 +234,9 @@ export class AgentCall {
   }
 
   /**
-   * Returns the outcome of a failed call. A failure to send takes precedence over a timeout, because it is more
-   * specific.
-   * @throws the reason for which the call was given up
+   * Returns the outcome of a failed call. If the Message could not be sent, that failure is used even after a timeout,
+   * because it is more specific.
+   * @throws the reason why the call was given up
    */
   private toFailedOutcome(error: unknown): CallOutcome {
     const { answer, end, spec } = this;
@@ -266,8 +266,8 @@ export class AgentCall {
   }
 
   /**
-   * Yields the responses. Retries after a lost connection if the agent creates one Task however often the Message is
-   * sent.
+   * Yields the responses. After a lost connection, sends the Message again if the agent creates only one Task for
+   * repeated Messages.
    */
   private async *streamResponses(): AsyncGenerator<StreamResponse, void, undefined> {
     const { spec, end } = this;
@@ -293,8 +293,8 @@ export class AgentCall {
   }
 
   /**
-   * True if the call may be retried: the connection to a local agent is lost, or the agent failed internally, as it
-   * does while its database is unreachable.
+   * True if the call may be retried: the connection to an agent of this service is lost, or that agent failed with an
+   * internal error, as it does while its database is unreachable.
    */
   private mayRepeat(error: unknown): boolean {
     if (!this.spec.own || !(error instanceof AgentCallError) || error.unsent) return false;
@@ -303,15 +303,17 @@ export class AgentCall {
   }
 
   /**
-   * True if an agent of this service reported its Task in this call, and it is not certain that this Task is durable:
-   * an agent in this process reports its Task before the commit.
+   * True if an agent of this service has named its Task in this call, but that Task may not be durable: an agent in
+   * this process names its Task before the commit.
    */
   private get isUnrecorded(): boolean {
     const { own, known, request } = this.spec;
     return own === true && this.met && known === undefined && request.message.taskId === undefined;
   }
 
-  /** Follows the known Task, if any. Sends the Message, unless it is certain that the Task already has it. */
+  /**
+   * Follows the known Task, if there is one. Otherwise, or if that Task still waits for the Message, sends the Message.
+   */
   private async *exchangeMessage(
     client: AgentClient,
     request: SendMessageRequest,
@@ -364,8 +366,8 @@ export class AgentCall {
   }
 
   /**
-   * Returns the request with Parts that the agent accepts (see `adapt`); the same request for every attempt of this
-   * call.
+   * Returns the request with Parts that the agent accepts (see `adapt`). Every attempt of this call gets the same
+   * request.
    */
   private async adaptedRequest(
     client: AgentClient,
@@ -389,8 +391,8 @@ export class AgentCall {
   }
 
   /**
-   * True if the Message was rejected because its Task no longer waits. There are two ways: the Task of a remote agent
-   * resumed without the Message, as after a login (section 7.6.2); or the Task resumed by the Message, and the
+   * True if the Message was rejected because its Task no longer waits. Possible causes: the Task of a remote agent
+   * resumed without the Message, for example after a login (section 7.6.2); or this Message resumed the Task, and the
    * response to the first attempt was lost.
    */
   private async isLate(
@@ -415,8 +417,8 @@ export class AgentCall {
   }
 
   /**
-   * Decides whether the Message may be sent although following the known Task failed. If the agent no longer has that
-   * Task, this call no longer follows it.
+   * Handles the failure to follow the known Task. Returns if the Message may be sent now; if the agent no longer has
+   * that Task, the call forgets the Task.
    * @throws the given error if the Message must not be sent
    */
   private forgetTask(error: unknown): void {
@@ -429,8 +431,8 @@ export class AgentCall {
   }
 
   /**
-   * True if the Message is for the known Task, and following failed because the remote agent has no method to read
-   * Tasks.
+   * True if the Message answers the known Task, and that Task could not be followed because the remote agent has no
+   * method to read Tasks. The agent has then not received the Message.
    */
   private isUntold(error: unknown): boolean {
     const { own, known, delivered, request } = this.spec;

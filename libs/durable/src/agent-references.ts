@@ -16,7 +16,7 @@ import type { TaskScope } from '#libs/tasks';
 import type { CalledAgent } from './durable-execution.js';
 
 /**
- * Name of a request field for an agent reference; the reference, if the field has one; and the revision of the agent,
+ * Tuple of the name of a request field, the agent reference in the field if there is one, and the revision of the agent
  * if it is not the newest.
  */
 type NamedReference = readonly [field: string, reference: string | undefined, revision?: string | undefined];
@@ -59,7 +59,7 @@ export class AgentReferences {
 
   /**
    * Returns an agent of this service by its name or its path.
-   * @throws UnknownAgent if there is none, and for every URL
+   * @throws UnknownAgent if there is no such agent, and for every URL
    */
   async findServedAgent(reference: string, tenant: string): Promise<ServedAgent> {
     if (isUrl(reference)) throw unknownReference(reference);
@@ -72,7 +72,7 @@ export class AgentReferences {
     return URL.canParse(reference) && this.address.ownPath(calledAgentOf(new URL(reference).href)) !== undefined;
   }
 
-  /** True if two references name the same agent, in whatever form: name, path, URL or card URL. */
+  /** True if two references name the same agent. Their forms may differ: name, path, URL or card URL. */
   async areSame(one: string, other: string, tenant: string): Promise<boolean> {
     if (one === other) return true;
     const [first, second] = await Promise.all([this.findIdentity(one, tenant), this.findIdentity(other, tenant)]);
@@ -105,8 +105,8 @@ export class AgentReferences {
   }
 
   /**
-   * Rejects references that name no callable agent.
-   * @param named fields that hold references, with their values
+   * Checks that each reference names an agent that can be called.
+   * @param named fields that contain references, with their values
    * @throws A2AError INVALID_PARAMS with status 422, naming each wrong field
    */
   async refuseUnknown(named: readonly NamedReference[], tenant: string): Promise<void> {
@@ -122,7 +122,7 @@ export class AgentReferences {
     throw new A2AError('INVALID_PARAMS', { message, violations, status: 422 });
   }
 
-  /** Returns the reason why a reference names no callable agent; `undefined` if it names one. */
+  /** Returns the reason why no agent can be called by a reference; `undefined` if there is such an agent. */
   async problemOf(reference: string, tenant: string, revision?: string): Promise<string | undefined> {
     try {
       await this.resolveReference(reference, tenant, revision);
@@ -134,8 +134,8 @@ export class AgentReferences {
   }
 
   /**
-   * Returns a key that is equal for all references to one agent. For an unknown agent the reference itself is the
-   * key.
+   * Returns a key by which references are compared: all references to the same agent have the same key. For an unknown
+   * agent, the key is the reference itself.
    */
   private async findIdentity(reference: string, tenant: string): Promise<string> {
     try {
@@ -202,7 +202,7 @@ export interface TalkRequest {
   credential?: string;
 }
 
-/** Facts about the origin of a conversation that only this service may state. */
+/** Data about the origin of a conversation. Only this service may set them, so they are signed. */
 export interface TalkSource {
   /** Tool call that starts the conversation, and the Task in which the model made that call. */
   origin: { taskId: string; call: string };
@@ -215,25 +215,25 @@ export interface TalkSource {
   revision?: string;
 }
 
-/** Input that a conversation waits for. */
+/** State of a conversation that waits for a Message. */
 interface TalkQuestion {
   state: TaskState;
   /** Message that passes on the question of an agent; absent if the conversation is paused. */
   asked?: Message;
 }
 
-/** Outcome of a conversation, or its state when its requester stops waiting for it. */
+/** Outcome of a conversation; or the state in which the requester stops waiting for it. */
 export type TalkOutcome =
   /** `{conversationId, outcome, turns, error?}` at the end, or `{conversationId, reply}` after the first answer. */
   | { result: JsonObject }
-  /** The conversation waits for a Message, by which it resumes. */
+  /** Set if the conversation waits for a Message that resumes it. */
   | { question: TalkQuestion }
   /** Reason why there is no result. */
   | { error: string };
 
 /**
- * Decides how long a requester waits for a conversation: until its end if `wait` is true, otherwise until the first
- * answer.
+ * Options of waiting for a conversation. With `wait: true`, the requester waits until its end, otherwise until the
+ * first answer.
  */
 export interface TalkWait {
   wait: boolean;
@@ -253,8 +253,8 @@ export abstract class AgentTalks {
   abstract requestMessage(request: TalkRequest, fields: Pick<Message, 'messageId'>): Message;
 
   /**
-   * Returns the Message with its source, signed for the owner of the Message. The conversation shows the origin, and
-   * gives the requester before its first turn the newest texts of `before`, up to a size limit.
+   * Returns the Message with its source, signed for the owner of the Message. The conversation shows the origin. Before
+   * the requester's first turn, it sends the requester the newest texts of `before`, up to a size limit.
    */
   abstract withSource(message: Message, source: TalkSource, scope: TaskScope): Message;
 

@@ -20,16 +20,16 @@ import {
   withoutStackTrace,
 } from '#libs/protocol';
 
-/** Reason for the end of a call whose time limit expired. */
+/** Reason with which a call ends when its time limit expires. */
 const OUT_OF_TIME = new Error('The call is out of time');
 
 /**
- * Minimum milliseconds of a call that is resumed when little or nothing of its time limit is left: enough to read an
- * answer that is already there.
+ * Minimum time limit in milliseconds of a call that is resumed after a crash, even if its own limit has passed: enough
+ * to read an answer that already exists.
  */
 export const LAST_LOOK_MS = 2_000;
 
-/** Early end of a call: its time limit expires, the calling execution ends, or the call is given up. */
+/** Manages the early end of a call: its time limit expires, the calling execution ends, or the call is given up. */
 export class CallEnd implements Disposable {
   private readonly connection = new AbortController();
   private timer: StoppableTimer | undefined;
@@ -53,7 +53,7 @@ export class CallEnd implements Disposable {
     return this.reason === OUT_OF_TIME;
   }
 
-  /** True if the caller no longer waits for the answer. */
+  /** True if the call was given up, so that its answer is no longer needed. False after a timeout. */
   get givenUp(): boolean {
     return this.reason !== undefined && !this.timedOut;
   }
@@ -65,8 +65,8 @@ export class CallEnd implements Disposable {
   }
 
   /**
-   * Starts the time limit of the call from `since`. If little of it is left, the call still has two seconds, or the
-   * whole limit if that is shorter.
+   * Starts the time limit of the call, counted from `since`. If little or nothing of it is left, the call still has two
+   * seconds, or the whole limit if that is shorter.
    * @param limit in milliseconds; absent: no limit
    * @param since in milliseconds since 1970; by default now
    */
@@ -83,18 +83,23 @@ export class CallEnd implements Disposable {
     else this.timer?.start();
   }
 
-  /** Gives the call up for a reason, if it has not been given up before. The connection may stay open for a moment. */
+  /**
+   * Gives the call up with a reason. Does nothing if the call was given up before. The connection may stay open for a
+   * moment.
+   */
   giveUp(reason: unknown): void {
     this.reason ??= reason;
   }
 
-  /** Ends the call for a reason, unless it has ended for another one before, and closes the connection. */
+  /**
+   * Gives the call up with a reason, unless it has already ended for another one. Closes the connection in any case.
+   */
   closeConnection(reason: unknown): void {
     this.giveUp(reason);
     this.connection.abort(this.reason);
   }
 
-  /** Throws the reason for which the call was given up, if it was. */
+  /** Throws the reason with which the call was given up. Does nothing if it was not given up. */
   throwIfGivenUp(): void {
     if (this.givenUp) throw this.reason;
   }
@@ -107,7 +112,7 @@ export class CallEnd implements Disposable {
   private readonly notifyCallerEnd = (): void => this.onCallerEnd(this.caller.reason);
 }
 
-/** Kind of a failed call. Callers decide by the kind whether to retry, never by a text. */
+/** Kind of a failed call. Callers decide only by this kind if they retry, never by the text of the error. */
 export type CallFailureKind =
   | AgentCallFailure // `aborted` also if the agent canceled its Task
   | 'failed' // the agent's Task failed
@@ -116,7 +121,7 @@ export type CallFailureKind =
 
 export interface CallFailure {
   kind: CallFailureKind;
-  /** Message for callers. It may quote the agent and never contains internals. */
+  /** Message that callers may see. It may quote the agent, but never contains internals of this service. */
   message: string;
   /** True if the same call may succeed later. */
   retryable: boolean;
@@ -124,7 +129,7 @@ export interface CallFailure {
   state?: TaskState;
   /** True if the agent asks to be called less often. */
   rateLimited?: true;
-  /** Milliseconds that the agent asks to wait before the next call; absent: none. */
+  /** Time that the agent asks to wait before the next call, in milliseconds; absent if it asks for none. */
   retryAfter?: number;
   /** True if the time limit of the whole call has expired. */
   timedOut?: true;
@@ -192,13 +197,14 @@ export function toCallFailure(cause: unknown): CallFailure {
 }
 
 /**
- * Kinds of faults of a local agent that its caller may see: the kinds of A2AError, UnknownAgent and ContentTooLarge.
+ * Kinds of faults of a local agent whose message its caller may see: the kinds of A2AError, UnknownAgent and
+ * ContentTooLarge.
  */
 const LOCAL_KINDS: ReadonlySet<FaultKind> = new Set<FaultKind>(['rpc-error', 'not-found', 'refused']);
 
 /**
- * True if a call failed, other than by its time limit, and its Task may still wait for a Message: the last known state
- * of the Task is a waiting one, or no state is known.
+ * True if a call failed for another reason than its time limit, and the agent's Task may still wait for a Message: its
+ * last known state is a waiting state, or no state is known.
  */
 export function isLeftWaiting(outcome: CallOutcome): boolean {
   const { state, taskId } = outcome.answer;
@@ -212,18 +218,18 @@ export function timedOut(milliseconds: number): CallFailure {
   return { kind: 'timeout', message, retryable: true, timedOut: true };
 }
 
-/** Returns the text of an agent's last status, shortened and without a stack trace; `''` if there is none. */
+/** Returns the text of an agent's last status, truncated and without a stack trace; an empty text if there is none. */
 export function statusTextOf({ status }: Pick<CalledTask, 'status'>): string {
   return briefText(withoutStackTrace(firstText(status?.message?.parts ?? [])?.trim() ?? ''));
 }
 
-/** Returns a sentence followed by the text of the agent's last status, if any. */
+/** Appends the text of the agent's last status to a sentence, if there is such a text. @param what the sentence */
 export function withStatusText(answer: Pick<CalledTask, 'status'>, what: string): string {
   const said = statusTextOf(answer);
   return said ? `${what}: ${said}` : what;
 }
 
-/** Metadata key of a Message by which a Task asks about one of its calls, or passes on a called agent's question. */
+/** Metadata key of a Message that asks a question about a call, or passes on a called agent's question. */
 export const CALL_QUESTION = 'parley/question';
 
 /** Metadata key of a run's Message: the nodes that wait for an answer. */
@@ -235,8 +241,8 @@ const OPEN_KEY = 'parley/open-questions';
 const LONGEST_QUESTION = 32_768;
 
 /**
- * True if a person has to answer the question: a login, the question of a `human` node, an approval, one of several
- * questions, or a question about a call of which it is unknown whether the agent received it.
+ * True if a person has to answer the question. That is so for a login, a question of a `human` node, an approval, one
+ * of several questions, and a question about a call that the agent may not have received.
  */
 export function needsPerson({ status }: Pick<CalledTask, 'status'>): boolean {
   if (status?.state === 'TASK_STATE_AUTH_REQUIRED') return true;
@@ -258,7 +264,10 @@ export function questionText({ status }: Pick<CalledTask, 'status'>): string {
   return rows.length === 0 && data === undefined ? 'An answer is needed' : textStart(asked, LONGEST_QUESTION);
 }
 
-/** Returns the Parts that pass an agent's question on to the caller of the calling Task. @param name of the agent */
+/**
+ * Returns the Parts of a question by which a Task passes an agent's question on to its own caller.
+ * @param name name of the agent
+ */
 export function questionParts(name: string, answer: Pick<CalledTask, 'status'>): Part[] {
   const parts = answer.status?.message?.parts ?? [];
   const text = textPart(`The agent "${name}" asks: ${questionText(answer)}`);
@@ -266,12 +275,12 @@ export function questionParts(name: string, answer: Pick<CalledTask, 'status'>):
 }
 
 /**
- * Returns the Message by which a Task passes on the question of a called agent. Its metadata says that a person has
- * to answer.
+ * Returns the Message by which a Task passes a called agent's question on to its own caller. The metadata say that a
+ * person has to answer.
  * @param reference the Task that passes the question on
  * @param words Parts of the Message
- * @param about facts about the call, for the metadata
- * @param asked the agent's own Message; the form that it asks for is kept
+ * @param about data about the call, for the metadata
+ * @param asked the agent's own Message; the form in it is kept
  */
 export function questionMessage(
   reference: TaskReference,

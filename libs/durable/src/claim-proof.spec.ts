@@ -11,7 +11,10 @@ afterAll(() => {
   jest.restoreAllMocks();
 });
 
-/** Creates a store whose answers take the given times, one after the other. `asked` has the times of the queries. */
+/**
+ * Creates a store whose answers take the given numbers of milliseconds, one after the other. `asked` gets the times of
+ * the queries.
+ */
 function answersAfter(...milliseconds: number[]) {
   const asked: number[] = [];
   const prove = async (): Promise<void> => {

@@ -14,7 +14,7 @@ const MESSAGE = derivedId('process-1', 'step', 1);
 class Execution {
   /** Number of queries to the store for the Tasks of earlier executions. */
   lookups = 0;
-  /** Number of queries to the store for the Tasks that remote agents created. */
+  /** Number of queries to the store for Tasks at remote agents. */
   looksElsewhere = 0;
   admitted = 0;
   readonly calls: ProcessCalls;
@@ -100,7 +100,7 @@ describe('ProcessCalls', () => {
   });
   afterEach(() => agent.stop());
 
-  /** Returns the Task of a call whose execution has ended. */
+  /** Starts a call, ends its execution, and returns the id of the Task that the call has left at the agent. */
   async function left(): Promise<string> {
     const { taskId, rest } = await new Execution(agent).under();
     void rest.catch(() => undefined);
@@ -109,9 +109,7 @@ describe('ProcessCalls', () => {
 
   describe('the time of a call', () => {
     const HOUR = 3_600_000;
-    /**
-     * Returns the delays of the timers that end the call, rounded to the whole hour or to the half that is left of it.
-     */
+    /** Returns the delays of the timers that end the call, each rounded to one hour or half an hour. */
     async function timesOf(one: Execution, fields: Partial<PlannedCall> = {}): Promise<number[]> {
       const timers = jest.spyOn(globalThis, 'setTimeout');
       await one.made({ limit: HOUR, since: Date.now() - HOUR / 2, ...fields });

@@ -19,8 +19,8 @@ import { AgentCall } from './agent-call.js';
 import type { CallOutcome } from './call-outcome.js';
 
 /**
- * Queue from several writers to one reader. `putItem` waits until its item is taken, so the queue has at most one
- * item per writer.
+ * Queue with several writers and one reader. `putItem` resolves only when its item is taken, so a writer that awaits it
+ * has at most one item in the queue.
  */
 export class AsyncQueue<T> {
   private readonly open: { item: T; taken: () => void }[] = [];
@@ -63,7 +63,7 @@ export class AsyncQueue<T> {
   }
 }
 
-/** Events of one step of a process. The step runs while they are read. */
+/** Events of one step of a process. The step is executed while its events are read. */
 export type Steps = Iterable<TaskEvent> | AsyncIterable<TaskEvent>;
 
 /** State of a durable process (a run, a conversation or a brainstorm): the result of applying its log. */
@@ -73,9 +73,9 @@ export interface ProcessState {
 }
 
 /**
- * Execution of a durable process (a run, a conversation or a brainstorm), which continues from the end of its log. The
- * state after the log alone determines the next step, whichever execution wrote the log. The loop in `runToEnd` runs
- * that step, yields its events, and repeats.
+ * Execution of a durable process (a run, a conversation or a brainstorm). It continues from the end of the process's
+ * log. Only the state after the log determines the next step, even if another execution wrote the log. The loop in
+ * `runToEnd` executes that step, yields its events, and repeats.
  */
 export abstract class DurableExecution<State extends ProcessState> {
   private over = false;
@@ -90,8 +90,8 @@ export abstract class DurableExecution<State extends ProcessState> {
   protected abstract readonly calls: { abort(): void };
 
   /**
-   * Runs steps until an event ends the turn.
-   * @throws the signal's reason if this execution is interrupted; a later execution then continues the process
+   * Executes steps until an event ends the turn.
+   * @throws the reason of the signal if this execution is interrupted; a later execution then continues the process
    */
   async *runToEnd(): AsyncGenerator<TaskEvent, void, undefined> {
     const { signal } = this.context;
@@ -113,37 +113,42 @@ export abstract class DurableExecution<State extends ProcessState> {
   }
 
   /**
-   * Runs the next step of the process, as far as it can run now. The state alone determines the step: no I/O, no clock.
-   * Yields only events that went through `recordEvent`.
+   * Returns the next step of the process, as far as it can be executed now. Only the state determines the step: no I/O,
+   * no clock. A step yields only events that were passed to `recordEvent`.
    */
   protected abstract next(): Steps;
 
-  /** Stops the work in progress, and ends the Task as canceled. */
+  /** Stops the work in progress, and yields the events that end the Task as canceled. */
   protected abstract endCanceled(): Steps;
 
   /**
-   * Ends the Task after an internal fault. By default rethrows the error: the Task ends FAILED with a generic sentence.
+   * Yields the events that end the Task after an internal fault. By default rethrows the error; the Task then ends as
+   * FAILED with a general sentence.
    */
   protected endFailed(error: unknown): Steps {
     throw error;
   }
 
   /**
-   * Cancels the agents that work or wait. Called when the Task ends without an event of this execution, as by a fault
-   * or a limit of the Task. Needed only for Tasks of remote agents that the log alone names; by default does nothing.
+   * Cancels the agents that are working or waiting. Called when the Task was not ended by this execution, but for
+   * example by a fault or a limit of the Task. A subclass needs it only for Tasks of remote agents that only the log
+   * names. By default it does nothing.
    */
   protected async endCalls(): Promise<void> {
     // The job END_CHILDREN cancels the Tasks that are known outside the log.
   }
 
-  /** Applies an event to the state and returns the event, which the caller has to yield. */
+  /** Applies an event to the state, and returns the event. The caller has to yield it. */
   protected recordEvent(event: TaskEvent): TaskEvent {
     this.state.apply(event);
     this.over = endsTurn(event);
     return event;
   }
 
-  /** Creates a WORKING status with metadata alone and applies it to the state. The caller has to yield it. */
+  /**
+   * Creates a status event in state WORKING that has only metadata, and applies it to the state. The caller has to
+   * yield it.
+   */
   protected recordMetadata(metadata: JsonObject): TaskEvent {
     return this.recordEvent(statusUpdate(this.context, 'TASK_STATE_WORKING', undefined, metadata));
   }
@@ -165,7 +170,7 @@ export interface ProcessStart {
 export abstract class ProcessExecutor extends AgentExecutor {
   override readonly recovery = 'restart';
   override readonly callsAgents = true;
-  /** Milliseconds in which a canceled process can cancel the agents that it has called. */
+  /** Time in which a canceled process can cancel the agents that it has called, in milliseconds. */
   override readonly cancelGrace: number = 10_000;
 
   override taskMetadata(request: SendMessageRequest, call: AcceptingCall): JsonObject {
@@ -177,13 +182,15 @@ export abstract class ProcessExecutor extends AgentExecutor {
     yield* process.runToEnd();
   }
 
-  /** Creates the process for an execution. By default reads the whole log of the Task. */
+  /** Creates the process for an execution. By default, the whole log of the Task is read for that. */
   protected async openProcess(context: RequestContext): Promise<DurableExecution<ProcessState>> {
     const log = await context.readTaskLog();
     return this.beginProcess({ context, log, links: linksOf(log[0]) });
   }
 
-  /** Returns what the Task stores of its request as metadata: everything that a later execution needs. */
+  /**
+   * Returns the metadata to store with the Task of a new process: all data of the request that later executions need.
+   */
   protected abstract describeRequest(request: SendMessageRequest, call: AcceptingCall): JsonObject;
 
   protected abstract beginProcess(
@@ -196,11 +203,11 @@ export function linksOf(first: TaskEvent | undefined): ChainLink[] {
   return keptChain(first && 'task' in first ? first.task.metadata : undefined);
 }
 
-/** Pairs of a call's reference and the id of the Task that the call created. */
+/** Tasks by the call that created them: pairs of the call's reference and the Task's id. */
 type TasksByReference = Iterable<readonly [reference: string, taskId: string]>;
 
 interface EarlierTaskSources {
-  /** Store that finds the Tasks of this service's agents by their calling Task and the reference of the call. */
+  /** Store that finds Tasks of this service's agents by the Task that called them and the reference of the call. */
   tasks: Pick<TaskStore, 'recordedChildren'>;
   /**
    * Reads the Tasks that remote agents created for earlier executions. Absent if all of them are in the log of the
@@ -210,8 +217,8 @@ interface EarlierTaskSources {
 }
 
 /**
- * Tasks that agents created for calls of earlier executions, and that the log of the process does not name. They are
- * read once, at the first lookup.
+ * Finds Tasks that agents have created for calls of earlier executions, but that the process's log does not name. They
+ * are read once, at the first lookup.
  */
 export class EarlierTasks {
   private readonly own: SharedRead;
@@ -226,24 +233,22 @@ export class EarlierTasks {
   }
 
   /**
-   * Returns the id of the Task that a call created; `undefined` if none is found. Tasks of remote agents are read
-   * only if no agent of this service has the Task.
-   * @throws the signal's reason, or the error of the read, which the next lookup retries
+   * Returns the id of the Task that a call created; `undefined` if none is found. Tasks of remote agents are read only
+   * if no agent of this service has the Task.
+   * @throws the reason of the signal, or the error of the read, which the next lookup repeats
    */
   async findTask(reference: string, signal: AbortSignal): Promise<string | undefined> {
     return (await this.own.readOnce(signal)).get(reference) ?? (await this.elsewhere.readOnce(signal)).get(reference);
   }
 }
 
-/** Read that is done once and shared; a failed read is repeated. */
+/** Read whose result is cached and shared. A failed read is repeated by the next caller. */
 class SharedRead {
   private underWay: { found: Promise<ReadonlyMap<string, string>>; signal: AbortSignal } | undefined;
 
   constructor(private readonly read: (signal: AbortSignal) => Promise<TasksByReference>) {}
 
-  /**
-   * Returns the result of the shared read. If the read failed because another caller's signal aborted it, reads again.
-   */
+  /** Returns the result of the shared read. If another caller's signal has aborted that read, reads again. */
   async readOnce(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
     const reading = (this.underWay ??= { found: this.readFirst(signal), signal });
     try {
@@ -255,7 +260,10 @@ class SharedRead {
     }
   }
 
-  /** Reads, but rejects as soon as the signal aborts, because the signal does not end a running statement. */
+  /**
+   * Reads with `read`, but rejects as soon as the signal aborts, because a running SQL statement does not end with the
+   * signal.
+   */
   private async readFirst(signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
     return new Map(await unlessAborted(this.read(signal), signal));
   }
@@ -268,7 +276,7 @@ export interface ProcessServices {
   chains: CallChains;
 }
 
-/** Process that makes calls. */
+/** Process that calls agents. */
 interface CallingProcess {
   context: RequestContext;
   /** Call chain that led to the process. */
@@ -278,19 +286,19 @@ interface CallingProcess {
   remembered?: EarlierTaskSources['remembered'];
 }
 
-/** Agent that a process calls, with the reference of the call. */
+/** Agent that a process calls. `reference` identifies the call among the calls of the process. */
 export interface CalledAgent extends Pick<AgentCallSpec, 'findTarget' | 'own'> {
   /** Name of the call within the process, the same in every execution. The agent's Task is found by this name. */
   reference: string;
-  /** Id of the agent's Task, if the log of the process names it; otherwise absent. */
+  /** Id of the agent's Task, if the log of the process contains it; otherwise absent. */
   seen?: string;
   identity?: Omit<CallIdentity, 'scope' | 'parent'>;
 }
 
 /**
- * Call that a process makes.
+ * Call that a process is about to make.
  * - `admit` is called only if no Task of the call is known.
- * - `since` is the time of the event in the log that records the call. It is ignored if this execution recorded the
+ * - `since` is the time of the event that records the call in the log. It is ignored if this execution recorded the
  *   call. If an earlier execution did, a remote agent may have the Message even if no Task is known.
  */
 export interface PlannedCall
@@ -311,18 +319,19 @@ export interface PlannedCall
       | 'resends'
       | 'timeouts'
     > {
-  /** True if the called agent itself makes no calls, so that the Message needs no call chain. */
+  /** True if the called agent makes no calls itself, so that the Message needs no call chain. */
   callsNobody?: boolean;
   /** True if the agent works in this process. */
   staysHere?: boolean;
 }
 
-/** Time limit in milliseconds for a cancel to find the Tasks of earlier executions. */
+/** Time limit for finding the Tasks of earlier executions during a cancel, in milliseconds. */
 const FINDING_MS = 5_000;
 
 /**
- * Agent calls of one execution of a process. Each call is first recorded (announced) by an event of the log. A call
- * that this execution did not announce may have been made by an earlier execution; if so, its Task is followed.
+ * Calls that one execution of a process makes to agents. Each call is first announced: recorded by an event of the log.
+ * If this execution did not announce a call, an earlier execution may have made it; in that case the Task of the call
+ * is followed.
  */
 export class ProcessCalls {
   private readonly calls = new Map<string, AgentCall>();
@@ -343,14 +352,14 @@ export class ProcessCalls {
   }
 
   /**
-   * Marks a call as new. Called right before this execution yields the event that records the call: no earlier
-   * execution has made such a call.
+   * Marks a call as new. Call this immediately before yielding the event that records the call. No earlier execution
+   * can have made a new call.
    */
   announceCall(reference: string): void {
     this.announced.set(reference, performance.now());
   }
 
-  /** True if this execution, and no earlier one, recorded the call in the log. */
+  /** True if this execution recorded the call in the log. No earlier execution has made it then. */
   isNew(reference: string): boolean {
     return this.announced.has(reference);
   }
@@ -372,19 +381,22 @@ export class ProcessCalls {
     this.announced.delete(reference);
   }
 
-  /** Returns the id of the Task that a call created, if known. Never throws. */
+  /** Returns the id of the Task that a call created; `undefined` if it is not known. Never throws. */
   async findTaskId({ reference, seen }: Pick<CalledAgent, 'reference' | 'seen'>): Promise<string | undefined> {
     const known = this.calls.get(reference)?.taskId ?? seen;
     if (known !== undefined || this.announced.has(reference)) return known;
     return this.earlier.findTask(reference, AbortSignal.timeout(FINDING_MS)).catch(() => undefined);
   }
 
-  /** Returns the id of the Task that an open call created, if known. */
+  /** Returns the id of the Task that an open call created; `undefined` if it is not known. */
   taskIdOf(reference: string): string | undefined {
     return this.calls.get(reference)?.taskId;
   }
 
-  /** Returns the failure of an open call while its agent is unreachable and has received nothing. */
+  /**
+   * Returns the failure of an open call whose agent cannot be reached and has received nothing; `undefined` for any
+   * other call.
+   */
   refusalOf(reference: string): CallOutcome | undefined {
     const call = this.calls.get(reference);
     const failure = call?.refusal;
@@ -396,7 +408,7 @@ export class ProcessCalls {
     for (const call of this.calls.values()) call.abort();
   }
 
-  /** Gives up a call and cancels its Task, whichever execution created the Task. Never throws. */
+  /** Gives up a call and cancels its Task, even if an earlier execution created the Task. Never throws. */
   async cancelCall(called: CalledAgent): Promise<CanceledCall> {
     const { reference, own, seen } = called;
     const [open, isNew] = [this.calls.get(reference), this.announced.has(reference)];
@@ -415,7 +427,7 @@ export class ProcessCalls {
     return { outcome: maybeSent ? 'unknown' : 'not-started' };
   }
 
-  /** Cancels a Task of an agent to which no call is open. Never throws. */
+  /** Cancels a Task of an agent without an open call to that agent. Never throws. */
   async cancelTask(called: CalledAgent, taskId: string): Promise<CancelOutcome> {
     try {
       const { url } = await called.findTarget();

@@ -14,7 +14,7 @@ import {
 } from '#libs/protocol';
 import type { AgentCall, CallProgress } from './agent-call.js';
 
-/** Milliseconds for which an agent's updates are collected, so that a run reports them together. */
+/** Time for which updates of an agent are collected and then reported to a run together, in milliseconds. */
 const HELD_MS = 250;
 /**
  * Maximum characters of Artifacts of one call that a run's log stores while the call is running. The agent's Task has
@@ -41,8 +41,8 @@ export class NodeProgress implements Disposable {
   private isOver = false;
 
   /**
-   * @param report called at intervals of a quarter of a second, if there is news: once for the status text, and once
-   *   for each Artifact
+   * @param report called at most every quarter of a second, and only if there are updates: once for the status text,
+   * and once for each Artifact
    */
   constructor(private readonly report: (step: RunEventNote) => void) {}
 
@@ -53,12 +53,12 @@ export class NodeProgress implements Disposable {
     else if ('task' in response) this.takeStatus(response.task.status);
   }
 
-  /** Reports the delay of a call, if there is one. */
+  /** Reports the reason why a call is delayed, as soon as it is known. */
   followDelay(call: Pick<AgentCall, 'delay'>): void {
     void call.delay.then((reason) => this.takeText(reason));
   }
 
-  /** Drops the collected updates, since the call has ended. */
+  /** Drops the collected updates, because the call has ended. */
   [Symbol.dispose](): void {
     this.isOver = true;
     clearTimeout(this.timer);
@@ -118,8 +118,8 @@ export class NodeProgress implements Disposable {
 }
 
 /**
- * Runs a call and yields its updates, and once, before the first of them, the reason of a delay. For readers that do not
- * collect updates; the others use NodeProgress.
+ * Runs a call and yields its updates. If the call is delayed, the reason comes first. For readers that do not collect
+ * updates; all others use NodeProgress.
  */
 export async function* withDelay(call: AgentCall): AsyncGenerator<CallProgress | { delay: string }, void, undefined> {
   const updates = call.runCall();

@@ -25,7 +25,7 @@ class Count {
   }
 }
 
-/** Process that counts to the requested number and then waits. It ends at four. */
+/** Process that counts up to the requested number, and then waits. At four, it ends. */
 class Counting extends DurableExecution<Count> {
   protected override readonly calls = { abort: () => this.options.onClose?.() };
 
@@ -88,7 +88,7 @@ class CountingExecutor extends ProcessExecutor {
   }
 }
 
-/** Executions of one process over a log in memory. */
+/** Runs the executions of one process over a log in memory. */
 class Driven {
   readonly log: TaskEvent[];
   readonly executor: CountingExecutor;

@@ -36,8 +36,8 @@ async function fingerprintOf(message: Message): Promise<string | undefined> {
 }
 
 /**
- * Sends a follow-up Message with a file under a key twice. Returns how often files were stored, and the Messages that
- * were accepted.
+ * Sends the same follow-up Message with a file twice under one key. Returns how often files were stored, and the
+ * accepted Messages.
  */
 async function followedUpTwice(): Promise<{ stored: number; resumed: Message[] }> {
   const message = userMessage([{ raw: 'AAAA' }], { messageId: 'm' });
@@ -73,7 +73,7 @@ async function followedUpTwice(): Promise<{ stored: number; resumed: Message[] }
   return { stored, resumed };
 }
 
-/** Returns the number of attempts to accept a follow-up Message whose first attempt fails with this error. */
+/** Returns the number of attempts to accept a follow-up Message, if the first attempt fails with this error. */
 async function triesAfter(failure: Error): Promise<number> {
   let tries = 0;
   const requests = new IdempotentRequests(
@@ -99,7 +99,7 @@ async function triesAfter(failure: Error): Promise<number> {
   return tries;
 }
 
-/** Returns the execution that a repeated request gets, over a feed that never yields an event. */
+/** Returns the execution for a repeated request. The feed of events never yields an event. */
 async function repeatedBy(call: Partial<CallContext>): Promise<Execution> {
   const { message } = FIRST;
   const feed = {

@@ -8,7 +8,7 @@ const TASK = { taskId: 't', contextId: 'c' };
 const RAW: Part = { raw: 'AAAA' };
 const KEPT: Part = { url: 'kept' };
 
-/** PartKeeper that stores every `raw` Part once the promise `may` resolves. */
+/** Fake PartKeeper that stores every `raw` Part once the promise `may` has resolved. */
 class FakeKeeper extends PartKeeper {
   stored = 0;
   may: Promise<void> = Promise.resolve();
@@ -54,7 +54,7 @@ class Answering extends AgentExecutor {
   }
 }
 
-/** Recording in memory, which accepts events until one of them ends the Task. */
+/** Fake recording in memory. It accepts events until one of them ends the Task. */
 class MemoryRecording {
   readonly taskId = TASK.taskId;
   readonly contextId = TASK.contextId;

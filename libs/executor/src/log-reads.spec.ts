@@ -2,7 +2,7 @@ import { LogReads } from './task-adoption.js';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Requests reads of the given sizes in mebibytes. `begun` has the indexes of the reads that have started. */
+/** Requests reads of the given sizes, in mebibytes. `begun` gets the indexes of the reads that have started. */
 function readsOf(...sizes: number[]) {
   const reads = new LogReads();
   const begun: number[] = [];

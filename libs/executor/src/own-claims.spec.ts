@@ -48,8 +48,8 @@ class Claimant {
   }
 
   /**
-   * Compares claims with executions `times` times, far enough apart that each comparison reads all claims. The first
-   * failure ends it.
+   * Compares claims with executions `times` times. Between two comparisons, enough time passes that each one reads all
+   * claims. The first failure stops the loop.
    */
   async look(times: number): Promise<void> {
     for (let look = 0; look < times; look += 1) {

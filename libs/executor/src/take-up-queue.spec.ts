@@ -9,8 +9,8 @@ interface HeldTakeUp {
 }
 
 /**
- * Creates a queue over Tasks with logs of the given sizes in bytes. Logs below 64 KiB are read with their Tasks. A test
- * decides when the adoption of a Task ends.
+ * Creates a queue of Tasks with logs of the given sizes in bytes. Logs below 64 KiB are read together with their Tasks.
+ * A test decides when the adoption of a Task ends.
  */
 function queueOver(sizes: Record<string, number>, looks: (taskId: string) => Promise<void> = async () => undefined) {
   const asked: string[] = [];

@@ -3,7 +3,7 @@ import type { Task } from '#libs/protocol';
 import { TaskCancels } from './task-cancels.js';
 
 interface Work {
-  /** Cancels the Task's execution in this process; absent: another replica executes the Task. */
+  /** Cancels the execution in this process. Absent if another replica executes the Task. */
   cancelExecution?: () => Promise<Task>;
 }
 

@@ -10,7 +10,7 @@ import { BegunClaims } from './task-claims.js';
 import { TaskRecovery } from './task-recovery.js';
 
 const HOUR_MS = 3_600_000;
-/** Other methods of ReplicaLife, for a test with a dead replica. */
+/** ReplicaLife methods of a test with a dead replica, except `deadReplicas`. */
 const GONE = { unknownReplicas: async () => [], runSuccessors: async () => undefined, onLoss: () => undefined };
 /** Methods of a TaskStore without claims and without due Tasks. */
 const NOTHING = { listClaimants: async () => [], listClaims: async () => [], findOverdue: async () => [] };
@@ -310,7 +310,7 @@ class IdleClaims {
   }
 }
 
-/** Runs `times` sweeps, far enough apart that each one reads all claims. */
+/** Runs `times` sweeps. Between two sweeps, enough time passes that each one reads all claims. */
 async function looks(recovery: TaskRecovery, times: number): Promise<void> {
   for (let look = 0; look < times; look += 1) {
     await recovery.sweepOnce().catch(() => undefined);
@@ -318,7 +318,7 @@ async function looks(recovery: TaskRecovery, times: number): Promise<void> {
   }
 }
 
-/** Methods of ReplicaLife without any other replica. */
+/** ReplicaLife methods of a test without any other replica. */
 const QUIET = { deadReplicas: async () => [], unknownReplicas: async () => [] };
 
 function tasksOf(count: number): string[] {

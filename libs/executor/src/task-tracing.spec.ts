@@ -10,7 +10,7 @@ const TASK = { taskId: 'task-1', contextId: 'context-1' };
 const traced = (digit: string): JsonObject => ({ traceparent: `00-${digit.repeat(32)}-${'5'.repeat(16)}-00` });
 const working = statusUpdate(TASK, 'TASK_STATE_WORKING');
 
-/** Fake tracing that samples all turns or none, and records its calls and the exported spans. */
+/** Creates a fake tracing service that samples all turns or none. It records its calls and the exported spans. */
 function stage({ sampled }: { sampled: boolean }) {
   const asked: AskedFor[] = [];
   const exported: Span[][] = [];

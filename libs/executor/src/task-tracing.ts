@@ -218,7 +218,7 @@ export class TaskTracing {
     private readonly store: TaskStore,
   ) {}
 
-  /** Starts the trace of a turn; `undefined` if neither this service nor the caller traces the turn. */
+  /** Starts the trace of a turn. Returns `undefined` if neither this service nor the caller traces the turn. */
   traceTurn({ path, executor }: TracedExecutor, turn: TracedTurnStart): ExecutionTrace | undefined {
     const trace = this.traceOf(turn);
     if (!trace?.sampled) return trace && { trace, traceEvent: doNothing, exportSpans: doNothing };
@@ -238,7 +238,10 @@ export class TaskTracing {
     return this.traceTurn(agent, { task: header, metadata: task.metadata, began: header.lastSequence + 1, events });
   }
 
-  /** Starts the trace of a log's last turn, which is unfinished; another process may have executed its beginning. */
+  /**
+   * Starts the trace of the last turn in a log. That turn is unfinished; another process may have executed its
+   * beginning.
+   */
   traceRestOfTurn(
     agent: TracedExecutor,
     { header, task }: StoredTask,
@@ -258,7 +261,7 @@ export class TaskTracing {
     else void this.linkOf(turn).then((link) => this.tracing.exportSpans(spans.finishSpans(link)));
   }
 
-  /** Returns the span of the previous turn, as a link; `undefined` if that turn has no span, or the lookup fails. */
+  /** Returns a link to the span of the previous turn; `undefined` if that turn has no span, or the lookup fails. */
   private async linkOf({ task, metadata, began }: TracedTurnStart): Promise<Span['link']> {
     try {
       const log = (await this.store.readEvents(task.taskId, 0, began - 2)).map(({ event }) => event);

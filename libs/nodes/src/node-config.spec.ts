@@ -98,7 +98,7 @@ const GOOD: Record<string, JsonObject> = {
   set: { values: { a: 'x', b: [1] } },
 };
 
-/** Valid configs with the members that the configs of GOOD exclude. */
+/** Valid configs with the members that cannot be combined with members of the configs in GOOD. */
 const ALTERNATIVES: Record<string, JsonObject> = {
   external: { agent: 'writer', skill: 'essay', timeout: 5, history: 'none', prompt: 'p', data: [1] },
 };
@@ -106,8 +106,8 @@ const ALTERNATIVES: Record<string, JsonObject> = {
 const STRANGE: JsonValue[] = [null, true, false, 0, -1, 1.5, 3e9, '', 'x', '1000', [], [1], {}, { text: 'x' }, 'a/b'];
 
 /**
- * Returns a copy of the value with one change at the place of the given number: another value, or a member more or
- * less.
+ * Returns a copy of the value with one change at the given place, counted over all places in the value: a different
+ * value, or one member more or less.
  */
 function changed(value: JsonValue, place: number, other: JsonValue): JsonValue {
   const places = placesOf(value);

@@ -7,7 +7,7 @@ import { Plugins } from './plugins.js';
 const folder = mkdtempSync(join(tmpdir(), 'parley-plugins-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Source of the functions of `parley-a2a/plugin`, as another copy of the package would define them. */
+/** Source of a module with the functions of `parley-a2a/plugin`, as another copy of the package would define them. */
 const PLUGIN = `const [node, tool, fact] = ['node', 'tool', 'fact'].map((kind) => (it) => ({ ...it, [Symbol.for('parley-a2a/plugin')]: kind }));
 const schema = { type: 'object', properties: {} };
 const run = () => 1;

@@ -16,7 +16,7 @@ import { errorProblem, warningProblem, type WorkflowProblem } from './workflow-p
 import { childInputProblems, workflowProblems } from './workflow-problems.js';
 import type { WorkflowDefinition, WorkflowRevision } from './workflow.js';
 
-/** Maximum number of revisions that are read to find a workflow that would run itself. */
+/** Maximum number of revisions that are read to find out if a workflow would run itself. */
 const MOST_READ = 1_000;
 
 /**
@@ -26,12 +26,12 @@ const MOST_READ = 1_000;
 export type NamedChildren = { definition: WorkflowDefinition } | { problems: WorkflowProblem[] };
 
 /**
- * Resolves the workflows that nodes of a definition name, before the definition is saved: sets the newest revision
- * where a node names none. It checks these rules:
+ * Resolves the workflows that nodes of a definition name, before the definition is saved. A node that names no revision
+ * gets the newest one. These rules are checked:
  * - Each named workflow and revision must exist.
  * - No named workflow may run the saved workflow again, directly or through others.
- * - Runs may be nested at most `DEEPEST_RUN` deep, as far as saved definitions show it.
- * - The names of the inputs that a node gives must fit the named workflow.
+ * - Runs may be nested at most `DEEPEST_RUN` deep, as far as saved definitions show.
+ * - The inputs that a node gives must have names of inputs of the named workflow.
  * @param store workflows of the tenant
  */
 export async function resolveNamedChildren(
@@ -103,8 +103,8 @@ class ChildLookup {
   }
 
   /**
-   * Returns the names of the workflows through which a definition runs the parent again; `undefined` if the search
-   * finds none.
+   * Returns the names of the workflows, in order, by which a definition would run the parent again; `undefined` if the
+   * search finds no such way.
    * @param way workflows through which the parent runs the definition, in order
    */
   private async findWayBack(definition: WorkflowDefinition, way: string[]): Promise<string[] | undefined> {
@@ -122,18 +122,15 @@ class ChildLookup {
   }
 }
 
-/**
- * Number of nodes and edges up to which a definition counts as small. After a larger definition a check yields to the
- * event loop.
- */
+/** Maximum number of nodes and edges of a small definition. After a larger one, a check yields to the event loop. */
 const FEW_PARTS = 500;
 
-/** Finds the problems of a definition that only the service can find, such as unknown agents. */
+/** Function that finds problems of a definition that only the service can find, for example unknown agents. */
 type ServiceCheck = (definition: WorkflowDefinition) => Promise<WorkflowProblem[]>;
 
 /**
- * Returns the problems of a request body, errors first. The workflows that nodes name, and `findServiceProblems`, are
- * only checked if the definition has no errors of its own.
+ * Returns the problems of a request body, errors first. The workflows that nodes name are checked, and
+ * `findServiceProblems` is called, only if the definition itself has no errors.
  * @param store saved workflows that nodes may name
  * @param findServiceProblems absent outside of a service
  */
@@ -155,8 +152,8 @@ export async function findBodyProblems(
 
 /**
  * Returns the problems that can be found without other workflows and without the service, errors first. If a size limit
- * is exceeded, only that is reported.
- * @param sent the same definition as it was sent, in which unknown members are searched
+ * is exceeded, only that problem is returned.
+ * @param sent the definition as it was sent, in which unknown members are searched
  */
 export function findOwnProblems(
   definition: WorkflowDefinition,
@@ -172,7 +169,10 @@ export function findOwnProblems(
 /** Maximum number of unknown members that are reported in addition to malformed members. */
 const MOST_UNKNOWN = 20;
 
-/** Adds warnings about unknown members of a malformed definition: a missing member may be there under a wrong name. */
+/**
+ * Adds warnings about unknown members of a malformed definition. A missing member may have been sent under a wrong
+ * name.
+ */
 function withUnknownMembers(faults: readonly WorkflowProblem[], sent: JsonObject): WorkflowProblem[] {
   return [...faults, ...unknownMembers(sent).slice(0, MOST_UNKNOWN)];
 }
@@ -191,12 +191,12 @@ export function isError({ severity }: WorkflowProblem): boolean {
   return severity === 'error';
 }
 
-/** Revision that `createSentWorkflows` gives to each definition. */
+/** Revision number of every definition that `createSentWorkflows` returns. */
 const SENT = 'sent';
 
 /**
- * Codes of problems that only a service can decide, each with the text of the warning that replaces the problem outside
- * of a service.
+ * Codes of problems that can be decided only by a service. Without a service, a warning with the given text is returned
+ * instead.
  */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   UNKNOWN_WORKFLOW: 'no file contains it; only the service knows if it exists',
@@ -215,7 +215,7 @@ export async function problemsTogether(sent: readonly unknown[], nodeTypes: Node
   );
 }
 
-/** Returns a lookup of the definitions as if they were saved, so that they can name each other. */
+/** Returns a lookup by which definitions that are checked together can name each other, as if they were saved. */
 function createSentWorkflows(sent: readonly unknown[]): SavedWorkflows {
   const now = new Date();
   const revisions = sent.flatMap((body): WorkflowRevision[] => {

@@ -27,7 +27,7 @@ export interface EdgeChange {
   fields: FieldChange[];
 }
 
-/** Differences of two definitions. The order of nodes and edges makes no difference. */
+/** Differences of two definitions. A different order of nodes or edges is not a difference. */
 export interface DefinitionDiff {
   /** Changed members other than nodes and edges. */
   fields: FieldChange[];
@@ -53,7 +53,7 @@ function otherMembers({ nodes: _nodes, edges: _edges, ...others }: WorkflowDefin
   return asJson(others);
 }
 
-/** Returns a value as JSON: without members that are undefined. */
+/** Converts a value to JSON. Members whose value is `undefined` are omitted. */
 function asJson(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;
 }
@@ -101,7 +101,7 @@ function edgesByEnds(edges: readonly WorkflowEdge[]): Map<string, PlacedEdge[]> 
   return Map.groupBy(placed, ({ edge }) => `${edge.from} ${edge.to}`);
 }
 
-/** Compares the edges between the same two nodes. Edges without an equal counterpart are paired in order. */
+/** Compares the edges that lead from one node to the same other node. Edges that differ are paired in their order. */
 function diffParallelEdges(
   before: readonly PlacedEdge[],
   after: readonly PlacedEdge[],
@@ -119,7 +119,7 @@ function diffParallelEdges(
   return [...found, ...removed.map((place) => edgeChange(place, 'removed'))];
 }
 
-/** Returns the edges without an equal counterpart among the others. Each of the others is a counterpart only once. */
+/** Returns the edges for which `others` has no equal edge. Each of the others is matched with at most one edge. */
 function withoutEqual(edges: readonly PlacedEdge[], others: readonly PlacedEdge[]): PlacedEdge[] {
   const counts = new Map<string, number>();
   for (const { text } of others) counts.set(text, (counts.get(text) ?? 0) + 1);

@@ -19,7 +19,7 @@ export const MOST_NOTE_BYTES = 4 * 1024;
 
 const PROMPTS = ['prompt', 'system_prompt'];
 
-/** Returns the problems of a definition that exceeds a size limit. If it returns any, skip the other checks. */
+/** Returns a problem for each size limit that a definition exceeds. If there is any, skip the other checks. */
 export function findSizeProblems(definition: WorkflowDefinition): WorkflowProblem[] {
   if (isTooLarge(definition)) {
     const detail = `a definition has at most ${MOST_DEFINITION_BYTES} bytes as JSON, and this one has more`;

@@ -89,7 +89,7 @@ export const EXIT = objectShape('ExitBody', 'an entry of onExit', {
   ),
 });
 
-/** Shape of a note. A run ignores notes. */
+/** Shape of a note: a comment in a definition. A run ignores notes. */
 export const NOTE = objectShape('NoteBody', 'a note', {
   text: textMember({ description: 'Text of the note.' }, { example: 'Ask Mia before you change these prompts.' }),
   position: objectMember(POSITION, { description: 'Position of the note in an editor.' }),
@@ -180,7 +180,7 @@ const MEMBERS = {
 };
 
 /**
- * Shape of a definition. Its checks, its stored form, its TypeScript type, its JSON Schema and its OpenAPI
- * documentation are all derived from this shape.
+ * Shape of a definition. From it are derived: the checks, the stored form, the TypeScript type, the JSON Schema and the
+ * OpenAPI documentation.
  */
 export const DEFINITION = objectShape('WorkflowBody', 'a workflow', MEMBERS, VIEW_MEMBERS);

@@ -31,25 +31,25 @@ export const RUN_FIELDS: ReadonlySet<string> = new Set([
 export const ERROR_FIELDS: ReadonlySet<string> = new Set(['kind', 'message', 'node', 'instance']);
 
 /**
- * Variables that exist only for expressions at certain places in the definition. `inputs`, `nodes` and `run` are
- * available everywhere.
+ * Variables that are available only at certain places of a definition. `inputs`, `nodes` and `run` are available
+ * everywhere.
  */
 export interface Surroundings {
   /** True if `item` and `index` exist: the expression is evaluated for each entry of the list of an `each` node. */
   item?: boolean;
-  /** True if `iteration` exists: the expression is in the body of a loop. */
+  /** True if the variable `iteration` is available, because the expression is in the body of a loop. */
   iteration?: boolean;
   /** True if `error` exists: the failure that the expression handles, or null. */
   error?: boolean;
-  /** True if `now` exists: the time at which the expression is evaluated, for `until` of a `wait` node. */
+  /** True if the variable `now` is available: the time of the evaluation, for `until` of a `wait` node. */
   now?: boolean;
 }
 
 /**
- * Returns the variables that a CEL expression of a workflow may use. `nodes` has all nodes: whether a node has run
- * before is checked for each reference. `trigger` and `usage` are reserved names.
- * @param ids ids of all nodes. `inputs` accepts each of them: a run may have an input with the id of any node, and
- *   templates then use the input instead of the node's result.
+ * Returns the variables that a CEL expression of a workflow may use. `nodes` accepts all nodes; a separate check finds
+ * references to nodes that run later. `trigger` and `usage` are reserved names.
+ * @param ids ids of all nodes. `inputs` accepts each of them, because a run may have an input with the id of any node;
+ * templates then use the input instead of the node's result
  */
 export function createVocabulary(ids: Pick<ReadonlySet<string>, 'has'>, at: Surroundings = {}): Vocabulary {
   return {
@@ -65,7 +65,7 @@ export function createVocabulary(ids: Pick<ReadonlySet<string>, 'has'>, at: Surr
   };
 }
 
-/** Place in a definition that has a CEL expression, or a template that may contain expressions. */
+/** Place in a definition where a CEL expression, or a template that may contain expressions, stands. */
 export interface ExpressionPlace {
   /**
    * Path in the node or edge, for example `when`, `loop.exit_when`, `each.items`, `retry.when`, `config.until` or
@@ -81,7 +81,7 @@ export interface ExpressionPlace {
   content: { expression: string } | { template: JsonValue };
 }
 
-/** True if one loop repeats both nodes. */
+/** Function that returns true if at least one loop repeats both nodes. */
 export type IsRepeated = (id: string, other: string) => boolean;
 
 /**

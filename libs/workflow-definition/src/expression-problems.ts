@@ -36,9 +36,10 @@ const MOST_PROBLEMS = 100;
 
 /**
  * Returns the errors in the CEL expressions of a definition. If there are too many expressions, that is the only
- * problem, and none is compiled.
- * @param reach order of the nodes; absent if the graph is invalid: references to later nodes are not reported then
- * @param use limits that the expressions of the workflow share
+ * problem, and no expression is compiled.
+ * @param reach order of the nodes. If it is absent, because the graph is invalid, references to later nodes are not
+ * reported
+ * @param use counters of limits that all expressions of the workflow share
  */
 export function findExpressionProblems(
   definition: WorkflowDefinition,
@@ -65,10 +66,13 @@ export function findExpressionProblems(
   return problems;
 }
 
-/** True if a node comes before the evaluation of an expression. */
+/** Function that returns true if a node comes before the evaluation of an expression. */
 type IsEarlier = (id: string) => boolean;
 
-/** Returns the test for an expression of a node, or, without a node, of an edge from `source`. */
+/**
+ * Creates the function that decides which nodes come before an expression: an expression of `node`, or, without `node`,
+ * of an edge that leads from `source`.
+ */
 function createEarlierTest(reach: PrecedenceIndex, node: string | undefined, source = ''): IsEarlier {
   return (id) => (node === undefined ? reach.decidesAfter(source, id) : reach.runsAfter(node, id));
 }
@@ -79,7 +83,7 @@ function describePlace({ nodes, edges }: WorkflowDefinition, { node, edge, membe
   return `${nodes.find(({ id }) => id === node)?.type} node "${node}": ${member}`;
 }
 
-/** Returns the errors in the expression or template at a place. Their `detail` does not name the place. */
+/** Returns the errors in the expression or template at a place. Their texts (`detail`) do not contain the place. */
 function findPlaceProblems(
   { path, node, edge, member, content }: ExpressionPlace,
   vocabulary: Vocabulary,
@@ -110,8 +114,8 @@ function findPlaceProblems(
 }
 
 /**
- * True for a single word other than `true` and `false`. Such a text cannot be a condition, because no variable that an
- * edge may use is a boolean.
+ * True for a single word other than `true` and `false`. A condition must not be such a text, because none of the
+ * variables for edges is a boolean.
  */
 function isWord(text: string): boolean {
   return /^\s*\w+\s*$/.test(text) && !/^\s*(true|false)\s*$/.test(text);
@@ -204,7 +208,7 @@ function problemsAt(
   return beyond ? [beyond] : findPlaceProblems(place, createVocabulary(ids, place.surroundings), isEarlier);
 }
 
-/** Returns the warnings about the `{{references}}` of a template. */
+/** Returns the warnings about the `{{references}}` in the template at a place. */
 function checkReferences(place: ExpressionPlace, graph: WorkflowGraph, reach: PrecedenceIndex): WorkflowProblem[] {
   const { content, node, path } = place;
   if ('expression' in content || node === undefined) return [];

@@ -29,7 +29,7 @@ export type FailureKind =
 /** Failure of a node or of a run. `node` is absent if the run failed without a failed node. */
 export interface WorkflowFailure {
   kind: FailureKind;
-  /** Text that may be shown to callers: it quotes agents, never internals. */
+  /** Text that callers may see. It may quote an agent, but never contains internals of this service. */
   message: string;
   node?: string;
   /** Name of the node's instance if it differs from the node's id, for example `draft@2` or `tr[17]`. */

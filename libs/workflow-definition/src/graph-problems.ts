@@ -87,8 +87,8 @@ export function findBranchProblems(graph: WorkflowGraph): WorkflowProblem[] {
 }
 
 /**
- * Returns the problem of a second outgoing edge without `when` for the same outcome: with `branch: "first"`, only one
- * edge can apply if no condition holds.
+ * Returns a problem for each second outgoing edge without `when` for the same outcome. With `branch: "first"`, only one
+ * such edge is taken if no condition holds.
  */
 function findElseProblems(graph: WorkflowGraph, id: string): WorkflowProblem[] {
   const others = graph.outgoing(id).filter(({ edge }) => edge.when === undefined);
@@ -150,7 +150,10 @@ function edgeProblems({ nodes, edges }: WorkflowDefinition): WorkflowProblem[] {
   );
 }
 
-/** Checks the number of loops. Loops have a lower limit than other edges, because the body of each loop is searched. */
+/**
+ * Checks the number of loops. There is a lower limit for loops than for other edges, because the nodes of each loop are
+ * searched.
+ */
 function loopCountProblems({ edges }: WorkflowDefinition): WorkflowProblem[] {
   const [, most] = RANGES.loops;
   const beyond = edges.entries().filter(([, { loop }]) => loop !== undefined);
@@ -171,7 +174,7 @@ function tryBuildGraph(definition: WorkflowDefinition): WorkflowGraph | Workflow
   }
 }
 
-/** Returns the text of a graph's fault as a run reports it, with the prefix `build DAG: `. */
+/** Returns the text of a graph's fault in the form in which a run reports it: with the prefix `build DAG: `. */
 function prefixBuildFault(text: string): string {
   return `build DAG: ${text}`;
 }

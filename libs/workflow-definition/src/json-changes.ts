@@ -15,7 +15,10 @@ export interface FieldChange {
 export const MOST_CHANGES = 1_000;
 /** Nesting depth from which on values are compared as a whole and not member by member. */
 const DEEPEST = 8;
-/** Length of a member's path, in characters, from which on values are compared as a whole and not member by member. */
+/**
+ * Maximum length of a member's path in characters. Below a longer path, values are compared as a whole and not member
+ * by member.
+ */
 const LONGEST_PATH = 512;
 
 type MembersByPath = ReadonlyMap<string, JsonValue>;
@@ -27,7 +30,7 @@ export class ChangeCollector {
   /** True if there are more differences than are reported. */
   truncated = false;
 
-  /** @param isUnordered true for the path of a list whose order makes no difference */
+  /** @param isUnordered returns true for the path of a list in which a different order is not a difference */
   constructor(private readonly isUnordered: (path: string) => boolean = () => false) {}
 
   /** Counts one difference. Returns false, and sets `truncated`, if it exceeds the limit. */
@@ -66,7 +69,10 @@ export class ChangeCollector {
   }
 }
 
-/** Returns the members of two values by path segment (`name`, `[id]`, `[0]`); `undefined` to compare whole values. */
+/**
+ * Pairs the members of two values by path segment (`name`, `[id]`, `[0]`). Returns `undefined` if the values must be
+ * compared as a whole.
+ */
 function pairMembers(
   before: JsonValue | undefined,
   after: JsonValue | undefined,

@@ -1,6 +1,6 @@
 import type { LoopConfig, WorkflowEdge, WorkflowNode } from './workflow.js';
 
-/** Reason why no run can follow a graph. */
+/** Fault of a graph because of which it cannot be run. */
 export interface GraphFault {
   code: 'DUPLICATE_NODE' | 'UNKNOWN_NODE' | 'CYCLE' | 'INVALID_LOOP' | 'INVALID_EXIT';
   text: string;
@@ -38,8 +38,8 @@ interface OrderedGraph {
 const BITS = 32;
 
 /**
- * Ancestors (direct and indirect predecessors) of each node in a graph. `PrecedenceIndex` also considers loops and
- * `onExit` nodes. Memory: one bit for each pair of nodes.
+ * Ancestors (direct and indirect predecessors) of each node in a graph, without the effects of loops and `onExit` nodes
+ * (see `PrecedenceIndex`). Memory: one bit for each pair of nodes.
  */
 export class AncestorSets {
   private readonly places: ReadonlyMap<string, number>;
@@ -79,7 +79,7 @@ interface ForwardGraph {
   incoming(id: string): readonly GraphEdge[];
 }
 
-/** Loops that back-edges form, and the faults of back-edges that form no valid loop. */
+/** Loops of a graph, each formed by a back-edge; and the faults of back-edges that form no valid loop. */
 export class LoopBodies {
   readonly loops: readonly Loop[];
   readonly faults: readonly GraphFault[];
@@ -120,7 +120,7 @@ export class LoopBodies {
 
 /**
  * Finds two loops that share nodes although neither contains the other. Visits the loops from the largest body to the
- * smallest: all nodes of a body must lie in the same innermost loop that was visited before.
+ * smallest. All nodes of a body must have the same innermost loop among the loops visited before.
  */
 function findOverlap(loops: readonly Loop[]): GraphFault[] {
   const innermost = new Map<string, Loop>();
@@ -151,14 +151,11 @@ interface LoopedGraph {
   hasChoice(id: string): boolean;
 }
 
-/**
- * A part of a workflow that runs as a whole: the whole workflow, or the body of a loop. `IterationScope` is one
- * execution of a region.
- */
+/** Region of a workflow: the whole workflow, or the body of a loop. `IterationScope` is one execution of a region. */
 export class LoopRegion {
   readonly units: GraphUnit[] = [];
   readonly edges: UnitEdge[] = [];
-  /** Unit (node or inner loop) of this region that contains a node at any depth, by node id. */
+  /** Units of this region (nodes and inner loops) by the ids of the nodes that they contain at any depth. */
   readonly unitOf = new Map<string, GraphUnit>();
 
   /**
@@ -171,7 +168,7 @@ export class LoopRegion {
   ) {}
 }
 
-/** A vertex of a region: a node that is in no inner loop, or a whole inner loop. */
+/** Vertex of a region: a single node, or a whole inner loop. */
 export class GraphUnit {
   /** Edges of the same region that lead to this unit (node or loop). */
   readonly incoming: UnitEdge[] = [];
@@ -187,7 +184,7 @@ export class GraphUnit {
 
   /**
    * @param place index in `region.units`
-   * @param node the node; for a loop the first node of an iteration
+   * @param node the node; for a loop the first node of each iteration
    * @param loop the loop that the unit represents; absent for a node
    */
   constructor(
@@ -200,8 +197,8 @@ export class GraphUnit {
   }
 
   /**
-   * Number of live (taken) incoming edges that suffice for the unit to run; `undefined` if it waits until all incoming
-   * edges are resolved.
+   * Number of live (taken) incoming edges after which the unit (node or loop) may run; `undefined` if all incoming
+   * edges must be resolved first.
    */
   get needed(): number | undefined {
     const { join = 'all' } = this.node;
@@ -217,8 +214,8 @@ export class GraphUnit {
 }
 
 /**
- * An edge between two units (nodes or loops) of the same region. An edge into or out of a loop is an edge of the loop's
- * unit.
+ * Edge between two units (nodes or loops) of the same region. An edge that leads into or out of a loop is an edge of
+ * that loop as a unit.
  */
 export interface UnitEdge extends GraphEdge {
   readonly region: LoopRegion;
@@ -262,8 +259,8 @@ export class Regions {
   }
 
   /**
-   * Returns the units from which every path leads to the given unit. They contain no result node, and no edge from them
-   * leaves the region.
+   * Returns the units of the region from which every path leads to the given unit. Units that contain a result node, or
+   * from which an edge leaves the region, are omitted.
    */
   onlyBefore(unit: GraphUnit): readonly GraphUnit[] {
     const known = this.befores.get(unit);
@@ -309,8 +306,8 @@ export class Regions {
   }
 
   /**
-   * Adds an edge to the innermost region that contains both ends. The edge leaves every smaller region around its
-   * source.
+   * Adds an edge to the innermost region that contains both of its ends. The edge leaves every smaller region that
+   * contains only its source.
    */
   private addEdge(edge: GraphEdge): void {
     const left: GraphUnit[] = [];

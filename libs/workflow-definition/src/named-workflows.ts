@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { isRequired } from './run-inputs.js';
 import type { WorkflowDefinition, WorkflowRevision } from './workflow.js';
 
-/** Reference of a node to a saved workflow. */
+/** Name and revision of a saved workflow, as a node names it. */
 interface NamedWorkflow {
   workflow: string;
   /** Revision of the named workflow; absent: the newest revision at the time of the save. */
@@ -20,7 +20,7 @@ export interface NamingNode extends NamedWorkflow {
   node: string;
   /** Nesting depth of the run that the node starts: 1 for a top-level node. */
   level: number;
-  /** Inputs for the named workflow, by name; absent: the text of the Message to the node is the input. */
+  /** Inputs for the named workflow, by name. If absent, the text of the Message to the node is the input. */
   inputs?: JsonObject;
 }
 
@@ -58,7 +58,9 @@ function namingIn({ type, config }: AnyNode, path: string, level = 1): Omit<Nami
   );
 }
 
-/** Returns the config with the revisions set; `undefined` if nothing changes. */
+/**
+ * Returns the config of a node with revisions added for the workflows that it names; `undefined` if nothing changes.
+ */
 function pinnedConfig({ type, config }: AnyNode, revisionOf: (name: string) => string): JsonObject | undefined {
   if (type !== 'workflow' || !isJsonObject(config)) return undefined;
   const { workflow, revision, body } = config;
@@ -84,8 +86,8 @@ export interface SavedWorkflows {
 }
 
 /**
- * Cached lookup of saved workflows. Each name and revision is read once. Of each definition only what affects nested
- * runs and required inputs is cached.
+ * Cached lookup of saved workflows. Each name and revision is read once. Only the parts of a definition that affect
+ * nested runs and required inputs are cached.
  */
 export class ReadWorkflows implements SavedWorkflows {
   private readonly read = new Map<string, Promise<WorkflowRevision | undefined>>();
@@ -105,7 +107,9 @@ export class ReadWorkflows implements SavedWorkflows {
   }
 }
 
-/** Returns a revision reduced to its ids, the workflows that its nodes run, and the inputs that it requires. */
+/**
+ * Returns a copy of a revision with only its ids, the workflows that its nodes run, and the inputs that it requires.
+ */
 function runningNodes({ definition, ...saved }: WorkflowRevision): WorkflowRevision {
   const nodes = definition.nodes.flatMap(({ id, type, config }) => {
     if (type === 'workflow') return [{ id, type, config: runningConfig(config) }];
@@ -123,15 +127,15 @@ function runningConfig({ workflow, revision, body }: JsonObject): JsonObject {
   return { workflow, ...(typeof revision === 'string' && { revision }) };
 }
 
-/** Maximum nesting depth of runs below the first run. */
+/** Maximum nesting depth of runs: the number of levels below the first run. */
 export const DEEPEST_RUN = 10;
 
 /** Maximum number of revisions that are read to determine nesting depths. */
 const MOST_READ = 1_000;
 
 /**
- * Determines how deep the runs of a saved workflow are nested. Saved definitions name revisions, so the depth of a
- * revision is constant and cached.
+ * Determines how many levels of runs a saved workflow has below it. Saved definitions name revisions, so the depth of a
+ * revision never changes and is cached.
  */
 export class NestingDepth {
   private readonly known = new Map<string, number>();
@@ -139,8 +143,8 @@ export class NestingDepth {
   constructor(private readonly workflows: ReadWorkflows) {}
 
   /**
-   * Returns the number of levels of runs below a run of the workflow. A workflow that does not exist, or runs itself
-   * again, adds no further level; nor do workflows beyond the first 1,000 that were read.
+   * Returns the number of levels of runs below a run of the workflow. These workflows count as no further level: one
+   * that does not exist, one that runs itself again, and those beyond the first 1,000 that were read.
    */
   async countBelow(workflow: string, revision: string | undefined): Promise<number> {
     const key = `${workflow}@${revision ?? ''}`;

@@ -10,9 +10,9 @@ import type { EachConfig, RetryConfig, WorkflowDefinition, WorkflowNode } from '
 const CONFIG_SCHEMAS: Readonly<Record<string, string>> = { agent: 'output', human: 'form', output: 'schema' };
 
 /**
- * Returns the errors in members that all node types have: `retry`, `timeout`, `each`, `fallback`, `output` and
+ * Returns the errors in the members that nodes of all types have: `retry`, `timeout`, `each`, `fallback`, `output` and
  * `onWait`. `findConfigProblems` checks `config`.
- * @param use limits that the schemas of the workflow share
+ * @param use counters of limits that all schemas of the workflow share
  */
 export function nodeRuleProblems({ nodes, language }: WorkflowDefinition, use: SharedUse): WorkflowProblem[] {
   return [...nodes.entries()].flatMap(([index, node]) => {
@@ -130,7 +130,7 @@ function isGiven(value: JsonValue | undefined): boolean {
 
 /**
  * Returns the errors in the types of nodes and in their `config`. `nodeRuleProblems` checks the other members.
- * @param use limits that the schemas of the workflow share
+ * @param use counters of limits that all schemas of the workflow share
  */
 export function findConfigProblems(
   { name, nodes }: WorkflowDefinition,
@@ -157,7 +157,10 @@ function descriptionProblems({ id, type, config: { description } }: WorkflowNode
   return [{ path: 'config.description', detail: `${type} node "${id}": description must be a string` }];
 }
 
-/** Returns a problem for each tool by which an agent would call itself, or the workflow that contains it. */
+/**
+ * Returns a problem for each tool of an `agent` node by which the agent would call itself, or the workflow that
+ * contains it.
+ */
 function selfCallProblems(workflow: string, { id, type, config }: WorkflowNode): NodeProblem[] {
   if (type !== 'agent') return [];
   const own = [workflow, `workflows/${workflow}`, `workflows/${workflow}/nodes/${id}`];
@@ -169,8 +172,8 @@ function selfCallProblems(workflow: string, { id, type, config }: WorkflowNode):
 }
 
 /**
- * Normalizes a reference to an agent of this service to a path below `/a2a`: removes `/a2a/` at its start and a slash
- * at its end.
+ * Converts a reference to an agent of this service to a path below `/a2a`: removes `/a2a/` at the start and a slash at
+ * the end.
  */
 function readAgentPath(reference: string): string {
   return reference.replace(/^\/?(a2a\/)?/, '').replace(/\/$/, '');

@@ -227,7 +227,7 @@ const JOIN_MEMBER = {
   store: (it: JsonValue) => (isJsonObject(it) ? storedObject(JOIN, it) : (it as Join)),
 };
 
-/** Shape of a node. In each member the keywords of the JSON Schema come first, then those of OpenAPI. */
+/** Shape of a node. For each member, the keywords for the JSON Schema come first, then the keywords for OpenAPI. */
 export const NODE = objectShape('WorkflowNodeBody', 'a node', {
   id: textMember(
     { pattern: WORKFLOW_NAME.source, description: 'Id of the node, for edges, inputs and {{references}}.' },

@@ -16,8 +16,8 @@ export function templateKey(type: string): string {
 }
 
 /**
- * Returns the name of the config member whose JSON contains templates. Node types that are sent a Message receive that
- * JSON beside the text.
+ * Returns the name of the config member whose JSON contains templates. If nodes of this type are sent a Message, the
+ * Message contains that JSON beside its text.
  */
 export function valueKey(type: string): string {
   return VALUE_KEYS[type] ?? 'data';
@@ -40,8 +40,8 @@ export function templatesOf(node: WorkflowNode): { path: string; text: string }[
 }
 
 /**
- * Returns the top-level texts of a node's config that are neither templates nor expressions; none for an `input` node,
- * whose texts are data.
+ * Returns the texts directly in a node's config that are neither templates nor expressions. Returns none for an `input`
+ * node, whose texts are data.
  */
 export function plainTexts({ type, config }: WorkflowNode): { path: string; text: string }[] {
   if (type === 'input') return [];
@@ -62,7 +62,7 @@ export function textsIn(value: JsonValue, path: string): { path: string; text: s
 /** Node types that need no text, or that only pass on the Message that they are sent. */
 const UNORDERED_TYPES: ReadonlySet<string> = new Set(['input', 'output', 'set', 'wait', 'human', 'workflow', 'tool']);
 
-/** True if a node of this type is sent `Execute node <id>` when there is no other content. */
+/** True if a node of this type is sent the text `Execute node <id>` when there is no other content for it. */
 export function isOrdered(type: string): boolean {
   return !UNORDERED_TYPES.has(type);
 }
@@ -98,7 +98,7 @@ export function templateProblems(
     .toArray();
 }
 
-/** Yields the warning about each `{{reference}}` in a text of a node; `undefined` for a valid reference. */
+/** Yields a warning for each invalid `{{reference}}` in a text of a node, and `undefined` for each valid one. */
 export function* referenceProblems(
   node: WorkflowNode,
   { path, text }: { path: string; text: string },

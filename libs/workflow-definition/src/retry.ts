@@ -8,7 +8,8 @@ const FACTOR = 2;
 const LONGEST_PAUSE_MS = 60_000;
 const JITTER = 0.5;
 /**
- * Longest pause in milliseconds that an agent may ask for before a retry (`Retry-After`), unless `maxDelay` is longer.
+ * Maximum pause before a retry that an agent may request (`Retry-After`), in milliseconds. A longer `maxDelay` of the
+ * node extends it.
  */
 const LONGEST_REQUEST_MS = 3_600_000;
 
@@ -24,8 +25,8 @@ export interface FailedAttempt {
 }
 
 /**
- * True if a failed attempt is retried: its kind of failure is in `retry.on`, and it was not the last of
- * `retry.attempts`.
+ * True if a failed attempt is retried: its kind of failure is in `retry.on`, and `retry.attempts` allows another
+ * attempt.
  */
 export function isRetried(
   { attempts, on = [...PASSING] }: RetryConfig,
@@ -38,8 +39,9 @@ export function isRetried(
 /**
  * Returns the pause (backoff) before the next attempt, in milliseconds.
  * - It grows by `factor` with each attempt, up to `maxDelay`.
- * - The jitter differs between instances that fail together, but the same attempt always has the same pause.
- * - If the agent asks for a longer pause, that pause applies, even beyond `maxDelay`. Check it with `isTooLong` first.
+ * - A jitter makes it differ between instances that fail together. The same attempt always has the same pause.
+ * - If the agent requests a longer pause, that pause is returned, even beyond `maxDelay`. Check the request with
+ *   `isTooLong` first.
  * - It is at most a year.
  */
 export function retryPause(retry: RetryConfig, { runId, instance, attempt, retryAfter = 0 }: FailedAttempt): number {
@@ -52,7 +54,7 @@ export function retryPause(retry: RetryConfig, { runId, instance, attempt, retry
 }
 
 /**
- * True if a pause that the agent asks for (`retryAfter`, in milliseconds) is longer than an hour and longer than
+ * True if the pause that an agent requests (`retryAfter`, in milliseconds) is longer than an hour and longer than
  * `maxDelay`.
  */
 export function isTooLong(retry: RetryConfig, retryAfter: number): boolean {

@@ -53,8 +53,8 @@ export function inputsOf(message: Message, definition: WorkflowDefinition): Json
 }
 
 /**
- * True for a data object whose members are inputs of a run. In a workflow without `input` nodes its members must all
- * have ids of nodes as names, or be those of a brainstorm's turn (TURN_MEMBERS).
+ * True for a data Part that contains inputs of a run. In a workflow without `input` nodes, that is so only if every
+ * member has the id of a node as its name, or is a member that a brainstorm sends (TURN_MEMBERS).
  */
 function namesInputs(part: Part, { nodes }: WorkflowDefinition): part is Part & { data: JsonObject } {
   const { data } = part;
@@ -82,8 +82,8 @@ export function messageText({ parts }: Message): string | undefined {
 const MOST_INPUTS = 1_000;
 
 /**
- * Rejects a Message that begins a run and has too many inputs, or too long a text. Its text becomes the input of every
- * `input` node, so its length counts once for each of them.
+ * Rejects a Message that begins a run if it has too many inputs or its text is too long. The text becomes the input of
+ * every `input` node, so its length counts once for each of them.
  * @param limit maximum number of characters of the text, counted once for each `input` node
  * @throws ContentTooLarge
  */
@@ -106,14 +106,14 @@ export function refuseLargeInputs({ parts }: Message, definition: WorkflowDefini
 }
 
 /**
- * Keywords that give a JSON Schema an address or a version. They are left out of a schema that is embedded in another
- * one.
+ * Keywords by which a JSON Schema has an address or names its version. They are omitted when a schema is embedded in
+ * another one.
  */
 const PLACES = new Set(['$schema', '$id', 'id']);
 
 /**
  * Returns the JSON Schema of a run's inputs: one object with a property for each `input` node. The schema of an input
- * is embedded without `$schema`, `$id` and `id`; if it contains a `$ref`, it is left out.
+ * is embedded without `$schema`, `$id` and `id`. A schema that contains a `$ref` is omitted.
  */
 export function inputsSchema(nodes: readonly WorkflowNode[]): JsonObject {
   const inputs = nodes.filter(({ type }) => type === 'input');
@@ -150,7 +150,7 @@ function hasReference(value: JsonValue): boolean {
 /** Reason why an input of a run was rejected. */
 type InputReason = 'MISSING_INPUT' | 'UNKNOWN_INPUT' | 'INVALID_INPUT';
 
-/** Reasons of rejected inputs, for which the management API responds with 422. */
+/** All values of InputReason. The management API responds with 422 if an input is rejected for one of these reasons. */
 export const INPUT_REASONS: ReadonlySet<string> = new Set<InputReason>([
   'MISSING_INPUT',
   'UNKNOWN_INPUT',
@@ -178,9 +178,10 @@ export class InputRules {
 
   /**
    * Rejects a Message that begins a run if an input is missing, unknown, or violates its schema. The id of any node is
-   * a known name, because an input of that name replaces the node in templates. An input without a schema is not
+   * a known name, because an input with that name replaces the node in templates. An input without a schema is not
    * missing if the Message has other content, such as a file.
-   * @param byName true if all data of the Message are inputs, as they are for `/api`, never content
+   * @param byName true if all data of the Message must be inputs, as in requests to `/api`; otherwise data may be
+   * content
    * @throws A2AError INVALID_PARAMS with up to 100 violations and the reason of the first one
    */
   checkInputs(message: Message, byName = false): void {

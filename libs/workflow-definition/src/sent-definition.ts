@@ -25,7 +25,7 @@ export function storedDefinition(sent: JsonObject): WorkflowDefinition {
   return storedObject(DEFINITION, sent);
 }
 
-/** Parses a request body. Returns the definition, or its `MALFORMED` problems. */
+/** Reads a definition from a request body. Returns the definition, or `MALFORMED` problems if it is malformed. */
 export function readDefinition(sent: unknown): WorkflowDefinition | WorkflowProblem[] {
   const faults = findFaults(sent);
   if (faults.length === 0) return storedDefinition(sent as JsonObject);
@@ -41,9 +41,9 @@ function findFaults(sent: unknown): ShapeFault[] {
 type Language = WorkflowDefinition['language'];
 
 /**
- * Returns the inline definition (`config.body`) of a `workflow` node as it was sent, or `undefined` without one. Its
- * name defaults to the node id.
- * @param around language of the surrounding definition, which is the default
+ * Returns the inline definition (`config.body`) of a `workflow` node as it was sent; `undefined` if the node has none.
+ * If the definition has no name, its name is the node id.
+ * @param around language of the surrounding definition; used if the inline definition has none
  */
 export function inlineBody({ id, type, config: { body } }: WorkflowNode, around?: Language): JsonObject | undefined {
   if (type !== 'workflow' || !isJsonObject(body)) return undefined;
@@ -53,9 +53,9 @@ export function inlineBody({ id, type, config: { body } }: WorkflowNode, around?
 }
 
 /**
- * Parses the inline definition (`config.body`) of a `workflow` node; `undefined` if the node names a saved workflow
- * instead, or the body is malformed.
- * @param around language of the surrounding definition, which is the default
+ * Parses the inline definition (`config.body`) of a `workflow` node. Returns `undefined` if the node names a saved
+ * workflow instead, or the inline definition is malformed.
+ * @param around language of the surrounding definition; used if the inline definition has none
  */
 export function inlineDefinition(node: WorkflowNode, around?: Language): WorkflowDefinition | undefined {
   const body = inlineBody(node, around);
@@ -64,8 +64,8 @@ export function inlineDefinition(node: WorkflowNode, around?: Language): Workflo
 }
 
 /**
- * Names that no top-level member of a definition may have. Another version may give them a meaning that changes what a
- * run does.
+ * Names that the top-level members of a definition must not have, because another version may give them a meaning that
+ * changes what a run does.
  */
 export const RESERVED_MEMBERS: readonly string[] = ['concurrency', 'budget'];
 
@@ -98,7 +98,10 @@ function reservedMemberProblem({ name, path, title }: UnknownMember): WorkflowPr
   return errorProblem('UNKNOWN_KEY', path, `unknown key "${name}": ${title} has no such member in this version`);
 }
 
-/** @param hints number of similar names that are still searched for the definition */
+/**
+ * Returns the problem of one unknown member.
+ * @param hints number of members of the definition for which a similar name may still be searched; is decreased
+ */
 function unknownMemberProblem({ name, path, title, known }: UnknownMember, hints: { left: number }): WorkflowProblem {
   const hint = hints.left-- > 0 ? nameHint(name, known) : '';
   return warningProblem('UNKNOWN_KEY', path, `unknown key "${name}": ${title} has no such member${hint}`);

@@ -20,8 +20,8 @@ type Presence = 'required' | 'optional' | 'defaulted';
 export interface Member<T = unknown, P extends Presence = Presence> {
   readonly presence: P;
   /**
-   * JSON Schema that the service publishes. It may be stricter than `findFaults`; the rules in `workflowProblems` check
-   * the remaining keywords.
+   * JSON Schema of the member that the service publishes. It may be stricter than `findFaults`; the keywords that
+   * `findFaults` does not check are checked by the rules in `workflowProblems`.
    */
   readonly schema: JsonObject;
   /** Keywords for the OpenAPI documentation. */
@@ -31,7 +31,7 @@ export interface Member<T = unknown, P extends Presence = Presence> {
   /** Shape of each entry, if the value is a list of objects. */
   readonly entryShape?: ObjectShape;
   readonly findFaults: (value: JsonValue | undefined, path: string) => Iterable<ShapeFault>;
-  /** Copies a value without faults, excluding unknown members. */
+  /** Returns a copy of a valid value without unknown members. */
   readonly store: (value: JsonValue) => T;
   /** Creates the stored value of an absent member. */
   readonly createDefault?: () => JsonValue;
@@ -47,7 +47,10 @@ type RequiredMember<T> = Member<T, 'required'>;
 export interface ObjectShape<M extends ShapeMembers = ShapeMembers> {
   /** Name of the object's schema in OpenAPI. */
   readonly apiName: string;
-  /** Name with its article, for messages, such as `a node`. If absent, unknown members are not reported. */
+  /**
+   * Name of the object with its article, for messages, for example `a node`. If it is absent, unknown members are not
+   * reported.
+   */
   readonly title?: string;
   readonly members: M;
   /** Names of members that are neither stored nor reported as unknown. */
@@ -71,7 +74,7 @@ export function objectShape<M extends ShapeMembers>(
   return { apiName, ...(title !== undefined && { title }), members, ignored };
 }
 
-/** Declares a required member. A value that does not pass `test` is a fault with the text `detail`. */
+/** Declares a required member. If a value does not pass `test`, it has a fault with the text `detail`. */
 export function valueMember<T>(
   schema: JsonObject,
   api: ApiKeywords,
@@ -177,7 +180,10 @@ export function objectMember<M extends ShapeMembers>(
   };
 }
 
-/** Yields the faults of a value that is not an object; for a list, also the faults of entries that are not objects. */
+/**
+ * Yields the faults of a value that is not the expected object. If the value is a list, the faults of those entries
+ * that are not objects follow.
+ */
 function* noObjects(value: JsonValue | undefined, path: string): Generator<ShapeFault> {
   yield { path, detail: 'must be an object' };
   yield* Array.isArray(value) ? strayEntries(value, path) : [];
@@ -265,7 +271,9 @@ export function* shapeFaults({ members }: ObjectShape, sent: JsonObject, path = 
   }
 }
 
-/** Returns a copy of an object without faults: members in the order of the shape, without null and unknown members. */
+/**
+ * Returns a copy of a valid object. Its members are in the order of the shape; null and unknown members are omitted.
+ */
 export function storedObject<M extends ShapeMembers>({ members }: ObjectShape<M>, sent: JsonObject): Stored<M> {
   const stored: Record<string, unknown> = {};
   for (const name in members) {
@@ -291,7 +299,7 @@ export interface UnknownMember {
 }
 
 /**
- * Returns the unknown members of an object and of the objects in it: at most ten for each object. Lists are not
+ * Returns the unknown members of an object and of the objects inside it: at most ten for each object. Lists are not
  * searched.
  */
 export function unknownMembersOf(shape: ObjectShape, sent: JsonObject, path: string): UnknownMember[] {

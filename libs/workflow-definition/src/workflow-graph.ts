@@ -15,7 +15,7 @@ const NODE_KEYS = [
 ] as const satisfies (keyof WorkflowNode)[];
 const NODE_TYPES: ReadonlySet<string> = new Set(['workflow', 'set', 'wait', 'human']);
 
-/** True if a definition has language 1, and no member or node type that was added after the first log format. */
+/** True if a definition has language 1, and uses no member or node type that is newer than the first log format. */
 function isPlain(definition: WorkflowDefinition): boolean {
   return (
     definition.language !== 2 &&
@@ -26,13 +26,14 @@ function isPlain(definition: WorkflowDefinition): boolean {
 }
 
 /**
- * Cached results of `mayReadBytes`, by definition. It is called at each end of a node, and a definition never changes.
+ * Cached results of `mayReadBytes`, by definition. The function is called at each end of a node, and a definition never
+ * changes.
  */
 const READS_BYTES = new WeakMap<WorkflowDefinition, boolean>();
 
 /**
- * True if an expression of the definition may read the bytes of files, which `nodes.<id>.artifacts` contains. Searches
- * the definition as JSON for `artifacts`, or for a backslash, which may be an escape that hides that name.
+ * True if an expression of the definition may read the bytes of files, which are in `nodes.<id>.artifacts`. The
+ * definition is searched as JSON for `artifacts`, or for a backslash, which may be an escape that hides that name.
  */
 export function mayReadBytes(definition: WorkflowDefinition): boolean {
   const known = READS_BYTES.get(definition);
@@ -46,7 +47,7 @@ function hasNone<T>(value: T, keys: readonly (keyof T)[]): boolean {
   return keys.every((key) => value[key] === undefined);
 }
 
-/** Error for a definition whose graph no run can follow. Its message begins with `build DAG: `. */
+/** Error for a definition whose graph cannot be run. Its message begins with `build DAG: `. */
 export class InvalidWorkflow extends Error {
   override readonly name = 'InvalidWorkflow';
   constructor(readonly fault: GraphFault) {
@@ -71,13 +72,13 @@ interface Vertex {
 export class WorkflowGraph {
   /** Node ids in topological order, which is stable. Nodes on a cycle, or after one, are missing. */
   readonly order: readonly string[];
-  /** The first fault because of which no run can follow the graph, if any. */
+  /** The first fault because of which the graph cannot be run; `undefined` if it has none. */
   readonly fault: InvalidWorkflow | undefined;
   /** True if the workflow has `input` nodes. */
   readonly hasInputs: boolean;
   /**
-   * True if the definition only orders nodes, without any later feature. The log of a plain run is in the first format:
-   * it has no `node.skipped` events, for example.
+   * True if the definition uses only features of the first version: nodes and unconditional edges. The log of a run of
+   * such a definition has the first format, which for example has no `node.skipped` events.
    */
   readonly isPlain: boolean;
   /** Loops in the order of the definition; empty if the graph has a fault. */
@@ -117,8 +118,7 @@ export class WorkflowGraph {
   }
 
   /**
-   * Builds the graph of any definition, and leaves out its invalid parts. A run of an invalid definition also needs a
-   * graph.
+   * Builds the graph of any definition, and omits its invalid parts. A run of an invalid definition needs a graph, too.
    */
   static fromDefinition(definition: WorkflowDefinition): WorkflowGraph {
     return new WorkflowGraph(definition);
@@ -148,8 +148,8 @@ export class WorkflowGraph {
   }
 
   /**
-   * True if the outgoing edges of a node need a decision: the node has `branch`, or an edge has a condition or an
-   * outcome.
+   * True if the outgoing edges of a node must be decided when the node ends: the node has `branch`, or an edge has a
+   * condition or an outcome.
    */
   hasChoice(id: string): boolean {
     const { node, outgoing } = this.getVertex(id);
@@ -195,10 +195,7 @@ export class WorkflowGraph {
     return vertex;
   }
 
-  /**
-   * Adds the nodes of the definition.
-   * @returns their faults
-   */
+  /** Adds the nodes of the definition. @returns the faults of these nodes */
   private addNodes(): GraphFault[] {
     return [...this.definition.nodes.entries()].flatMap(([place, node]): GraphFault[] => {
       if (this.vertices.has(node.id)) return [{ code: 'DUPLICATE_NODE', text: `duplicate node ID: ${node.id}` }];
@@ -207,10 +204,7 @@ export class WorkflowGraph {
     });
   }
 
-  /**
-   * Adds the edges of the definition.
-   * @returns their faults
-   */
+  /** Adds the edges of the definition. @returns the faults of these edges */
   private addEdges(): GraphFault[] {
     const known = new Set<string>();
     return [...this.definition.edges.entries()].flatMap(([index, edge]): GraphFault[] => {
@@ -240,7 +234,7 @@ export class WorkflowGraph {
     });
   }
 
-  /** Returns the result nodes. A node whose outgoing edges all require a failure counts as a leaf. */
+  /** Returns the result nodes. A node counts as a leaf if all of its outgoing edges are taken only after a failure. */
   private findResults(): WorkflowNode[] {
     const nodes = this.definition.nodes.filter(({ id }) => !this.exits.has(id));
     const outputs = nodes.filter(({ type }) => type === 'output');
@@ -268,13 +262,13 @@ function isUnconditional({ when, on }: WorkflowEdge): boolean {
 }
 
 /**
- * Tells which nodes come before another node, so that its expressions and `{{references}}` may name them:
+ * Answers which nodes come before another node, so that expressions and `{{references}}` of that node may name them. An
+ * earlier node may have been skipped. With `join`, it may also still be running.
+ * These nodes come before a node:
  * - its ancestors,
- * - the body of a loop, if the loop comes before the node,
- * - the whole body of a loop around the node: in this iteration or the previous one,
+ * - all nodes of a loop that comes before the node,
+ * - all nodes of a loop that contains the node, because they run in this iteration or the previous one,
  * - for an `onExit` node: all nodes that are not `onExit` nodes.
- *
- * An earlier node may have been skipped, or with `join` may still be running.
  */
 export class PrecedenceIndex {
   private readonly ancestors: AncestorSets;
@@ -294,12 +288,15 @@ export class PrecedenceIndex {
     return this.loopsOf(other).some(({ body, to }) => body.has(id) || this.ancestors.hasAncestor(id, to));
   }
 
-  /** True if the node `other` comes before the decision on the outgoing edges of the node `id`. */
+  /**
+   * True if the node `other` has come when the outgoing edges of the node `id` are decided: it is that node itself, or
+   * comes before it.
+   */
   decidesAfter(id: string, other: string): boolean {
     return id === other || this.runsAfter(id, other);
   }
 
-  /** True if one loop repeats both nodes. */
+  /** True if at least one loop repeats both nodes. */
   isRepeated(id: string, other: string): boolean {
     return this.loopsOf(id).some(({ body }) => body.has(other));
   }

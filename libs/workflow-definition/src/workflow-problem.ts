@@ -10,7 +10,7 @@ export interface WorkflowProblem {
   /** Machine-readable kind of the problem, for example `UNKNOWN_NODE`. */
   code: string;
   detail: string;
-  /** Path of the affected member in the definition, for example `nodes[2].id`. */
+  /** Path of the member with the problem in the definition, for example `nodes[2].id`. */
   path: string;
   /** Id of the affected node; absent if the problem is of no node. */
   node?: string;
@@ -38,13 +38,15 @@ export function warningProblem(code: string, path: string, detail: string, place
 interface ProblemOwner {
   /** Path in the definition, for example `nodes[2]`; empty for the definition itself. */
   path: string;
-  /** Text that begins each problem's `detail`, for example `agent node "a": `. */
+  /** Text with which the `detail` of each problem begins, for example `agent node "a": `. */
   said: string;
   node?: string;
   edge?: number;
 }
 
-/** Collects the problems of the members of a node, an edge or a definition. The checks accept an absent member. */
+/**
+ * Collects the problems of the members of a node, an edge or a definition. A member that is absent passes every check.
+ */
 export class MemberProblems {
   readonly found: WorkflowProblem[] = [];
 
@@ -95,7 +97,7 @@ export class MemberProblems {
     }
   }
 
-  /** Adds an error with `rule` as its text, unless `holds`. */
+  /** Adds an error with the text `rule` if `holds` is false. */
   checkThat(holds: boolean, code: string, member: string, rule: string): this {
     return holds ? this : this.addProblem(code, member, rule);
   }

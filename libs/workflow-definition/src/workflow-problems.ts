@@ -33,18 +33,21 @@ function workflowWarnings(
   ];
 }
 
-/** Config key that all node types accept in addition to the keys of their type. */
+/** Config key that is allowed for all node types, in addition to the keys of each type. */
 const COMMON_KEY = 'description';
 /** Maximum number of warnings of one kind for one node. */
 const MOST_KEYS = 10;
 
-/** Codes of the warnings that are also reported beside errors, because the key may be a mistyped one. */
+/**
+ * Codes of the warnings that are returned even if there are errors, because the unknown key may be a mistyped key that
+ * an error reports as missing.
+ */
 const KEY_WARNINGS: ReadonlySet<string> = new Set(['UNKNOWN_KEY', 'UNKNOWN_CONFIG_KEY']);
 
 /** Maximum number of unknown config keys of one definition for which a similar key is searched. */
 const MOST_HINTS = 20;
 
-/** Warns of config keys that the types of the nodes do not know. */
+/** Returns a warning for each config key that the node's type does not know. */
 function unknownConfigKeys({ nodes }: WorkflowDefinition, nodeTypes: NodeTypes): WorkflowProblem[] {
   let hints = MOST_HINTS;
   return nodes.flatMap(({ id, type, config }, index) => {
@@ -61,7 +64,7 @@ function unknownConfigKeys({ nodes }: WorkflowDefinition, nodeTypes: NodeTypes):
   });
 }
 
-/** Warns of members of a node that have no effect. */
+/** Returns a warning for each member of a node that has no effect. */
 function ignoredKeys(index: number, node: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
   const { id, type, config, timeout, each, onWait } = node;
   const said = `${type} node "${id}":`;
@@ -88,7 +91,10 @@ function ignoredKeys(index: number, node: WorkflowNode, graph: WorkflowGraph): W
   ];
 }
 
-/** Warns of `${…}` in templates of a definition without `"language": 2`, which does not evaluate expressions. */
+/**
+ * Returns warnings about `${…}` in the templates of a definition without `"language": 2`. In such a definition,
+ * expressions are not evaluated.
+ */
 function unevaluatedTexts(index: number, node: WorkflowNode): WorkflowProblem[] {
   const said = `${node.type} node "${node.id}":`;
   const found = templatesOf(node).filter(({ text }) => !expressionsIn(text).next().done);
@@ -106,8 +112,8 @@ function unevaluatedTexts(index: number, node: WorkflowNode): WorkflowProblem[] 
 }
 
 /**
- * Warns of config texts that are not templates, but contain an expression or a reference: of the first one in each
- * text.
+ * Returns warnings about config texts that contain an expression or a reference although they are not templates. Only
+ * the first expression or reference of each text is reported.
  */
 function literalTemplates(index: number, node: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
   const { id, type } = node;
@@ -128,7 +134,10 @@ function literalTemplates(index: number, node: WorkflowNode, graph: WorkflowGrap
 /** Keywords of CEL. A member with such a name cannot be selected by a dot. */
 const KEYWORDS: ReadonlySet<string> = new Set(['in', 'true', 'false', 'null']);
 
-/** Warns of an `input` node that expressions cannot name as `inputs.<id>`, because its id is a CEL keyword. */
+/**
+ * Returns a warning if an `input` node has a CEL keyword as its id, so that expressions cannot read it as
+ * `inputs.<id>`.
+ */
 function keywordIds(index: number, { id, type }: WorkflowNode): WorkflowProblem[] {
   if (type !== 'input' || !KEYWORDS.has(id)) return [];
   const detail = `input node "${id}": expressions name it inputs["${id}"]; inputs.${id} is a syntax error`;
@@ -145,7 +154,7 @@ const UNTIMED_TYPES: Readonly<Record<string, string>> = {
 /** Node types that never ask a question. */
 const SILENT_TYPES: ReadonlySet<string> = new Set(['input', 'output', 'tool', 'set', 'wait']);
 
-/** Warns of a node without edges in a workflow with several nodes. */
+/** Returns a warning for a node without edges in a workflow with several nodes. */
 function unconnectedNode(index: number, { id, type }: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
   const alone = graph.incoming(id).length === 0 && graph.outgoing(id).length === 0;
   if (!alone || graph.order.length === 1 || graph.exits.has(id)) return [];
@@ -156,7 +165,10 @@ function unconnectedNode(index: number, { id, type }: WorkflowNode, graph: Workf
 /** Node types that need no text in their Message. */
 const UNADDRESSED_TYPES: ReadonlySet<string> = new Set(['input', 'tool', 'set', 'wait']);
 
-/** Warns of a node that is sent no content. In a workflow with `input` nodes, only these receive the caller's text. */
+/**
+ * Returns a warning for a node that is sent no content. In a workflow with `input` nodes, only these receive the
+ * caller's text.
+ */
 function unaddressedNode(index: number, { id, type, config }: WorkflowNode, graph: WorkflowGraph): WorkflowProblem[] {
   if (UNADDRESSED_TYPES.has(type) || graph.incoming(id).length > 0 || !graph.hasInputs) return [];
   const text = config[templateKey(type)];
@@ -173,15 +185,15 @@ const NAME_RULE = 'must be 1 to 64 letters, digits, underscores or hyphens, and 
 const MOST_PROBLEMS = 100;
 
 /**
- * Returns the problems of a definition, including its inline definitions: at most 100. Errors prevent a save. Beside
- * errors, the only warnings are those about unknown keys. Saved workflows that nodes name are not looked up;
+ * Returns the problems of a definition, including its inline definitions: at most 100. Errors prevent a save. If there
+ * are errors, the only warnings are warnings about unknown keys. Saved workflows that nodes name are not looked up;
  * `resolveNamedChildren` does that.
  */
 export function workflowProblems(definition: WorkflowDefinition, nodeTypes: NodeTypes): WorkflowProblem[] {
   return new DefinitionCheck(nodeTypes, definition.name).findProblems(definition);
 }
 
-/** Checks a definition and its inline definitions, which share one set of limits for expressions and schemas. */
+/** Checks a definition and its inline definitions, which share the counters of limits for expressions and schemas. */
 class DefinitionCheck {
   private readonly use = new SharedUse();
 
@@ -219,8 +231,8 @@ class DefinitionCheck {
   }
 
   /**
-   * Returns the problems of a `workflow` node: the problems of its inline definition, or that the node names its own
-   * workflow.
+   * Returns the problems of a `workflow` node: those of its inline definition, or an error if the node names the
+   * workflow that contains it.
    */
   private findChildProblems(
     index: number,
@@ -261,8 +273,8 @@ class DefinitionCheck {
 }
 
 /**
- * Returns the problems with the names of inputs that a node gives to a child workflow: unknown names and missing
- * inputs. Values are not checked.
+ * Returns problems with the names of the inputs that a node gives to a child workflow: unknown names, and required
+ * inputs that are missing. Values are not checked.
  */
 export function childInputProblems(child: WorkflowDefinition, given: JsonObject): WorkflowProblem[] {
   const ids = new Set(child.nodes.map(({ id }) => id));

@@ -9,7 +9,7 @@ import { shapeSchema } from './shape.js';
  * Returns the JSON Schema (2020-12) of a definition. It is derived from `DEFINITION`, the reserved names and the config
  * schemas of the node types.
  * - It accepts every definition that the service accepts.
- * - The service rejects more definitions than the schema, because no schema can check a graph.
+ * - The service rejects some definitions that the schema accepts, because no schema can check a graph.
  */
 export function workflowSchema(nodeTypes: NodeTypes): JsonObject {
   const body = shapeSchema(DEFINITION);
@@ -40,7 +40,10 @@ function ofType(type: string): JsonObject {
   return { properties: { type: { const: type } }, required: ['type'] };
 }
 
-/** Returns the schema of a node whose config has this schema. The config must be present if it has required members. */
+/**
+ * Returns the JSON Schema of a node, given the schema of its config. The config must be present if it has required
+ * members.
+ */
 function withConfig(schema: ConfigSchema): JsonObject {
   const description = { type: 'string', description: 'Description of the node, shown in the card of its agent.' };
   const config = { ...schema, properties: { ...schema.properties, description } };

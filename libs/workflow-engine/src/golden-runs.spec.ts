@@ -15,7 +15,7 @@ function read(name: string) {
   return { definition: head as unknown as WorkflowDefinition, log };
 }
 
-/** Returns the event in the form of older logs, in which failures had no kinds: without the member `failure`. */
+/** Returns the event without the member `failure`, as in older logs, in which failures had no kinds. */
 function withoutFailure(event: TaskEvent): TaskEvent {
   const copy = structuredClone(event);
   const note = 'statusUpdate' in copy ? runEventNote(copy.statusUpdate.metadata) : undefined;

@@ -13,7 +13,7 @@ function stored(id: string, state: TaskState, age: number): StoredTask {
   return { header: { ...reference, ...ANONYMOUS_SCOPE, agent: 'things', state, lastSequence: 1, ...times }, task };
 }
 
-/** Store of a few Tasks in memory, with a `readPage` that keeps the contract of TaskStore. */
+/** Store of a few Tasks in memory, with a `readPage` that satisfies the contract of TaskStore. */
 class Tasks {
   queries: TaskQuery[] = [];
 
@@ -48,7 +48,7 @@ class Tasks {
 
 const WAITING = 'TASK_STATE_INPUT_REQUIRED';
 
-/** Rules for listing processes of which a waiting one is `good` or `bad` by its id. */
+/** Rules for a list of processes. The status of a waiting process is `good` or `bad`, by its id. */
 const LISTING: ProcessListing<Status, string> = {
   agent: 'things',
   states: {
@@ -74,7 +74,7 @@ const tasks = new Tasks([
   stored('none', 'TASK_STATE_SUBMITTED', 7),
 ]);
 
-/** Creates a caller with the given memory, and the list of the sizes that were admitted. */
+/** Creates a caller with the given memory, and records the sizes that were reserved. */
 function callerWith(bytes: number) {
   const admitted: number[] = [];
   const room: PageAdmission = { bytes, admitBytes: async (wanted) => void admitted.push(wanted) };

@@ -6,7 +6,8 @@ import type { RecordedEvent, TaskFeed, TaskHeader, TaskStore } from '#libs/tasks
 import { ProcessStreams } from './processes.js';
 
 /**
- * Log whose followers end at the events in `waits`, as a follower of TaskFeed ends when the Task waits for its caller.
+ * Fake log. Its followers end at the events in `waits`, as a follower of TaskFeed ends when the Task waits for its
+ * caller.
  */
 class Log {
   follows: [number, string][] = [];

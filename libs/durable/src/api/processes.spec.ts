@@ -23,7 +23,7 @@ class House {
   stored = thing();
   refusal: A2AError | undefined;
   known: { taskId: string; accepted: Promise<unknown> } | undefined;
-  /** Condition under which an execution was resumed. */
+  /** Condition with which an execution was resumed. */
   only: object = {};
   /** Signal that aborts when the caller of a cancel disconnects. */
   gone: AbortSignal | undefined;

@@ -42,7 +42,7 @@ import {
 } from '#libs/tasks';
 
 /**
- * Parameter decorator: the `Idempotency-Key` of a request, if any.
+ * Parameter decorator for the `Idempotency-Key` of a request; `undefined` if the request has none.
  * @throws A2AError INVALID_PARAMS if it is malformed
  */
 export const IdempotencyKey = createParamDecorator((_: unknown, context: ExecutionContext): string | undefined => {
@@ -54,13 +54,13 @@ export const IdempotencyKey = createParamDecorator((_: unknown, context: Executi
 export interface ProcessListing<Status extends string, Summary> {
   /** Path of the processes' agent, or `workflows/*` for all agents one level below `workflows`; absent: any agent. */
   agent?: string;
-  /** Filters of the Tasks in addition to `agent` and the states; absent: none. */
+  /** Further filters of the Tasks, in addition to `agent` and the states. If absent, there are none. */
   among?: Pick<TaskQuery, 'agents' | 'calledBy' | 'search' | 'states' | 'taskIds' | 'updatedAfter' | 'updatedBefore'>;
   /** Task states that a process of each status can have. */
   states: Readonly<Record<Status, readonly TaskState[]>>;
   /**
-   * Returns the exact status of a process, where its Task state leaves several possible; processes of another status
-   * than the requested one are skipped. Absent if the Task state determines the status.
+   * Returns the exact status of a process. Present only if several statuses have the same Task state; a process whose
+   * status is not the requested one is then skipped.
    */
   statusOf?: (process: StoredTask) => Status;
   /** Returns the summary of a process; `undefined` if the Task is not a process of this kind. */
@@ -76,17 +76,17 @@ interface ProcessPage<Summary> {
 /** Page to list, and a status to filter by. */
 type ProcessQuery<Status> = Pick<PageQuery, 'pageSize' | 'before'> & { status?: Status };
 
-/** Caller whose processes are listed, and the memory (`room`) for their logs. */
+/** Caller whose processes are listed. `room` is the memory for their logs. */
 export interface ListCaller {
   scope: TaskScope;
   room: PageAdmission;
 }
 
-/** Listed Tasks of one state. */
+/** Part of a page: the Tasks in one state. */
 interface StateListing {
   /** Processes that belong to the page, newest first. */
   fitting: StoredTask[];
-  /** Last Task that was examined, after which a next page continues; absent if no further Tasks follow. */
+  /** Last Task that was examined; a next page continues after it. Absent if no further Tasks follow. */
   passed?: TaskHeader;
 }
 
@@ -113,10 +113,7 @@ export async function listProcesses<Status extends string, Summary>(
   }
 }
 
-/**
- * Lists the Tasks of each state, one state after the other instead of at once, since they share the memory for one
- * page.
- */
+/** Lists the Tasks of each state, one state after the other, because all states share the memory for one page. */
 async function tasksAfter<Status extends string>(
   tasks: Pick<TaskStore, 'readPage'>,
   listing: ProcessListing<Status, unknown>,
@@ -157,7 +154,10 @@ async function listState<Status extends string>(
   }
 }
 
-/** Memory for the large logs of one list, shared by all its queries, because their Tasks are in memory together. */
+/**
+ * Reserves memory for the large logs of one list. All queries of the list share one limit, because their Tasks are in
+ * memory together.
+ */
 export class ListAdmission implements PageAdmission {
   private read = 0;
 
@@ -182,14 +182,17 @@ function newestFirst(a: ListedPosition, b: ListedPosition): number {
   return a.taskId < b.taskId ? 1 : a.taskId > b.taskId ? -1 : 0;
 }
 
-/** Caller of an API operation, and the base URL of this service that the caller used. */
+/**
+ * Part of a call's context that operations on processes need: the caller, the base URL of this service as the caller
+ * used it, and the trace.
+ */
 export type ProcessCall = Pick<CallContext, 'scope' | 'baseUrl' | 'trace' | 'whenAnswered'>;
 
-/** Kind of durable process, such as runs or conversations, as its API names it. */
+/** Kind of durable process, such as runs or conversations. */
 export interface ProcessKind {
   /** Noun for error messages, such as `run`. */
   noun: string;
-  /** True if a Task is of this kind, judged by its header. */
+  /** Returns true if a Task is a process of this kind. Only the header of the Task is needed. */
   includes(header: TaskHeader): boolean;
 }
 
@@ -207,8 +210,8 @@ export interface ProcessRequest {
   message?: Partial<Pick<Message, 'contextId' | 'parts' | 'referenceTaskIds'>>;
   metadata?: JsonObject;
   /**
-   * True if each member of `data` is an input of the agent, by name. A name that is no input is then refused; without
-   * this flag, such data may count as content of the Message.
+   * True if each member of `data` must be an input of the agent, by name. A name that is no input is then rejected.
+   * Otherwise such data may be content of the Message.
    */
   namesInputs?: true;
   /** `false` if the request has already been validated, so that the agent's check is skipped. */
@@ -218,8 +221,8 @@ export interface ProcessRequest {
 const ID = /^[\x21-\x7e]{1,200}$/;
 
 /**
- * Starts, finds, resumes and cancels durable processes of any kind. Each process is a Task of its agent and has the
- * Task's id; nothing else is stored.
+ * Starts, finds, resumes and cancels durable processes of any kind. A process is a Task of its agent and has the id of
+ * that Task. Nothing else is stored for it.
  */
 @Injectable()
 export class Processes {
@@ -231,7 +234,7 @@ export class Processes {
   ) {}
 
   /**
-   * Opens the reservation of memory for the answer of an API call. A large log is read only after memory for it is
+   * Creates the reservation of memory for the response to an API call. A large log is read only after memory for it is
    * granted. Call this method at most once per API call.
    */
   openRoom(call: Pick<ProcessCall, 'scope' | 'whenAnswered'>): ResponseAdmission {
@@ -239,12 +242,12 @@ export class Processes {
   }
 
   /**
-   * Starts a process and resolves with its id when the process is durable. The process continues if the caller
-   * disconnects. The same request under the same idempotency key starts one process: a repetition returns its id even
-   * if the agent would refuse the request now.
-   * @param key idempotency key; absent: each request starts a process
-   * @throws UnknownAgent
-   * @throws A2AError as the agent's `checkRequest` does, 409 for another request under a known `Idempotency-Key`
+   * Starts a process, and resolves with its id when the process is durable. The process continues if the caller
+   * disconnects. Equal requests with the same idempotency key start one process: a repetition returns its id even if
+   * the agent would reject the request now.
+   * @param key idempotency key; if absent, each request starts a process
+   * @throws UnknownAgent if there is no such agent
+   * @throws A2AError as the agent's `checkRequest` does; 409 for a different request under a known key
    */
   async startProcess(
     { data, metadata, check = true, ...to }: ProcessRequest,
@@ -278,7 +281,7 @@ export class Processes {
   }
 
   /**
-   * Returns a process with its Task as it was at the start.
+   * Returns a process, with its Task as it was at the start. Only the first event of the log is read.
    * @throws ProblemError 404
    */
   async loadBegun(kind: ProcessKind, id: string, scope: TaskScope): Promise<StoredTask> {
@@ -300,18 +303,15 @@ export class Processes {
     return listProcesses(this.tasks, listing, query, { scope: call.scope, room: this.openRoom(call) });
   }
 
-  /**
-   * Returns the events of a process that its header counts (up to `lastSequence`).
-   * @param room memory for reading the log
-   */
+  /** Returns the events of a process up to the last sequence in its header. @param room memory for reading the log */
   async readLog(header: TaskHeader, room: LogAdmission): Promise<TaskEvent[]> {
     return (await wholeLog(this.tasks, header, room)).map(({ event }) => event);
   }
 
   /**
-   * Cancels a process and resolves when it has ended, whatever its outcome, which its log contains. Does nothing to a
-   * process that has ended.
-   * @param revision revision of the process's agent; absent: the one with which it started
+   * Cancels a process, and resolves when it has ended. Its outcome is in its log, and need not be `canceled`. Does
+   * nothing if the process has ended before.
+   * @param revision revision of the process's agent; by default the revision with which it started
    * @throws ClientLeft if the caller disconnected before; the cancel remains in effect
    */
   async cancelProcess(process: StoredTask, call: ProcessCall, revision?: string): Promise<void> {
@@ -327,8 +327,8 @@ export class Processes {
   }
 
   /**
-   * Resumes a waiting process with a Message. Resolves with true when the Message is durable, and with false if the
-   * process does not wait: another caller was first, or the process has ended.
+   * Resumes a waiting process with a Message. Resolves with true when the Message is durable. Resolves with false if
+   * the process does not wait, because another caller was first or the process has ended.
    * @param as `found`: resume it only if nothing has happened since `process` was read
    * @throws ProblemError 409 if the definition with which it started no longer exists
    */
@@ -354,8 +354,8 @@ export class Processes {
   }
 
   /**
-   * Returns the agent of a process, in the revision with which the process started; a placeholder if that no longer
-   * exists.
+   * Returns the agent of a process in the revision with which the process started. If that revision no longer exists,
+   * returns a placeholder, which executes nothing.
    */
   private agentOf({ header, task }: StoredTask, named = task.metadata?.[REVISION_KEY]): Promise<ServedAgent> {
     const catalog = this.catalog.inTenant(header.tenant);
@@ -364,8 +364,8 @@ export class Processes {
   }
 
   /**
-   * Validates a request. If the agent refuses it now, returns the execution that the same request started before
-   * under the same key; `undefined` if the request is valid.
+   * Validates a request. Returns `undefined` if it is valid. If the agent rejects it now, but an equal request has
+   * started an execution under the same key before, returns that execution.
    * @throws the agent's error if there is no such execution
    */
   private async checkUnlessKnown(
@@ -389,12 +389,15 @@ export class Processes {
 export const DEFINITION_GONE =
   'the definition that it was started with is gone: it can be read and canceled, but accepts no message';
 
-/** Returns the 404 problem for an id that names no process of the kind, or a process of another caller. */
+/** Returns the 404 problem for an id under which the caller has no process of this kind. */
 export function unknownProcess({ noun }: ProcessKind): ProblemError {
   return new ProblemError(404, `${noun} not found`);
 }
 
-/** Returns the 409 problem for a process that has ended. @param how outcome in words, such as `it is completed` */
+/**
+ * Returns the 409 problem for a process that has ended.
+ * @param how words for the outcome, such as `it is completed`
+ */
 export function endedProcessError({ noun }: ProcessKind, how: string): ProblemError {
   return new ProblemError(409, `the ${noun} has ended: ${how}`);
 }
@@ -407,20 +410,20 @@ function isRefusal(error: unknown, reason: string): boolean {
   return error instanceof A2AError && error.reason === reason;
 }
 
-/** Events of one process for its readers. */
+/** Events of one process in the form that its readers see. */
 export interface ProcessEvents {
   /** Number of the last event so far (its sequence in the log). */
   last: number;
-  /** Returns the events after a number as SSE frames: first from the log, then live. */
+  /** Returns the events after a number as SSE frames: first from the log, then as they are recorded. */
   framesAfter: (number: number, signal: AbortSignal) => AsyncIterable<SseFrame>;
 }
 
-/** Function that maps an event of a process's log to the event that readers see, with the same number. */
+/** Function that converts an event in the log of a process to the event that readers see. Both have the same number. */
 type Projection = (recorded: RecordedEvent) => { sequence: number; type: string };
 
 /**
- * Streams the events of processes to readers, first from the log and then live.
- * - Streams only read: the process continues however a stream ends.
+ * Streams the events of processes to readers: first from the log, then as they are recorded.
+ * - Streams only read. The process continues, however a stream ends.
  * - A reader that reconnects with its last event id misses no event and sees none twice.
  */
 @Injectable()
@@ -445,10 +448,10 @@ export class ProcessStreams {
   }
 
   /**
-   * Returns the events of a process for its readers, one for each event of its log.
-   * @param project converts an event of the log to the event that readers see
+   * Returns the events of a process in the form that its readers see, one for each event of its log.
+   * @param project converts an event of the log to that form
    * @param until end of the stream: `terminal` when the process has ended, `waiting` also when it waits for a caller,
-   *   `now` after the last event so far
+   * `now` after the last event so far
    */
   eventsOf(
     { taskId, lastSequence, tenant, owner }: Pick<TaskHeader, 'taskId' | 'lastSequence'> & Partial<TaskScope>,
@@ -465,8 +468,8 @@ export class ProcessStreams {
   }
 
   /**
-   * Yields the events of the log as frames. If the process has already resumed after a wait, the stream does not end
-   * at that wait.
+   * Yields the events of the log as frames. The stream does not end at a wait from which the process has already
+   * resumed.
    */
   private async *followFrames(
     taskId: string,
@@ -487,8 +490,8 @@ export class ProcessStreams {
 }
 
 /**
- * Returns an SSE frame whose text is built only when there is memory for it, since many readers may read one large
- * event.
+ * Returns an SSE frame whose text is built only when there is memory for it, because many readers may read one large
+ * event at the same time.
  */
 function frameOf(recorded: RecordedEvent, project: Projection): SseFrame {
   const event = project(recorded);
@@ -496,7 +499,9 @@ function frameOf(recorded: RecordedEvent, project: Projection): SseFrame {
   return { id: event.sequence, event: event.type, data };
 }
 
-/** Yields the frames up to the event number `last`; none if the reader has already seen that event. */
+/**
+ * Yields frames up to the event with the number `last`. Yields none if the reader has already seen that event (`seen`).
+ */
 async function* takeUntil(last: number, seen: number, frames: AsyncGenerator<SseFrame>): AsyncGenerator<SseFrame> {
   if (seen >= last) return;
   for await (const frame of frames) {

@@ -19,7 +19,7 @@ const PAYLOAD = { role: 'build', systemPrompt: 'Build. Answer in this form: …'
 const plain = userMessage([dataPart(PAYLOAD)], { messageId: 'm1' });
 const asked = brainstorms.attachEntry(ENTRY, plain, OWNER);
 
-/** Returns the messages of a call, each as `role: text or data`. */
+/** Formats the messages of a model call, each as `role: text or data`. */
 const linesOf = (messages: readonly ModelMessage[] = []): string[] =>
   messages.map(
     (it) => `${it.role}: ${JSON.stringify('parts' in it ? (it.parts[0]?.text ?? it.parts[0]?.data) : null)}`,

@@ -25,11 +25,14 @@ const ENTRY: ConversationEntry = {
 const asked = (entry: ConversationEntry, text = 'turn 3', messageId = 'm1'): Message =>
   entries.attachEntry(entry, userMessage(text, { messageId }), OWNER);
 
-/** Returns the messages of a call, each as `role: text`. */
+/** Formats the messages of a model call, each as `role: text`. */
 const linesOf = (messages: readonly ModelMessage[] = []): string[] =>
   messages.map((it) => `${it.role}: ${'parts' in it ? it.parts.map(({ text }) => text).join('|') : 'results'}`);
 
-/** Runs an agent on a Message. Returns its Task, and the messages of the first model call. */
+/**
+ * Sends a Message to an agent and waits for its turn to end. Returns its Task, and the messages of the first model
+ * call.
+ */
 async function answering(message: Message, config: JsonObject = {}, services: Partial<AgentNodeServices> = {}) {
   const models = new FakeModels();
   const node = { id: 'a', type: 'agent', config };

@@ -5,7 +5,7 @@ import { agentWith, lastWord, notedAgent, NotedTools, payloads } from '../testin
 import type { TaskDriver } from '../testing/task-driver.js';
 import { outline } from '../testing/turn.js';
 
-/** Requests two tool calls in each of five steps, then answers with all results. */
+/** Fake model: requests two tool calls in each of five steps, then answers with all results. */
 function fiveSteps(call: ModelCall): ModelEvent[] {
   const results = call.messages.flatMap((it) => (it.role === 'tool' ? it.results : []));
   const done = results.length / 2;

@@ -28,8 +28,8 @@ function stored(id: number, header: Partial<TaskHeader> = {}): StoredTask {
 }
 
 /**
- * Creates the memory over a store of these Tasks, which are sorted by the order of their completion, newest first. The
- * queries to the store are recorded.
+ * Creates the memory of an agent over a fake store. The store has these Tasks, sorted by the time of their completion,
+ * newest first, and records its queries.
  */
 function memoryOf(tasks: StoredTask[], own: Partial<TaskHeader> = {}, bytes = 0) {
   const queries: TaskQuery[] = [];

@@ -179,7 +179,7 @@ describe('the result of a call', () => {
 
 describe('a call of a tool whose name on the wire another one would have', () => {
   const TOOLS = ['dots/item.delete', 'dots/item_delete', 'git/hub__push', 'git__hub/push'];
-  /** Returns a model that calls the tool with this description, by its wire name. */
+  /** Returns a fake model that finds a tool by its description, and calls it by its wire name. */
   const wanting =
     (tool: string): Answering =>
     (call, model) =>

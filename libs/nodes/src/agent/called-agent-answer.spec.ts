@@ -14,8 +14,8 @@ const UNREACHABLE = new AgentCallError('connect', 'no connection', { unsent: tru
 const REFUSED = new AgentCallError('rpc-error', 'a2a error -32004: the Task has ended', { code: -32_004 });
 
 /**
- * Returns an agent that first asks a question, fails with the error at its second Message, and then repeats each
- * Message.
+ * Returns a fake agent. It asks a question first, fails with the error at the second Message, and then answers each
+ * Message with its text.
  */
 const failingOnce = (error: AgentCallError, asked: CalledAgentAnswer = asking('Which color?')): FakeCalledAgent => ({
   answer: (nth, { parts }) => {

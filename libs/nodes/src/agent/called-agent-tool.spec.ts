@@ -26,7 +26,7 @@ function calls(agents: Record<string, FakeCalledAgent>, config: JsonObject, answ
   return { calledAgents, ...agentWith(new NotedTools(), answer, config, undefined, calledAgents) };
 }
 
-/** Returns the results of the calls, which the Task's last Message contains. */
+/** Returns the results of the tool calls, read from the last Message of the Task. */
 const results = (driver: ReturnType<typeof calls>['driver']): JsonValue => JSON.parse(String(lastWord(driver)));
 
 describe('an agent that is a tool', () => {

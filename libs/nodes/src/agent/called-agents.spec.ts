@@ -3,7 +3,7 @@ import { answers, asking, type FakeCalledAgent, FakeCalledAgents } from '../test
 import { type Answering, asks, says } from '../testing/fake-models.js';
 import { agentWith, NotedTools } from '../testing/noted-agent.js';
 
-/** Calls the poet, then the critic. */
+/** Fake model that calls the poet, then the critic. */
 const callingBoth: Answering = (call) => {
   const done = call.messages.filter(({ role }) => role === 'tool').length;
   const tool = ['agent__poet', 'agent__critic'][done];

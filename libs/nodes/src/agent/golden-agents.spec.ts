@@ -7,7 +7,7 @@ import type { TaskDriver } from '../testing/task-driver.js';
 
 const LOGS = new GoldenLogs(join(import.meta.dirname, 'golden'));
 
-/** Returns a model that requests the calls of each step, and then answers with all results. */
+/** Returns a fake model that requests the given calls, step by step, and then answers with all results. */
 const inSteps =
   (...wanted: [string, Record<string, string>][][]) =>
   (call: ModelCall): ModelEvent[] => {
@@ -31,7 +31,7 @@ async function played(...agent: Parameters<typeof notedAgent>): Promise<{ driver
   return { driver, made: tools.made };
 }
 
-/** Tasks of agents whose tools are not agents, by name. */
+/** Functions that play Tasks of agents whose tools are no agents, by name. */
 const GOLDEN_AGENTS = {
   'answers at once': () => played(() => says('hello')),
   'calls tools in steps': () => played(TWO_STEPS),

@@ -1,6 +1,6 @@
 import { WireNames } from './agent-tools.js';
 
-/** Returns the wire names of tools, and asserts that each is valid and finds its tool. */
+/** Returns the wire names of tools. Asserts that each name is valid, and that its tool is found by it. */
 function named(...tools: string[]): string[] {
   const wire = new WireNames(tools);
   const names = tools.map((tool) => wire.toWireName(tool));

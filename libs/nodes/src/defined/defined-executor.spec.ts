@@ -172,7 +172,7 @@ describe('work that an author defined', () => {
 });
 
 describe('steps and questions', () => {
-  /** Returns a function that records each executed step in `done`. */
+  /** Returns work (a DefinedWork function) that records each executed step in `done`. */
   function approval(done: string[]) {
     return async function* (ctx: WorkContext): AsyncGenerator<string | ReturnType<WorkContext['artifact']>, void> {
       yield 'looking';
@@ -333,7 +333,7 @@ describe('text that is said once more', () => {
   });
 });
 
-/** Runs work, and catches its errors. */
+/** Runs work. Returns `caught` if the work throws, and `went through` otherwise. */
 async function attempt(work: () => unknown): Promise<string> {
   try {
     await work();

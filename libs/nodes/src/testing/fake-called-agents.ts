@@ -31,7 +31,7 @@ export interface CalledAgentAnswer {
   state: TaskState;
   parts?: Part[];
   metadata?: JsonObject;
-  /** Error that fails the call before the agent has created a Task. */
+  /** Error with which the call fails before the agent has created a Task. */
   error?: AgentCallError;
   /** True if the call never ends. */
   hangs?: boolean;
@@ -66,12 +66,12 @@ interface KeptTask {
   responses: StreamResponse[];
 }
 
-/** Local agents by name, and remote agents by URL. They store the Tasks that they created. */
+/** Fake agents: local agents by name, remote agents by URL. They store the Tasks that they have created. */
 export class FakeCalledAgents extends AgentDirectory implements AgentToolServices {
   talks?: AgentTalks;
   readonly chains = new CallChains(Buffer.from('a secret'));
   readonly sent: { to: string; message: Message }[] = [];
-  /** Other calls: `follow task-1`, `cancel task-1`. */
+  /** Records of calls that send no Message, such as `follow task-1` and `cancel task-1`. */
   readonly others: string[] = [];
   readonly spent: string[] = [];
   /** Revisions that callers sent with Messages. */
@@ -86,7 +86,7 @@ export class FakeCalledAgents extends AgentDirectory implements AgentToolService
     super();
   }
 
-  /** Resolves when an agent has begun to answer and hangs. */
+  /** Resolves when an agent has begun to answer a call and will never finish. */
   get hanging(): Promise<void> {
     return this.begun.promise;
   }
@@ -234,7 +234,7 @@ function taskIdOf({ taskId, messageId }: Message): string {
   return taskId ?? `task-${messageId}`;
 }
 
-/** Returns the Task in its current state, which is the first response to a client that follows the Task. */
+/** Returns the Task in its current state. A client that follows the Task gets it as the first response. */
 function snapshotOf({ task, responses }: KeptTask): Task {
   const artifacts = responses.flatMap((it) => ('artifactUpdate' in it ? [it.artifactUpdate.artifact] : []));
   const [status = task.status] = responses.flatMap((it) => ('statusUpdate' in it ? [it.statusUpdate.status] : []));

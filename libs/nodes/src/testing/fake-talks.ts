@@ -5,16 +5,16 @@ import { dataPart, type JsonObject, type Message, userMessage } from '#libs/prot
 export class FakeTalks extends AgentTalks {
   /** Sources of requests, by messageId. */
   readonly sources = new Map<string, TalkSource>();
-  /** Conversations that were waited for: `conversation-1 to its end`, or `conversation-1 to its first answer`. */
+  /** Records of the waits for conversations: `conversation-1 to its end`, or `conversation-1 to its first answer`. */
   readonly awaited: string[] = [];
   private readonly begun = Promise.withResolvers<void>();
 
-  /** @param outcomeOf returns the outcome of the nth wait, from 0; `undefined`: the wait never ends */
+  /** @param outcomeOf returns the outcome of the nth wait, from 0; if it returns `undefined`, the wait never ends */
   constructor(private readonly outcomeOf: (conversationId: string, nth: number) => TalkOutcome | undefined) {
     super();
   }
 
-  /** Resolves once a conversation that never ends is waited for. */
+  /** Resolves when the caller waits for a conversation that never ends. */
   get hanging(): Promise<void> {
     return this.begun.promise;
   }

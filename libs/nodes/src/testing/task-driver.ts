@@ -5,10 +5,10 @@ import { turn } from './turn.js';
 
 const TASK = { taskId: 'task', contextId: 'context' };
 
-/** Error that stands for the crash of a process. */
+/** Error that simulates the crash of a process. */
 class Killed extends Error {}
 
-/** Task whose executor is run, killed, and run again, as by several processes. `log` has the durable events. */
+/** Task whose executor is run, killed and run again, as if by several processes. `log` has the durable events. */
 export class TaskDriver {
   readonly log: TaskEvent[];
   private acceptedAt = 1;

@@ -142,8 +142,8 @@ function positionOf({ value }: IteratorResult<Commit>): bigint | undefined {
 }
 
 /**
- * Commit log of one writer. A test decides when the query for the position is answered; the answer has the commits up
- * to then.
+ * Commit log of one writer for tests. A test decides when the query for the newest position is answered. The answer has
+ * the position at that time.
  */
 class HeldLog extends CommitLog {
   /** Bytes of each commit. */
@@ -168,7 +168,7 @@ class HeldLog extends CommitLog {
     await turns();
   }
 
-  /** Delays the answers to later reads. Each answer has the commits as of the time of the read. */
+  /** Delays the answers to later reads. Each answer has the commits that existed when the read began. */
   holdReads(): void {
     this.held = Promise.withResolvers();
   }
@@ -204,7 +204,7 @@ class HeldLog extends CommitLog {
   override async forgetCommits(): Promise<void> {}
 }
 
-/** Waits for one cycle of the event loop, after which everything has happened that needs no answer from outside. */
+/** Waits for one cycle of the event loop, in which everything happens that depends on no further answer of the test. */
 function turns(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

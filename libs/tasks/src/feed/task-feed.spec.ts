@@ -25,7 +25,7 @@ class FakeSignals implements ReplicaSignals {
   }
 }
 
-/** Log of one Task, as another replica writes it. */
+/** Log of one Task that another replica writes. */
 class Log {
   readonly events: RecordedEvent[] = [];
   reads = 0;
@@ -199,7 +199,9 @@ async function sequence(reader: AsyncGenerator<RecordedEvent>): Promise<number |
   return value?.sequence;
 }
 
-/** Waits for twenty cycles of the event loop, after which everything has happened that needs no answer from outside. */
+/**
+ * Waits for twenty cycles of the event loop, in which everything happens that depends on no further answer of the test.
+ */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -5,8 +5,8 @@ import { heapBytes } from './fold-memory.js';
 const MANY = 49_000;
 
 /**
- * Functions that return the entries of large lists and objects, by the shape of these. Each has about as many members
- * as a request body may have.
+ * Functions that return the entry at an index of a large list, by the shape of the entries. The list has about as many
+ * members as a request body may have.
  */
 const SHAPES: Record<string, (index: number) => unknown> = {
   'empty objects': () => ({}),

@@ -2,7 +2,7 @@ import { FoldMemory, KeptFolds } from './fold-memory.js';
 
 const fold = (state: string) => ({ state, place: { sequence: 1, digest: state } });
 
-/** Returns a caller by tenant and name. */
+/** Returns a caller with this tenant and name. */
 const caller = (tenant: string, owner = '') => ({ tenant, owner });
 
 type Kept = [taskId: string, tenant: string, weight: number, owner?: string];
@@ -23,8 +23,8 @@ function keep(folds: KeptFolds<string>, ...kept: Kept[]): void {
 const left = (folds: KeptFolds<string>, ...taskIds: string[]) => taskIds.filter((id) => folds.get(id));
 
 /**
- * Creates a memory limit for a process in which the callers of `full` (or, with `undefined`, the whole process) use too
- * much memory.
+ * Creates a FoldMemory for a process under memory pressure. `full` has the callers that use too much memory;
+ * `undefined` in it stands for the whole process.
  */
 function pressed(): { memory: FoldMemory; full: Set<string | undefined> } {
   const full = new Set<string | undefined>();

@@ -37,7 +37,7 @@ class Log {
     this.events.push(status('TASK_STATE_WORKING', 'before data?'), event);
   }
 
-  /** Receives an answer of the same size, and asks again. */
+  /** Receives an answer of the same size as the question, and asks another question. */
   receive(): void {
     const received = { messageId: 'answer', role: 'ROLE_USER' as const, parts: [{ data: LISTS }] };
     this.events.push({ ...status('TASK_STATE_WORKING', 'thanks'), received } as TaskEvent);

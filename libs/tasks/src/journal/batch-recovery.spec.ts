@@ -5,8 +5,8 @@ import { JournaledTask } from '../testing/held-store.js';
 import { TaskJournal } from './task-journal.js';
 
 /**
- * Error codes that may have many causes: a batch, an entry, a trigger or an operator. Codes of rejected content and of
- * the server's state are not among them.
+ * SQLSTATE codes of errors with several possible causes: the batch, an entry, a trigger or an operator. Codes for
+ * rejected content, and codes for the state of the server, are not included.
  */
 const UNKNOWN = ['0A000', '40P01', '42501', '42P01', '53200', '53400', '54000', '55P03', '57014', '58030', 'XX001'];
 const OF_SERVER = ['25006', '53100', '53300', '57P01', '57P03'];

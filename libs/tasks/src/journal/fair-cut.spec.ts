@@ -1,6 +1,6 @@
 import { fairCut } from './fair-cut.js';
 
-/** Parses sources of events, each as `account:mark/bytes mark/bytes`. */
+/** Parses texts to sources of events. A text has the form `account:mark/bytes mark/bytes`. */
 function sourcesOf(...texts: string[]) {
   return texts.map((text) => {
     const [account = '', events = ''] = text.split(':');

@@ -20,7 +20,10 @@ function fakeDatabase() {
 
 const send = (client: PoolClient, text: string): void => (client as unknown as { send(text: string): void }).send(text);
 
-/** Returns a function that sends a text as the statement of a batch. The promise is its answer. */
+/**
+ * Returns a function that sends a text in place of a batch's statement.
+ * @param answer resolves with the answer of the database
+ */
 const batch = (text: string, answer: Promise<string>, prepared: string[] = []) => {
   return (position: string) => {
     prepared.push(`${text} at ${position}`);

@@ -3,14 +3,14 @@ import type { JournalEntry, JournalOutcome } from '../store/task-store.js';
 /** Function that returns the error with which a batch fails; `undefined` lets the batch be written. */
 export type Fault = (batch: readonly JournalEntry[]) => Error | undefined;
 
-/** Returns an error as the database reports it. */
+/** Creates an error as the database reports it, with an SQLSTATE code. */
 export function databaseError(code: string): Error {
   return Object.assign(new Error(`the database says ${code}`), { code, severity: 'ERROR' });
 }
 
 /**
- * In-memory test store that fences as PostgreSQL does, and whose statements fail as the test decides. Batches have one
- * session, and so have retries: a statement waits for the end of the statement before it.
+ * In-memory test store. It rejects writes (fences) as PostgreSQL does, and a test decides which statements fail. All
+ * batches use one session, and all retries another: a statement waits for the end of the previous one.
  */
 export class FaultyStore {
   /** Statements so far, as the ids of the Tasks that each was to write. */

@@ -8,7 +8,7 @@ export class HeldStore {
   logs: Record<string, string[]> = {};
   /** True if the store takes no writes at all. */
   away = false;
-  /** Number of further reads of logs that fail. */
+  /** Number of next reads of logs that fail. */
   unreadable = 0;
   private notify: (() => void) | undefined;
 
@@ -58,7 +58,7 @@ export class HeldStore {
   }
 }
 
-/** Journal source whose events are only counted. */
+/** Journal source for tests. Its events have no content, and the outcomes of its entries are recorded. */
 export class JournaledTask implements JournalSource {
   readonly outcomes: unknown[] = [];
   account = '';
@@ -66,7 +66,7 @@ export class JournaledTask implements JournalSource {
   private drained = 0;
   private readonly waiters: (() => void)[] = [];
 
-  /** @param parentTaskId the calling Task; if given, this Task is created with its first event */
+  /** @param parentTaskId Task that calls this one; if given, this Task is created with its first event */
   constructor(
     readonly taskId: string,
     private readonly journal: TaskJournal,

@@ -70,13 +70,13 @@ const BROKEN_OBJECTS = [
 
 const ODD_VALUES: JsonValue[] = [null, true, 'odd text', 1.5, 100_001, [5, {}], {}];
 
-/** Names that are unknown in some objects, and known, reserved or dangerous in others. */
+/** Names to give to members: each is unknown in some objects, and known, reserved or dangerous in others. */
 const STRANGE_NAMES = ['x', 'on', 'budget', 'revision', 'constructor'];
 
 const many = (count: number, entry: (index: number) => JsonValue): JsonValue[] =>
   Array.from({ length: count }, (_, index) => entry(index));
 
-/** Definitions with faults in several places, or outside of an object's members, by name. */
+/** Definitions that have faults in several places, or a fault outside of the members of an object, by name. */
 const ODD_DEFINITIONS: Record<string, JsonValue> = {
   'no object': 5,
   null: null,
@@ -113,8 +113,8 @@ const ODD_DEFINITIONS: Record<string, JsonValue> = {
 };
 
 /**
- * Returns about 580 definitions, nearly all with one fault, each with a name of that fault. The list is always the
- * same.
+ * Returns about 580 definitions, nearly all with one fault. Each has a name that describes the fault. The list is
+ * always the same.
  */
 export function brokenDefinitions(): [name: string, sent: JsonValue][] {
   return [

@@ -14,7 +14,9 @@ export class AllTypes extends NodeTypes {
   }
 }
 
-/** Valid definition: topic → draft → gate → out, with a loop of draft and gate, and the `onExit` node `notify`. */
+/**
+ * Valid definition with the nodes topic → draft → gate → out, a loop of draft and gate, and the `onExit` node `notify`.
+ */
 export const GOOD: JsonObject = {
   name: 'w',
   language: 2,
@@ -34,7 +36,7 @@ export const GOOD: JsonObject = {
   onExit: [{ node: 'notify' }],
 };
 
-/** Returns a copy of `GOOD` in which the object at a path has these members. */
+/** Returns a copy of `GOOD` in which these members are added to the object at a path. */
 export function having(path: string, members: JsonObject): JsonObject {
   const copy = structuredClone(GOOD);
   const keys = path === '' ? [] : path.split('.');

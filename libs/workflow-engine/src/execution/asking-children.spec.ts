@@ -17,7 +17,10 @@ function waiting(fields: Partial<NodeInstance> = {}): NodeInstance {
 let sequence = 0;
 const children = { movedOn: async () => [{ nodeId: 'n', asked: '1 then' }] };
 
-/** Stores a Task in the given state, and returns the ids of the nodes whose Tasks no longer ask the question. */
+/**
+ * Stores a Task in the given state, polls the node, and returns the ids of the nodes whose Tasks no longer ask the
+ * question.
+ */
 async function found(
   node: NodeInstance,
   state: TaskState,

@@ -16,7 +16,7 @@ const ENDING = {
   ],
 } as unknown as ChildEnding;
 
-/** Returns a run that stores large Parts, and records the calls to its PartRestorer. */
+/** Creates a fake run that stores large Parts, and records the calls to its PartRestorer. */
 function runOf(text: string, restore: () => Promise<Part[]> = async () => [RAW]) {
   const asked: string[] = [];
   const partRestorer = (): PartRestorer => {

@@ -26,7 +26,7 @@ async function asking(nodes: number): Promise<DrivenRun> {
   return run;
 }
 
-/** Answers a node's question. Returns the number of events that the run's turn has read from the log. */
+/** Answers a node's question. Returns the number of events of the log that the following turn has read. */
 async function answer(run: DrivenRun, id: string): Promise<number> {
   const answered = run.answer(userMessage('yes', { metadata: { node: id } }));
   (await run.agents.called(id, 2)).complete('done');
@@ -42,7 +42,7 @@ function stored(log: readonly TaskEvent[]): RecordedEvent[] {
   }));
 }
 
-/** Returns folds that read a log, and the number of events of each read. */
+/** Creates RunFolds over a log, and records the number of events that each read returns. */
 function foldsOf(log: readonly TaskEvent[]): { folds: DrivenFolds; reads: number[] } {
   const [events, reads] = [stored(log), [] as number[]];
   const tasks = {
@@ -58,7 +58,7 @@ function foldsOf(log: readonly TaskEvent[]): { folds: DrivenFolds; reads: number
 const headerAt = (lastSequence: number): TaskHeader =>
   ({ ...SCOPE, taskId: 'run-1', state: 'TASK_STATE_INPUT_REQUIRED', lastSequence }) as TaskHeader;
 
-/** Returns the facts of a state that any other state of the same run has as well. */
+/** Returns the members of a run's state that must be equal in two states of the same run. */
 const known = ({ instances, status, sequence, frontier }: RunState) => ({
   ...{ status, sequence, waiting: frontier.waiting },
   nodes: [...instances.values()],

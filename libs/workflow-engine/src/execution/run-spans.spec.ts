@@ -4,7 +4,7 @@ import { DrivenRun, workflowOf } from '../testing/driven-run.js';
 import { FakeAgents } from '../testing/fake-agents.js';
 import { runSpanSteps } from './workflow-executor.js';
 
-/** Returns the begins and ends of a run's spans, such as `begins a`, `ends a` and `ends b failed`. */
+/** Returns the begins and ends of a run's spans as texts, such as `begins a`, `ends a` and `ends b failed`. */
 function shown({ log }: DrivenRun): string[] {
   return log.flatMap(runSpanSteps).map((step) => {
     if ('begins' in step) return `begins ${step.begins.slot}`;

@@ -40,7 +40,7 @@ function definitionOf([ids, edges]: readonly [string, string], tail: Partial<Wor
   return flowOf(ids, edges, keys, { language: 2, onExit: [{ node: 'bye' }], onFailure: 'continue' });
 }
 
-/** Returns the text that a node would be sent now. */
+/** Returns the text of the Message that a node would be sent now. */
 function read(run: SteppedRun, name: string): string {
   const { node, evaluation } = placeOf(run, name);
   const source = evaluation.messageSource(node);

@@ -5,7 +5,7 @@ import { templateWarnings } from './node-dispatch.js';
 
 interface Given {
   inputs?: JsonObject;
-  /** Parts of the only Artifact of node `a`. */
+  /** Parts of the only Artifact of the node `a`. */
   parts?: Part[];
 }
 

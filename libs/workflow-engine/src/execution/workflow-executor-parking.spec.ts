@@ -11,7 +11,7 @@ FakeClock.advance = useFakeTime();
 
 const HOUR = 3_600_000;
 
-/** Creates a run of agents and of the additional nodes `more`. */
+/** Creates a run of `agent` nodes with these ids, and of the additional nodes `more`. */
 function driven(
   ids: string,
   edges: string,
@@ -33,7 +33,10 @@ function last(run: DrivenRun) {
   return { event, status, waiting: metadata?.['parley/waiting'] };
 }
 
-/** Returns the number of open questions, if the last status does not list all of them. */
+/**
+ * Returns the number of open questions in the metadata of the last status; `undefined` if that status lists all
+ * questions.
+ */
 function lastOpen(run: DrivenRun) {
   return last(run).event.statusUpdate.metadata?.['parley/open-questions'] as { count: number } | undefined;
 }

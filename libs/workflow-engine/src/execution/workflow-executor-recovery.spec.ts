@@ -20,7 +20,7 @@ function messageId(call: FakeCall): string {
   return call.request?.message.messageId ?? '';
 }
 
-/** Creates a process that recovers a run, and finds the Tasks of the children in `known`. */
+/** Creates a run that a process recovers. The Tasks of the children in `known` are in the store. */
 function recovering(definition: WorkflowDefinition, known: readonly string[]): DrivenRun {
   const run = new DrivenRun(definition, new FakeAgents(answer));
   for (const id of known) {
@@ -155,8 +155,8 @@ describe('WorkflowExecutor that goes on from a log', () => {
 });
 
 /**
- * Recovers the first `length` events of a run, and returns the kinds of the calls to its agents. The child's Task still
- * waits, and has the Messages of `history`.
+ * Recovers a run from the first `length` events of its log, and returns the kinds of the calls to its agents. The
+ * child's Task still waits, and its history has the Messages of `history`.
  */
 async function answersAfter(first: DrivenRun, length: number, history: Message[]): Promise<string[]> {
   const run = new DrivenRun(

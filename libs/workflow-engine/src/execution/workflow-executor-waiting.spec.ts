@@ -21,7 +21,7 @@ async function bothWaiting(): Promise<DrivenRun> {
   return run;
 }
 
-/** Sends a Message to a run with two open questions. Returns the Parts that were forwarded, by node. */
+/** Sends a Message to a run with two open questions. Returns the Parts that were forwarded to each node, by node id. */
 async function forwarded(message: Message): Promise<Record<string, Message['parts'] | undefined>> {
   const run = await bothWaiting();
   const before = run.agents.calls.length;

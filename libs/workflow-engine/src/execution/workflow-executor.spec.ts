@@ -69,8 +69,8 @@ describe('WorkflowExecutor', () => {
       { id: 'b', type: 'agent', config: {} },
     ];
     /**
-     * Returns the texts that `a` and `b` are sent: by a run that began with a Message with this signed entry, and by
-     * the same run after a crash.
+     * Returns the texts that `a` and `b` are sent, first by a run and then by the same run after a crash. The run
+     * begins with a Message that has an entry signed with `secret`.
      */
     const asked = async (secret: string): Promise<(string | undefined)[][]> => {
       const message = userMessage('hi', { messageId: 'm-1' });

@@ -11,7 +11,7 @@ const SENTENCE = 'The log of a task has at most 1000 bytes (TASK_LIMIT); this on
 
 const noteOf = (event: TaskEvent) => ('statusUpdate' in event ? runEventNote(event.statusUpdate.metadata) : undefined);
 
-/** Returns a function that throws ContentTooLarge for the steps of a type of one node, and for no other step. */
+/** Returns a function that throws ContentTooLarge for steps of one type and one node, and accepts all other steps. */
 function full(type: string, node: string): (event: TaskEvent) => void {
   return (event) => {
     const note = noteOf(event);

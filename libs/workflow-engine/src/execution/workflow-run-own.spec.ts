@@ -9,7 +9,7 @@ import { FakeClock } from '../testing/fake-clock.js';
 
 FakeClock.advance = useFakeTime();
 
-/** Returns a workflow of three nodes in a row: `a`, `own` (with the given members) and `out`. */
+/** Returns a workflow of three nodes in a row: `a`, `own` and `out`. @param own members of the node `own` */
 function around(own: Partial<WorkflowNode>, fields: Partial<WorkflowDefinition> = {}): WorkflowDefinition {
   return extended(workflowOf('a own out', 'a>own own>out', { language: 2, ...fields }), { own });
 }

@@ -61,8 +61,7 @@ function startedAtTheEnd({ runEvents }: DrivenRun): (string | undefined)[] {
 }
 
 /**
- * Returns the beginning of a log that a crash may leave: at most `most` + 1 events, without an event that ends the
- * turn.
+ * Returns the beginning of a log as a crash may leave it: at most `most` + 1 events, and no event that ends the turn.
  */
 function leftBehind(log: readonly TaskEvent[], most: number): TaskEvent[] {
   const left = log.slice(0, Math.min(most + 1, log.length - 1));

@@ -10,7 +10,7 @@ import { FakeClock } from '../testing/fake-clock.js';
 
 FakeClock.advance = useFakeTime();
 
-/** Returns the definition with back-edges, each given as `from>to` with its loop. */
+/** Returns the definition with additional back-edges. `loops` has the loop settings of each back-edge by `from>to`. */
 function looping(definition: WorkflowDefinition, loops: Record<string, LoopConfig>): WorkflowDefinition {
   const back = Object.entries(loops).map(([ends, loop]): WorkflowEdge => {
     const [from = '', to = ''] = ends.split('>');
@@ -27,7 +27,9 @@ const instanceOf = ({ attempt }: FakeCall): string => attempt.split('#')[0] ?? '
 /** Returns the number of the iteration in which the call was made. */
 const iterationOf = (call: FakeCall): number => Number(instanceOf(call).split('@').at(-1));
 
-/** Returns a behavior that approves the draft of iteration `nth` and later ones. */
+/**
+ * Returns a behavior that rejects drafts before iteration `nth`, and approves the drafts of that and later iterations.
+ */
 const approvesOf = (nth: number) => (call: FakeCall) => call.complete(dataPart({ ok: iterationOf(call) >= nth }));
 const draft = (call: FakeCall): void => call.complete(`draft ${iterationOf(call)}`);
 

@@ -23,7 +23,7 @@ function external(keys: Partial<WorkflowNode>, fields: Partial<WorkflowDefinitio
   return extended(workflowOf('ext out', 'ext>out', fields), { ext: keys });
 }
 
-/** Plays a run to its end. Whenever the run waits for a timer, the time advances. */
+/** Plays a run to its end. Whenever the run waits for a timer, the clock advances to that time. */
 async function ended(run: DrivenRun): Promise<DrivenRun> {
   let over = false;
   const whole = run.start().finally(() => (over = true));

@@ -15,12 +15,12 @@ const PNG: Part = { raw: BYTES, mediaType: 'image/png', filename: 'chart.png' };
 const LINK: Part = { url: 'https://files.test/a.pdf', mediaType: 'application/pdf' };
 const DATA = dataPart({ total: 42 });
 
-/** Returns the Part without the metadata that name its origin. */
+/** Returns the Part without the metadata about its origin. */
 function bare({ metadata, ...part }: Part): Part {
   return metadata?.['adk_thought'] === undefined ? part : { ...part, metadata };
 }
 
-/** Parts that an agent answers, by description. Each inner list is an Artifact. */
+/** Artifacts with which an agent answers, each a list of Parts, by a description of the answer. */
 const ANSWERS: Record<string, Part[][]> = {
   data: [[DATA]],
   'a file': [[PNG]],
@@ -52,14 +52,14 @@ function withModes(agents: FakeAgents, modes: readonly string[]): FakeAgents {
 }
 
 /**
- * Returns the Parts that a node was sent in its call number `nth`, from 0, without the metadata that name their origin.
+ * Returns the Parts that a node was sent in its call number `nth` (from 0), without the metadata about their origin.
  */
 function sentTo({ agents }: DrivenRun, node: string, nth = 0): Part[] {
   const call = agents.calls.filter((it) => it.node === node)[nth];
   return (call?.request?.message.parts ?? []).map(bare);
 }
 
-/** Returns a workflow of the external agent `ext1`, followed by a node `next` of the given type. */
+/** Returns a workflow of the external agent `ext1` and a following node `next` of the given type. */
 function behind(type: string, next: Partial<WorkflowNode> = {}): WorkflowDefinition {
   const base = workflowOf('ext1 next', 'ext1>next');
   return extended(base, { next: { type, ...next } });

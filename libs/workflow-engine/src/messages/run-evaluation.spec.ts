@@ -2,7 +2,10 @@ import type { WorkflowEdge } from '#libs/workflow-definition';
 import { chooseEdges, type EdgeChoice } from './run-evaluation.js';
 import { FailedExpression } from './run-expressions.js';
 
-/** Decides edges with the given conditions: `true`, `false`, `error`, or none. */
+/**
+ * Decides edges with these conditions (`true`, `false`, `error`, or none). Returns the choice, and the indexes of the
+ * edges whose conditions were evaluated (`asked`).
+ */
 function chosen(
   branch: 'every' | 'first' | undefined,
   ...whens: (string | undefined)[]

@@ -39,7 +39,7 @@ function viewpoint(nodes: NodeInstance[], fields: Partial<Viewpoint> = {}): View
   };
 }
 
-/** Evaluates an expression as the prompt of a node in a new definition. */
+/** Evaluates an expression in the prompt of a node. A new definition is created for each call. */
 function valueOf(expression: string, at: Viewpoint, moment?: Moment): unknown {
   const config = { prompt: `\${${expression}}` };
   const definition: WorkflowDefinition = {

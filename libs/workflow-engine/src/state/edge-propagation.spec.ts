@@ -9,8 +9,8 @@ import type { RunState } from './run-state.js';
 type State = 'undecided' | 'live' | 'off' | 'broken';
 
 /**
- * Simple model of a workflow without loops: determines the states of all nodes again after each event, by scanning
- * them.
+ * Simple model of a workflow without loops. After each event, it determines the states of all nodes from the beginning,
+ * by scanning them.
  */
 class ScannedRun {
   private readonly ready = new Set<string>();
@@ -26,7 +26,7 @@ class ScannedRun {
     this.scan();
   }
 
-  /** Applies the statuses that events have set. The other statuses (`pending`, `skipped`) are determined by a scan. */
+  /** Copies the statuses that events have set. The other statuses (`pending`, `skipped`) are determined by a scan. */
   take(nodes: Iterable<NodeInstance>): void {
     for (const { id, status, taken } of nodes) {
       if (status === 'skipped' || status === 'pending') continue;

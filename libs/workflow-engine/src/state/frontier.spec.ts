@@ -48,7 +48,7 @@ function eventOf(kind: Kind, node: Pick<NodeInstance, 'id' | 'type'>): TaskEvent
   return stepEvent(reference, notes[kind]());
 }
 
-/** Simple model of a run without bookkeeping: scans all statuses for each query. */
+/** Simple model of a run. It stores no derived data, and scans all statuses for each query. */
 class ScannedRun {
   readonly statuses: Map<string, NodeStatus>;
   private readonly sent = new Set<string>();
@@ -132,7 +132,9 @@ function scanned(run: ScannedRun): object {
   };
 }
 
-/** Choices of the next events: a node and a kind of event. Most choices fit a running node, a few are arbitrary. */
+/**
+ * Random choices of the next events: a node and a kind of event. Most choices fit a running node, a few are arbitrary.
+ */
 const moves = fc.array(
   fc.record({ pick: fc.noBias(fc.nat(999)), kind: fc.constantFrom(...KINDS), wild: fc.noBias(fc.nat(9)) }),
   { maxLength: 60, size: 'max' },

@@ -14,7 +14,7 @@ const ALL: Constructs = { loops: true, lists: true, cancelRest: true, times: tru
 
 const ENDED: readonly NodeStatus[] = ['completed', 'failed', 'canceled', 'skipped'];
 
-/** True if the source unit of an edge has ended, judged only by the statuses of its nodes. */
+/** True if the source of an edge (a node or a loop) has ended, judged only by the statuses of its nodes. */
 function hasEnded(
   run: PlayedRun,
   path: readonly number[],
@@ -27,7 +27,7 @@ function hasEnded(
   return found === undefined ? state.getNode(edge.from).status === 'skipped' : found.loop?.reason !== undefined;
 }
 
-/** Asserts the invariants of an instance that is about to start. */
+/** Asserts that an instance which is about to start may start: checks the invariants of its predecessors. */
 function mayStart(node: NodeInstance, run: PlayedRun): void {
   const { state } = run;
   const { graph } = state;

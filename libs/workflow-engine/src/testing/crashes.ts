@@ -22,7 +22,7 @@ export function outcomeOf(run: {
 
 const ENDED = ['completed', 'failed', 'canceled', 'skipped'];
 
-/** True if an attempt of an instance, such as `b@2#1`, has ended. */
+/** True if an attempt, named by a reference such as `b@2#1`, has ended. */
 export function isOver(state: RunState, reference: string): boolean {
   const [instance = '', attempt] = reference.split('#');
   const node = state.instances.get(instance);
@@ -32,7 +32,7 @@ export function isOver(state: RunState, reference: string): boolean {
 }
 
 /**
- * Plays a run to its end, then again from every beginning of its log, as a process recovers it after a crash. Each
+ * Plays a run to its end, then recovers it from every beginning of its log, as a process does after a crash. Each
  * recovery must have the same outcome, and must not repeat a call that was answered.
  * @param play drives a run in progress to its end
  */

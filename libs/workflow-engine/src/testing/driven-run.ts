@@ -45,7 +45,7 @@ import { FakeClock } from './fake-clock.js';
 
 class FakeRunChildren extends RunChildStore {
   readonly remembered: RunChild[] = [];
-  /** Questions of remote Tasks that have resumed or ended without an answer of the run. */
+  /** Questions of remote Tasks that resumed or ended without an answer from the run. */
   readonly found: MovedOnChild[] = [];
 
   override async rememberChild(child: RunChild): Promise<void> {
@@ -73,7 +73,10 @@ export class FakeRemoteContexts extends RemoteContexts {
   }
 }
 
-/** Cache of run states (RunFolds) that stores the state for every log, however short, and reports when it is stored. */
+/**
+ * Cache of run states (RunFolds) that stores the state of every run, even with a short log, and reports when it has
+ * stored one.
+ */
 export class DrivenFolds extends RunFolds {
   protected override readonly shortest = 0;
   /** Resolves when the state after the newest turn is stored. */
@@ -119,7 +122,7 @@ export class DrivenRun {
   work = new WorkBudget(workLimits(1_000));
   /** Promise that a test sets: no event becomes durable before it resolves. */
   databaseIsBack: Promise<void> = Promise.resolve();
-  /** True if another replica has claimed the run. */
+  /** Set by a test to true if another replica has claimed the run, so that this one cannot write it. */
   isTakenOver = false;
   /** Number of events for whose durability the executor has waited. */
   durable = 0;
@@ -192,7 +195,7 @@ export class DrivenRun {
     return this.turn({ userMessage: message, task, recovered: 0 });
   }
 
-  /** Recovers the run after a crash that left this log. */
+  /** Recovers the run after a crash. @param log events that were durable at the crash */
   recover(log: readonly TaskEvent[]): Promise<TaskState> {
     this.log.push(...log);
     return this.turn({

@@ -81,7 +81,7 @@ export class FakeCall {
     this.task().status(state, text).end();
   }
 
-  /** Ends the Task as FAILED with a kind of failure. */
+  /** Ends the Task as FAILED with this kind of failure. */
   failAs(kind: string, retryAfter?: number): void {
     const note = { kind, ...(retryAfter !== undefined && { retryAfter }) };
     this.task()

@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { RunClock } from '../state/timers.js';
 
-/** Number of turns of the event loop before the time passes. */
+/** Number of turns of the event loop to wait before the clock advances. */
 const TURNS = 20;
 
-/** Clock that a test advances to the next alarm of a run, once nothing else happens. */
+/** Clock for tests. It advances to the next alarm of a run when a test requests that and nothing else happens. */
 export class FakeClock implements RunClock {
   /** Advances the fake time. A spec sets it when it fakes `Date`. */
   static advance: (milliseconds: number) => void = () => {

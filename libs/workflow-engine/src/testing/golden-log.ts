@@ -5,16 +5,13 @@ import { planNext } from '../state/plan-next.js';
 import { RunState } from '../state/run-state.js';
 import { runView } from '../views/run-view.js';
 
-/** Applies a log. Returns the plan and the view of the run, and the part of its state that no view shows. */
+/** Applies a log. Returns the plan and the view of the run, and the members of its state that no view shows. */
 export function folded(definition: WorkflowDefinition, events: readonly TaskEvent[]): unknown {
   const state = RunState.fromEvents(definition, events);
   return { plan: planOf(state), hidden: hiddenOf(state), view: viewOf(definition, events) };
 }
 
-/**
- * Returns the part of a run's state that no view shows.
- * @param state state after the events of a log
- */
+/** Returns the members of a run's state that no view shows. @param state state after the events of a log */
 export function hiddenOf(state: RunState): unknown {
   const { text, received, begunBy, undelivered, failureReported, size } = state;
   const nodes = [...state.nodes.values()].map(({ id, contextId, messageId, question, wantsAuth, answer }) => [

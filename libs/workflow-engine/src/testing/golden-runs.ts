@@ -12,7 +12,8 @@ import { DrivenRun, workflowOf } from './driven-run.js';
 import { FakeAgents, type FakeCall } from './fake-agents.js';
 
 /**
- * Runs whose logs are stored in `golden/`, by name. Each function plays the run as it went when its log was recorded.
+ * Runs whose logs are stored in `golden/`, by name. Each function plays the run in the same way as when its log was
+ * recorded.
  */
 export const GOLDEN_RUNS: Readonly<Record<string, () => Promise<DrivenRun>>> = {
   chain,
@@ -89,7 +90,7 @@ async function failure(): Promise<DrivenRun> {
   return run;
 }
 
-/** Plays a run with two failures, with descendants of both and of neither. */
+/** Plays a run in which two nodes fail. Some nodes come after both of them, some after one, and some after neither. */
 async function failureContinue(): Promise<DrivenRun> {
   const run = byHand(workflowOf('a b c d e f', 'a>c b>d c>e d>e b>f', { onFailure: 'continue' }));
   const ended = run.start();
@@ -175,7 +176,7 @@ async function cancelWaiting(): Promise<DrivenRun> {
   return run;
 }
 
-/** Plays a run that recovers the log of another process, up to this step. The Task of `a` is known. */
+/** Plays a run to the step `last`, and recovers its log in another process. The Task of `a` is known. */
 async function recovered(last: string): Promise<DrivenRun> {
   const definition = workflowOf('in a ext out', 'in>a in>ext a>out ext>out');
   const first = new DrivenRun(definition, answering());
@@ -186,7 +187,7 @@ async function recovered(last: string): Promise<DrivenRun> {
   return run;
 }
 
-/** Plays the recovery of a log that ends with the start of a node which has no URL and would have failed next. */
+/** Plays a run that fails next because a node without a URL has started, and recovers its log. */
 async function recoveredNoUrl(): Promise<DrivenRun> {
   const first = await noUrl('continue');
   const run = new DrivenRun(first.definition, answering());

@@ -28,7 +28,7 @@ import type { Fate } from './fate.js';
 const REFERENCE = { taskId: 'run', contextId: 'context' };
 const URL = 'http://127.0.0.1';
 
-/** Executes the plans of a run without calls: agents, expressions and the clock behave as `fate` says. */
+/** Executes the plans of a run without making calls. What agents, expressions and the clock do is chosen by `fate`. */
 export class PlayedRun {
   readonly state: RunState;
   readonly log: TaskEvent[] = [];
@@ -166,8 +166,8 @@ export class PlayedRun {
   }
 
   /**
-   * Returns the taken edges: an edge with a condition as `fate` says; an edge without one always, or with `branch:
-   * first` if no other edge is taken.
+   * Returns the taken edges. An edge with a condition is taken if `fate` says so. An edge without a condition is always
+   * taken; with `branch: first`, only if no other edge is.
    */
   private choose(
     { id, instance }: NodeInstance,
@@ -190,7 +190,7 @@ export class PlayedRun {
     return kind === 'wait' ? this.complete(node) : this.fail(node);
   }
 
-  /** Lets one call have a result. @returns false if no call is open */
+  /** Gives one open call a result. @returns false if no call is open */
   private receive(): boolean {
     const busy = this.state.frontier.running.filter((node) => node.waitsFor === undefined && node.each === undefined);
     const node = busy[this.order(`receive ${this.turn}`, busy.length)];

@@ -45,8 +45,7 @@ const FALLBACK = { fallback: { parts: [{ data: { n: 5, why: '${error.kind}' } }]
 const OUTPUT = { output: { schema: { type: 'object' } } };
 
 /**
- * Agents that answer, fail, ask, are slow or never answer. The behavior depends on the call only, so it is
- * reproducible.
+ * Agents that answer, fail, ask, are slow or never answer. The choice depends only on the call, so it is reproducible.
  */
 export class RandomAgents extends FakeAgents {
   /** Calls whose answer is delayed. */
@@ -73,21 +72,21 @@ export class RandomAgents extends FakeAgents {
   }
 }
 
-/** Number of turns of the event loop before something is done from outside. */
+/** Number of turns of the event loop to wait before an event from outside happens. */
 const TURNS = 10;
 const MOST_ROUNDS = 2_000;
 
-/** Events that happen to a run from outside. */
+/** Options of `playOut`: how events from outside happen to a run. */
 export interface Happening {
   fate: Fate;
-  /** Called repeatedly with the length of the log; true if the run is to be left as it is. */
+  /** Called repeatedly with the number of events in the log. Return true to stop driving the run. */
   until?: (events: number) => boolean;
 }
 
 /**
- * Drives a run to its end, or until `until` returns true: slow agents answer in any order, questions are answered, and
+ * Drives a run to its end, or until `until` returns true. Slow agents answer in any order, questions are answered, and
  * time passes.
- * @throws if the run waits for nothing known
+ * @throws if the run waits and none of these can continue it
  */
 export async function playOut(run: DrivenRun, { fate, until }: Happening): Promise<TaskState> {
   const agents = run.agents as RandomAgents;
@@ -106,7 +105,10 @@ export async function playOut(run: DrivenRun, { fate, until }: Happening): Promi
   throw new Error(`The run has no end: ${run.steps.slice(-5).join(', ')}`);
 }
 
-/** Returns the state at the end of a turn; `undefined` if the turn has not ended although nothing else happens. */
+/**
+ * Returns the state of the Task at the end of a turn; `undefined` if the turn is still running and nothing else
+ * happens.
+ */
 async function settled(turn: Promise<TaskState>): Promise<TaskState | undefined> {
   let state: TaskState | undefined;
   const ended = turn.then((it) => (state = it));

@@ -103,7 +103,7 @@ function timedKeys(kind: number): Partial<WorkflowNode> {
 
 type Back = readonly [number, number, number, boolean];
 
-/** Returns the definition with those back-edges that form valid loops. */
+/** Returns the definition with additional back-edges: those of `back` that form valid loops. */
 function withLoops(definition: WorkflowDefinition, back: readonly Back[]): WorkflowDefinition {
   let whole = definition;
   const isInside = (at: number) => definition.nodes[at] !== undefined && definition.nodes[at].id !== 'exit';

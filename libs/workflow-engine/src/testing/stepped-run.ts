@@ -41,7 +41,7 @@ export class SteppedRun {
     this.apply({ task: { id: 'run', contextId: 'context', status, history: [userMessage('hello')] } });
   }
 
-  /** The plan of the run, with instance names, without empty members. */
+  /** The plan of the run without empty members. Instances are replaced by their names. */
   get plan(): object {
     const { start, stop, decide, fire, report, answer, outcome, wakeAt } = planNext(this.state, this.time);
     const lists = {
@@ -103,7 +103,7 @@ export class SteppedRun {
     return this.begun(name).emit(a2aReceived.createNote(this.node(name), asked));
   }
 
-  /** Records that the question of the instance was answered at its Task. */
+  /** Records that the question of the instance was answered directly at its Task, and not by the run. */
   goOn(name: string): this {
     return this.emit(nodeResumed.createNote(this.node(name), { taskId: 't' }));
   }

@@ -11,12 +11,12 @@ import type { Runs } from './runs.js';
 const CALL = { scope: { tenant: '', owner: 'ann' }, baseUrl: '' };
 
 interface Parts {
-  /** Pages of the list that a filter selects. */
+  /** Pages of run ids that the list of runs returns. */
   pages?: string[][];
   onStart?: (runId: string, key: string | undefined, call: ApiCall) => Promise<void>;
 }
 
-/** Returns bulk actions over runs that have failed. */
+/** Creates BulkRuns over fake runs, all of which have failed. */
 function bulkRuns({ pages = [], onStart = async () => undefined }: Parts = {}): BulkRuns {
   const processes = { findHeader: async () => ({ state: 'TASK_STATE_FAILED' }) } as unknown as Processes;
   const listPages = async function* () {

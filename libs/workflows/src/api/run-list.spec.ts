@@ -43,7 +43,7 @@ function recorded(taskId: string, sequence: number): RecordedEvent[] {
   return [{ taskId, sequence, event, json: '' }];
 }
 
-/** Returns the list of runs over a few Tasks in memory, with a `readPage` that keeps the contract of TaskStore. */
+/** Creates a RunList over a few Tasks in memory, with a `readPage` that satisfies the contract of TaskStore. */
 function listOf(stored: StoredTask[]): RunList {
   const page = async ({ agent = '', states, taskIds, search = '', before, limit }: TaskQuery) => {
     const found = stored
@@ -70,7 +70,7 @@ function listOf(stored: StoredTask[]): RunList {
   return new RunList(processes, new MemoryWorkflowStore(), tasks, children, textsOf(page));
 }
 
-/** TaskTextSearch that takes every Task for a match, and searches two Tasks at a time. */
+/** Fake TaskTextSearch that returns every Task as a match, and searches two Tasks at a time. */
 function textsOf(page: (query: TaskQuery) => Promise<{ tasks: StoredTask[]; more: boolean }>): TaskTextSearch {
   const searchTasks: TaskTextSearch['searchTasks'] = async (query) => {
     const { tasks, more } = await page({ ...query, limit: 2 });

@@ -8,7 +8,8 @@ const PNG: Part = { raw: 'AAAA', mediaType: 'image/png' };
 const PLAIN: Part[] = [{ text: 'a' }, { text: 'b', mediaType: 'text/markdown' }, { data: null }];
 
 /**
- * Executor whose config contains the input modes that it declares (`reads`) and those that a lookup finds (`found`).
+ * Executor for tests. Its config has the input modes that it declares (`reads`), and the input modes that its lookup
+ * returns (`found`).
  */
 class Reading extends AgentExecutor {
   override readonly declares: { inputModes?: string[] };
