@@ -58,7 +58,7 @@ import {
   TaskSubscription,
 } from './task-stream.js';
 
-/** Position of a Task in the list of section 3.1.4: newest status first, then by id. */
+/** Position of a Task in the answer to ListTasks: newest status first, then by id (A2A 1.0, section 3.1.4). */
 export interface ListPosition {
   updatedAt: Date;
   taskId: string;

@@ -40,7 +40,10 @@ export interface ExecutionStart {
   userMessage: Message;
   metadata: RequestContext['metadata'];
   acceptedOutputModes?: RequestContext['acceptedOutputModes'];
-  /** Turn at a remote agent that was recorded with the new Task (see `AgentExecutor.relayedTurn`). */
+  /**
+   * Only for a new Task of a registered agent: its first turn at the remote agent, stored by the commit that creates the
+   * Task (see `AgentExecutor.relayedTurn`).
+   */
   relayed?: RequestContext['relayed'];
   /** Task before `userMessage`; null if the Message creates the Task. */
   task: Task | null;

@@ -39,7 +39,10 @@ export class DiskReserve {
     if (this.unseen >= LOOK_EVERY_BYTES) await this.checkDisk();
   }
 
-  /** Checks the disk; call it before an upload writes anything. @throws ContentUnavailable */
+  /**
+   * Measures the free space of the disk. To be called before an upload writes anything.
+   * @throws ContentUnavailable if only the reserve is left, or if the disk cannot be measured
+   */
   async checkDisk(): Promise<void> {
     this.unseen = 0;
     const { free, total } = await this.measure(this.folder).catch((cause: unknown) => {

@@ -76,9 +76,9 @@ export class CachedAnswers {
   readonly layer: Dispatcher.DispatcherComposeInterceptor = interceptors.cache({ store: this.store, methods: ['GET'] });
 
   /**
-   * Returns the time, in milliseconds since 1970, until which the cached answer to a GET is fresh: so long, values
-   * made from the answer need no new request. Returns 0 if no successful answer is cached, or the answer must be
-   * revalidated at each use.
+   * Returns the time, in milliseconds since 1970, until which the cached answer to a GET is fresh. Until then, what was
+   * parsed from the answer can be used without a new request. Returns 0 if no successful answer is cached, or the answer
+   * must be revalidated at each use.
    */
   freshUntil(url: URL, headers: Record<string, string>): number {
     const found = this.store.get({ origin: url.origin, path: url.pathname + url.search, method: 'GET', headers });

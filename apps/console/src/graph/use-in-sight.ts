@@ -43,7 +43,7 @@ export function useInSight({ box, places, selected, group, padding, fits, droppe
     void flow.setViewport(view, { duration: getDuration() });
     return true;
   };
-  /** True if the given part of a node, at its upper left corner, is inside the canvas. */
+  /** True if the upper left `part.x` by `part.y` screen pixels of a node at `place` are inside the canvas. */
   const isWithin = (place: Position, part: Position): boolean => {
     const frame = box.current?.getBoundingClientRect();
     if (!frame) return true;

@@ -74,7 +74,10 @@ class Body extends Base {
   texts?: unknown;
 }
 
-/** Returns the findings of class-validator as the entries of a problem, one for each statement about a member. */
+/**
+ * Returns what `brokenRules` must find, computed from the errors of class-validator: one entry for each rule that a
+ * member violates, without duplicates.
+ */
 function reference(errors: readonly ValidationError[], parent = ''): { path: string; detail: string }[] {
   return errors.flatMap(({ property, value, constraints = {}, contexts, children = [] }) => {
     const index = /^\d+$/.test(property) ? `${parent}[${property}]` : `${parent}.${property}`;

@@ -63,8 +63,9 @@ const CHARACTERS_PER_MEMBER = 2;
 type BodyCallback = (error: Error | null, body?: unknown) => void;
 
 /**
- * Function that decides when a body is read. It calls `read` at once, or for a body that is costly to parse when it is
- * the caller's turn on the event loop; or it calls `refuse` with an error, if too many requests of the caller wait.
+ * Function that decides when a body is read. For a small body it calls `read` at once. For a body that is costly to
+ * parse, it calls `read` as soon as the caller gets its turn on the event loop. If too many requests of the caller wait
+ * already, it calls `refuse` with an error.
  */
 export type BodyTurn = (
   request: FastifyRequest,

@@ -197,7 +197,7 @@ const CLOSED = new Error('The stream is closed');
  * Stream of server-sent events over a response with no other writer (Fastify: `reply.hijack()`, `reply.raw`).
  *
  * - All frames sent in one turn of the event loop go out in one piece, together with the headers.
- * - The stream buffers no more than the socket: `sendFrame` resolves once more may be sent to the reader.
+ * - The stream buffers no more than the socket: `sendFrame` resolves when the reader can take the next frame.
  * - A reader that takes nothing for `drainTimeoutMs` is cut; ReaderPace sets the minimum rate of other readers.
  * - A large frame is built when there is room for it (FrameRoom). If there is no room in time, the stream ends, and
  *   its reader reconnects.
@@ -245,8 +245,8 @@ export class SseStream {
   }
 
   /**
-   * Sends a frame; resolves once more may be sent to the reader. Frames keep their order even if a caller does not
-   * wait; if more than a thousand frames wait, the reader is disconnected.
+   * Sends a frame, and resolves when the reader can take the next frame. Frames keep their order even if a caller does
+   * not await this method. If more than a thousand frames wait, the reader is disconnected.
    */
   async sendFrame(frame: SseFrame): Promise<void> {
     if (this.draining) await this.waitForTurn();

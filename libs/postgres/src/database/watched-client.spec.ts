@@ -9,7 +9,7 @@ class FakeSession implements WatchedSession {
   readonly tag = 'a';
   state: SessionProgress | undefined = { bytesRead: 10, bytesSent: 100, bytesQueued: 0 };
   cuts = 0;
-  /** Progress of the session after `talk` was called. */
+  /** Progress that the session has once `talk` was called; a test sets it before. */
   said: SessionProgress | undefined;
 
   progress(): SessionProgress | undefined {

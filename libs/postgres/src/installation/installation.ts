@@ -162,7 +162,10 @@ export interface RecognitionOptions {
    * Queries for unfinished work for which the service calls other services: each returns a row if there is such work.
    */
   underWay: readonly string[];
-  /** Called with a sentence if the database has changed and the service starts nevertheless. */
+  /**
+   * Called with a warning for the log if the service adopts a database that is not the known one: a copy, a restored
+   * backup, an upgraded server, or the database of another installation.
+   */
   onMoved: (sentence: string) => void;
 }
 

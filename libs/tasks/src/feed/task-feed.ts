@@ -440,7 +440,10 @@ export class TaskFeed implements OnModuleDestroy {
     this.wakeFollowers(taskId);
   }
 
-  /** Registers that another process writes the Task from now on. Only TaskRecording calls it. */
+  /**
+   * Registers that this process no longer writes the Task, so that followers read its later events from the store. Does
+   * not end the Task. Only TaskRecording calls this.
+   */
   closeTask(taskId: string): void {
     this.recent.close(taskId);
     this.wakeFollowers(taskId);

@@ -22,7 +22,7 @@ export interface TaskHeader extends TaskScope {
   parentTaskId?: string;
   parentReference?: string;
   createdAt: Date;
-  /** Time of the newest status (section 3.1.4 sorts by it). */
+  /** Time of the newest status; ListTasks sorts by it (A2A 1.0, section 3.1.4). */
   updatedAt: Date;
   /** Time at which the Task is due, if it is parked (waits for that time) or a cancel was requested. */
   wakeAt?: Date;

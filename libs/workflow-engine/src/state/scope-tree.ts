@@ -101,8 +101,8 @@ export class IterationScope {
   }
 
   /**
-   * Returns the state of a node in this iteration, or in the newest iteration of a loop inside it. For a node in a loop
-   * that was not reached, returns the state of that loop.
+   * Returns the state of a node in this iteration. For a node in an inner loop, returns its state in the newest iteration
+   * of that loop, or the state of the loop itself if the loop has not begun.
    */
   latestOf(id: string): UnitState | undefined {
     const run = this.findUnit(id);
