@@ -45,37 +45,6 @@ describe('the help', () => {
     }
   });
 
-  inBrowser('has no link to a page or place that it lacks', async () => {
-    const page = await openOffline('help', { width: 1440, height: 900 });
-    const text = page.locator('.markdown');
-    const ids = new Map<string, string[]>();
-    const links = new Set<string>();
-    const waiting = ['/help'];
-    for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
-      if (ids.has(path)) continue;
-      // Within the console, since a reload for each page would take minutes.
-      await page.evaluate(`history.pushState(null, '', '${path}')`);
-      const shown = `[data-help="${path.slice('/help/'.length) || 'README'}"]`;
-      await page.locator(`${shown}, [role="alert"]`).first().waitFor();
-      const isPage = (await text.count()) > 0;
-      const places = text.locator('[id]');
-      ids.set(
-        path,
-        isPage ? ['', ...(await places.evaluateAll((all) => all.map(({ id }: { id: string }) => id)))] : [],
-      );
-      const found = text.locator('a[href^="/help/"]');
-      for (const href of await found.evaluateAll((all) => all.map((it) => it.getAttribute('href') ?? ''))) {
-        links.add(href);
-        waiting.push(href.split('#', 1)[0]!);
-      }
-    }
-    const lacking = [...links].filter((link) => {
-      const [path = '', hash = ''] = link.split('#');
-      return ids.get(path)?.includes(hash) !== true;
-    });
-    expect([lacking, ids.size > 20]).toEqual([[], true]);
-  });
-
   inBrowser('is readable on a phone and by keyboard, and says so of a page that it lacks', async () => {
     const page = await openOffline('settings/models', { width: 390, height: 844 });
     await page.getByRole('link', { name: 'Help for this page' }).focus();

@@ -1,6 +1,6 @@
 /** Pages of the documentation, as functions that load their texts, by the paths of their files. */
 const FILES = import.meta.glob<string>(
-  ['../../../../docs/*.md', '../../../../docs/{start,coming-from,reference}/*.md'],
+  ['../../../../docs/*.md', '../../../../docs/{start,coming-from,operations,reference}/*.md'],
   {
     query: '?raw',
     import: 'default',
