@@ -142,7 +142,12 @@ describe('actions on several runs', () => {
       return `${status} ${text}`;
     };
     expect(await refused('/runs/cancel', {})).toMatch(/^400 .*"path":"ids"/);
+    for (const query of ['q=', 'search=', 'q=&search='])
+      expect(await refused(`/runs/cancel?${query}`, {})).toMatch(/^400 .*"path":"ids"/);
     expect(await refused('/runs/cancel', { ids: [], dryrun: true })).toMatch(/^400 .*"path":"dryrun"/);
+    expect(await refused('/runs/cancel', { ids: [], dryRun: null })).toMatch(/^400 .*"path":"dryRun"/);
+    expect(await refused('/runs/cancel?workflow=none&dryRun=true', {})).toMatch(/^400 .*"path":"dryRun"/);
+    expect(await refused('/runs/rerun?workflow=none&stauts=failed', {})).toMatch(/^400 .*"path":"stauts"/);
     expect(await refused('/runs/cancel?status=failed', { ids: ['x'] })).toMatch(/^400 .*cannot be combined/);
     expect(await refused('/runs/rerun', { ids: [7] })).toMatch(/^400 .*"path":"ids/);
     const many = range(1, 501).map(String);

@@ -295,17 +295,20 @@ function ruledNames(type: Function): ReadonlySet<string> {
 /** Class of query parameters: class-transformer converts their texts, class-validator checks them. */
 interface QueryType<T extends object> {
   new (): T;
+  /** Error text for unknown parameters; absent: such parameters are ignored. */
+  readonly unknown?: string;
   /** Creates the error for the entries at fault; absent: a malformed request. */
   readonly exceptionFactory?: (entries: ProblemEntry[]) => Error;
 }
 
 /**
- * Reads a request's query as an instance of its class. Unknown parameters are ignored.
+ * Reads a request's query as an instance of its class. Unknown parameters are ignored, unless the class has the static
+ * member `unknown`.
  * @throws ProblemError 400 with one entry for each parameter at fault
  */
 export function readQuery<T extends object>(type: QueryType<T>, query: unknown): T {
   const instance = plainToInstance(type, ruledMembers(type, query as Record<string, unknown>));
-  const entries = brokenRules(instance, MOST_ENTRIES);
+  const entries = [...brokenRules(instance, MOST_ENTRIES), ...unknownMembers(instance, query)];
   if (entries.length === 0) return instance;
   throw type.exceptionFactory?.(entries) ?? malformedRequest(...entries);
 }

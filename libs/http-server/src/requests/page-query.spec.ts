@@ -19,6 +19,10 @@ class Wanted extends PageQuery {
   strict = false;
 }
 
+class Strict extends PageQuery {
+  static readonly unknown = 'is not known';
+}
+
 class Lenient {
   @QueryPageSize(50)
   pageSize = 50;
@@ -39,6 +43,12 @@ describe('query parameters', () => {
     expect(readQuery(Wanted, {})).toEqual({ pageSize: 50, strict: false });
     expect(readQuery(Wanted, { pageToken: '' }).before).toBeUndefined();
     expect(readQuery(Lenient, { pageSize: '' }).pageSize).toBe(50);
+  });
+
+  it('ignores unknown parameters, unless the class refuses them', () => {
+    expect(readQuery(Wanted, { nmae: 'a' })).toEqual({ pageSize: 50, strict: false });
+    expect(() => readQuery(Strict, { pageSize: '7', nmae: 'a' })).toThrow('nmae: is not known');
+    expect(readQuery(Strict, { pageSize: '7' }).pageSize).toBe(7);
   });
 
   it('reads what it is given, and its own tokens', () => {

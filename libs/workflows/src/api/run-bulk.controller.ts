@@ -9,7 +9,7 @@ import { BulkRuns, BulkSlots, shareDeparture } from './run-bulk.js';
 import { BulkBody, BulkReport, BulkRerunBody } from './run-bulk.dto.js';
 import { CSV_HEAD, csvLine } from './run-csv.js';
 import { RunList, type RunListPage } from './run-list.js';
-import { RunFilterQuery } from './run-query.js';
+import { BulkFilterQuery, RunFilterQuery } from './run-query.js';
 
 /** Maximum number of runs of one export. */
 const MOST_EXPORTED = 10_000;
@@ -37,7 +37,7 @@ export class RunBulkController {
   @ApiProblem(400, 'A parameter is malformed, or nothing selects runs.')
   @ApiProblem(429, 'Too many actions of the caller are under way.')
   @ApiLargeAnswer()
-  cancelRuns(@Query() filter: RunFilterQuery, @Body() body: BulkBody, @Call() call: ApiCall): Promise<BulkReport> {
+  cancelRuns(@Query() filter: BulkFilterQuery, @Body() body: BulkBody, @Call() call: ApiCall): Promise<BulkReport> {
     return this.bulk.cancelRuns(body ?? {}, filter, call);
   }
 
@@ -58,7 +58,7 @@ export class RunBulkController {
   @ApiProblem(429, 'Too many actions of the caller are under way.')
   @ApiLargeAnswer()
   rerunRuns(
-    @Query() filter: RunFilterQuery,
+    @Query() filter: BulkFilterQuery,
     @Body() body: BulkRerunBody,
     @IdempotencyKey() key: string | undefined,
     @Call() call: ApiCall,

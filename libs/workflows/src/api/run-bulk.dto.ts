@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, IsBoolean, IsOptional, IsString } from 'class-validator';
-import { ApiClosed } from '#libs/http-server';
+import { ArrayMaxSize, IsArray, IsBoolean, IsString } from 'class-validator';
+import { ApiClosed, IfGiven } from '#libs/http-server';
 import type { RunStatus } from '#libs/workflow-engine';
 import { RUN_ID, RUN_STATUS } from './run.dto.js';
 
@@ -25,14 +25,14 @@ export class BulkBody {
     description: 'Runs to act on; absent: the runs that the query parameters select.',
     example: ['019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e'],
   })
-  @IsOptional()
+  @IfGiven()
   @IsArray({ message: 'must be an array' })
   @ArrayMaxSize(MOST_SELECTED, { message: `must not have more than ${MOST_SELECTED} entries` })
   @IsString({ each: true, message: 'must be an array of strings' })
   ids?: string[];
 
   @ApiPropertyOptional({ description: 'True to report what would be done, and change nothing.', example: true })
-  @IsOptional()
+  @IfGiven()
   @IsBoolean({ message: 'must be true or false' })
   dryRun?: boolean;
 }
@@ -44,7 +44,7 @@ export class BulkRerunBody extends BulkBody {
     description: 'True if only failed nodes run again, with all that follow them; by default all nodes run.',
     example: true,
   })
-  @IsOptional()
+  @IfGiven()
   @IsBoolean({ message: 'must be true or false' })
   failed?: boolean;
 }

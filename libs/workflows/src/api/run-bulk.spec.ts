@@ -41,6 +41,14 @@ describe('BulkRuns', () => {
     expect((await bulkRuns({ pages: [['a']] }).rerunRuns({}, filter, CALL)).more).toBe(false);
   });
 
+  it('takes an empty text for no selection', async () => {
+    const bulk = bulkRuns({ pages: [['a']] });
+    for (const name of ['q', 'search'] as const) {
+      const filter = Object.assign(new RunFilterQuery(), { [name]: '' });
+      await expect(bulk.rerunRuns({}, filter, CALL)).rejects.toThrow('ids: is missing');
+    }
+  });
+
   it('gives each run a key of its own, the same for the same request', async () => {
     const keys: (string | undefined)[] = [];
     const bulk = bulkRuns({ onStart: async (_runId, key) => void keys.push(key) });

@@ -167,7 +167,8 @@ export class BulkRuns {
     filter: RunFilterQuery,
     call: ApiCall,
   ): Promise<{ ids: string[]; more: boolean }> {
-    const isFiltered = FILTERS.some((name) => filter[name] !== undefined);
+    // An empty text is no filter: it would select all runs.
+    const isFiltered = FILTERS.some((name) => filter[name] !== undefined && filter[name] !== '');
     if (ids && isFiltered) throw malformedRequest({ path: 'ids', detail: 'cannot be combined with a filter' });
     if (ids) return { ids: [...new Set(ids)], more: false };
     if (!isFiltered)

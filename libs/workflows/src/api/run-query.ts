@@ -65,6 +65,12 @@ export class RunFilterQuery {
   }
 }
 
+/** Query parameters that select the runs of an action. */
+export class BulkFilterQuery extends RunFilterQuery {
+  /** Message for an unknown parameter, which is an error: a misspelled one would select other runs. */
+  static readonly unknown = 'is not known';
+}
+
 /** Query parameters of the list of runs. */
 export class RunQuery extends RunFilterQuery {
   @QueryPageSize()
