@@ -1,5 +1,5 @@
 import type { Database } from '#libs/postgres';
-import { RunActivityReader } from '#libs/workflows';
+import { RunActivityReader, RunWaits } from '#libs/workflows';
 import type { TestDatabase } from '../support/postgres.js';
 import { openTaskDatabase } from './task-database.js';
 
@@ -122,6 +122,28 @@ it('reads waiting work by age, with the oldest of each kind', async () => {
   expect(rows.find(({ kind }) => kind === 'questions')?.question).toEqual({ node: 'q', text: 'Publish?' });
   const others = await new RunActivityReader(database).readWaiting({ tenant: 't', owner: 'x' });
   expect(others.map(({ total, run_id }) => [total, run_id])).toEqual(Array(3).fill([0, null]));
+});
+
+it('lists a run whose question PostgreSQL cannot read', async () => {
+  const runs = ['\\u0000', '\\ud83d', '\\uDE00', '\ud83d\ude00'].map((text, n) => ({ runId: `odd${n}`, text }));
+  for (const { runId, text } of runs) {
+    await server.query(
+      `INSERT INTO task (task_id, context_id, tenant, owner, agent, state, last_sequence, created_at, updated_at)
+       VALUES ($1, 'c', 't', 'odd', 'workflows/w', 'TASK_STATE_INPUT_REQUIRED', 1, now(), now())`,
+      [runId],
+    );
+    await server.query(
+      `INSERT INTO task_question (task_id, key, tenant, owner, agent, since, body)
+       VALUES ($1, 'q', 't', 'odd', 'workflows/w', now(), $2)`,
+      [runId, `{"node":"q","text":"a${text}"}`],
+    );
+  }
+  const waiting = runs.map(({ runId }) => ({ runId, status: 'input-required' as const }));
+  const found = await new RunWaits(database).addWaits(waiting, { tenant: 't', owner: 'odd' });
+  expect(found.map(({ waitsFor }) => waitsFor)).toEqual([
+    ...Array(3).fill({ instance: 'q' }),
+    { instance: 'q', question: 'a\ud83d\ude00' },
+  ]);
 });
 
 type PlanNode = Record<string, unknown> & { Plans?: PlanNode[] };

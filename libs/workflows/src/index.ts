@@ -8,6 +8,7 @@ export { WORKFLOW_MIGRATIONS } from './storage/workflow-migrations.js';
 export { FailureStreaks } from './storage/failure-streaks.js';
 export { PostgresRunChildStore } from './storage/postgres-run-stores.js';
 export { RunActivityReader } from './storage/run-activity.js';
+export { RunWaits } from './storage/run-waits.js';
 export { PostgresWorkflowStore } from './storage/postgres-workflow-store.js';
 export { WorkflowStore } from './storage/workflow-store.js';
 export { ObjectReferences } from './api/apply.controller.js';

@@ -59,7 +59,8 @@ function toWait({ wake_at: until, instance, question, questions }: WaitRow): Run
   };
 }
 
-// PostgreSQL rejects \u0000 when it reads a member of JSON: such a question has no text here.
+// PostgreSQL rejects \u0000 and unpaired surrogates when it reads a member of JSON: such a question has no text here.
+// Paired surrogates are stored as characters, not as escapes.
 const WAITS = `
   SELECT task.task_id, CASE WHEN task.replica_id IS NULL THEN task.wake_at END AS wake_at, asked.key AS instance,
          asked.question, coalesce(counted.questions, 0) AS questions
@@ -67,7 +68,7 @@ const WAITS = `
   JOIN task ON task.task_id = wanted.task_id AND task.tenant = $1 AND task.owner = $2
     AND task.state NOT IN ('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')
   LEFT JOIN LATERAL (
-    SELECT key, CASE WHEN strpos(body::text, '\\u0000') = 0 THEN left(body ->> 'text', $4) END AS question
+    SELECT key, CASE WHEN body::text !~* '\\\\u(0000|d[89a-f])' THEN left(body ->> 'text', $4) END AS question
     FROM task_question WHERE task_question.task_id = task.task_id ORDER BY since, key LIMIT 1
   ) AS asked ON task.state IN ('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')
   LEFT JOIN LATERAL (
