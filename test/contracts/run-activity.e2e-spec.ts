@@ -83,6 +83,7 @@ it('reads no more rows than the limits, by index', async () => {
   await reader.readWaiting(SCOPE);
   const waiting = listNodes(plan).filter((node) => node['Relation Name'] === 'task');
   expect(waiting.map((node) => node['Node Type'])).not.toContain('Seq Scan');
+  expect(waiting.map((node) => node['Index Name'])).toContain('task_run_state');
 });
 
 it('reads waiting work by age, with the oldest of each kind', async () => {
@@ -113,6 +114,8 @@ it('reads waiting work by age, with the oldest of each kind', async () => {
   await add('p1', 'workflows/w', works, ago(3), ago(-1));
   await add('p2', 'workflows/w/nodes/n', works, ago(9), ago(-1));
   await add('s1', 'workflows/w', 'TASK_STATE_SUBMITTED', ago(30));
+  // Runs that have ended since do not hide a run that still waits for its begin.
+  for (let n = 0; n < 501; n += 1) await add(`e${n}`, 'workflows/w', 'TASK_STATE_COMPLETED', ago(0));
   const rows = await new RunActivityReader(database).readWaiting({ tenant: 't', owner: 'w' });
   expect(Object.fromEntries(rows.map(({ kind, ...row }) => [kind, row]))).toMatchObject({
     questions: { total: 3, under_hour: 1, under_day: 1, longer: 1, more: false, run_id: 'q1' },

@@ -11,8 +11,6 @@ const MOST_RUNS = 100_000;
 const MOST_WORKFLOWS = 1_000;
 /** Maximum number of rows that are read of each kind of waiting work. */
 const MOST_WAITING = 1_000;
-/** Limits of the search for queued runs: the number of workflows, and the number of runs of each. */
-const QUEUED = { workflows: 20, runs: 500 };
 
 /** Time range. `until` itself is not part of the range. */
 export interface TimeRange {
@@ -92,7 +90,7 @@ export class RunActivityReader {
 
   /** Returns the caller's waiting work: for each kind, the number and the oldest entry. */
   async readWaiting({ tenant, owner }: TaskScope): Promise<WaitingWorkRow[]> {
-    const values = [tenant, owner, MOST_WAITING, QUEUED.workflows, QUEUED.runs];
+    const values = [tenant, owner, MOST_WAITING];
     const { rows } = await this.database.reads.queryInIndexOrder<WaitingWorkRow>(
       { tenant, owner },
       { text: WAITING, values },
@@ -140,7 +138,7 @@ const ACTIVITY = `
          (SELECT count(*) FROM workflow) >= $7 OR (SELECT coalesce(sum(runs), 0) FROM counted) >= $6
            OR EXISTS (SELECT FROM counted GROUP BY agent HAVING sum(runs) >= $5) AS more`;
 
-/** Selects waiting work. $1 tenant, $2 owner, $3 rows of a kind, $4 workflows and $5 runs of each for queued runs. */
+/** Selects waiting work. $1 tenant, $2 owner, $3 rows of a kind. Queued runs are read by the index `task_run_state`. */
 const WAITING = `
   WITH questions AS MATERIALIZED (
     SELECT task_id, agent, since, NULL::timestamptz AS until, body, (
@@ -161,18 +159,9 @@ const WAITING = `
     ) AS kept
   ),
   queued AS MATERIALIZED (
-    SELECT run.task_id, run.agent, run.since, NULL::timestamptz AS until, NULL::json AS body,
-           run.state = 'TASK_STATE_SUBMITTED' AS waits
-    FROM (
-      SELECT agent FROM task_count
-      WHERE tenant = $1 AND owner = $2 AND state = 'TASK_STATE_SUBMITTED' AND ${IS_RUN}
-      GROUP BY agent HAVING sum(tasks) > 0 ORDER BY agent LIMIT $4
-    ) AS meant
-    CROSS JOIN LATERAL (
-      SELECT task_id, task.agent, task.state, task.created_at AS since FROM task
-      WHERE task.tenant = $1 AND task.owner = $2 AND task.agent = meant.agent
-      ORDER BY task.updated_at DESC, task.task_id DESC LIMIT $5
-    ) AS run
+    SELECT task_id, agent, created_at AS since, NULL::timestamptz AS until, NULL::json AS body, true AS waits FROM task
+    WHERE tenant = $1 AND owner = $2 AND state = 'TASK_STATE_SUBMITTED' AND ${IS_RUN}
+    ORDER BY updated_at, task_id LIMIT $3
   ),
   listed AS (
     SELECT 'questions' AS kind, * FROM questions UNION ALL SELECT 'parked', * FROM parked
@@ -180,10 +169,11 @@ const WAITING = `
   ),
   waiting AS MATERIALIZED (SELECT *, now() - since AS age FROM listed WHERE waits AND ${IS_RUN})
   SELECT wanted.kind, coalesce(total, 0) AS total, coalesce(under_hour, 0) AS under_hour, coalesce(under_day, 0) AS under_day,
-         coalesce(longer, 0) AS longer, read_rows >= $3 AND wanted.kind <> 'queued' AS more,
+         coalesce(longer, 0) AS longer, read_rows >= $3 AS more,
          oldest.task_id AS run_id, oldest.agent, oldest.since, oldest.until, oldest.body AS question
   FROM (
-    VALUES ('questions', (SELECT count(*) FROM questions)), ('parked', (SELECT count(*) FROM parked)), ('queued', 0)
+    VALUES ('questions', (SELECT count(*) FROM questions)), ('parked', (SELECT count(*) FROM parked)),
+           ('queued', (SELECT count(*) FROM queued))
   ) AS wanted (kind, read_rows)
   LEFT JOIN (
     SELECT kind, count(*)::int AS total, count(*) FILTER (WHERE age < interval '1 hour')::int AS under_hour,
