@@ -56,6 +56,8 @@ export interface ProcessListing<Status extends string, Summary> {
   agent?: string;
   /** Further filters of the Tasks, in addition to `agent` and the states. If absent, there are none. */
   among?: Pick<TaskQuery, 'agents' | 'calledBy' | 'search' | 'states' | 'taskIds' | 'updatedAfter' | 'updatedBefore'>;
+  /** `false` to list processes without their Artifacts, and to read none. */
+  artifacts?: boolean;
   /** Task states that a process of each status can have. */
   states: Readonly<Record<Status, readonly TaskState[]>>;
   /**
@@ -134,7 +136,7 @@ async function tasksAfter<Status extends string>(
 
 async function listState<Status extends string>(
   tasks: Pick<TaskStore, 'readPage'>,
-  { agent, among, statusOf }: ProcessListing<Status, unknown>,
+  { agent, among, artifacts, statusOf }: ProcessListing<Status, unknown>,
   state: TaskState | undefined,
   { status, before, pageSize }: ProcessQuery<Status>,
   { scope, room }: { scope: TaskScope; room: ListAdmission },
@@ -142,7 +144,8 @@ async function listState<Status extends string>(
   // One more than the page size shows whether there is a next page.
   const limit = pageSize + 1;
   const fitting: StoredTask[] = [];
-  const which = { scope, ...(agent !== undefined && { agent }), ...among, state };
+  const parts = artifacts === false && { artifacts };
+  const which = { scope, ...(agent !== undefined && { agent }), ...among, state, ...parts };
   for (let after = before; ;) {
     const { tasks: listed, more } = await tasks.readPage({ ...which, before: after, limit }, room);
     fitting.push(...listed.filter((it) => status === undefined || !statusOf || statusOf(it) === status));

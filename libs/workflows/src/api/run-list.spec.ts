@@ -14,7 +14,7 @@ import {
 import { runMetadata, workflowFailed } from '#libs/workflow-engine';
 import { MemoryWorkflowStore } from '../testing/memory-workflow-store.js';
 import { RunList } from './run-list.js';
-import { RunQuery } from './run-query.js';
+import { RunFilterQuery, RunQuery } from './run-query.js';
 
 const NOW = 1_700_000_000_000;
 
@@ -45,7 +45,7 @@ function recorded(taskId: string, sequence: number): RecordedEvent[] {
 
 /** Creates a RunList over a few Tasks in memory, with a `readPage` that satisfies the contract of TaskStore. */
 function listOf(stored: StoredTask[]): RunList {
-  const page = async ({ agent = '', states, taskIds, search = '', before, limit }: TaskQuery) => {
+  const page = async ({ agent = '', states, taskIds, search = '', before, limit, artifacts = true }: TaskQuery) => {
     const found = stored
       .filter(
         ({ header }) => (agent.endsWith('/*') || header.agent === agent) && (states?.includes(header.state) ?? true),
@@ -61,7 +61,11 @@ function listOf(stored: StoredTask[]): RunList {
         const later = header.updatedAt.getTime() - before.updatedAt.getTime();
         return later < 0 || (later === 0 && header.taskId < before.taskId);
       });
-    return { tasks: found.slice(0, limit), more: found.length > limit };
+    const tasks = found.slice(0, limit).map(({ header, task }) => {
+      const { artifacts: results, ...rest } = task;
+      return { header, task: { ...rest, ...(artifacts && results && { artifacts: results }) } };
+    });
+    return { tasks, more: found.length > limit };
   };
   const events = async (taskId: string, after: number) => recorded(taskId, after + 1);
   const tasks = { readPage: page, readEvents: events } as unknown as TaskStore;
@@ -123,6 +127,17 @@ describe('RunList', () => {
       if (pageToken === '') break;
     }
     expect(ids).toEqual(await idsOf(query as Record<string, string>));
+  });
+
+  it('gives all pages of a filter, however short they are, and without results', async () => {
+    const many = Array.from({ length: 250 }, (_, n) => stored(`m${n}`, 'TASK_STATE_COMPLETED', n));
+    for (const { task } of many) task.artifacts = [{ artifactId: 'out', parts: [{ text: 'result' }] }];
+    const found: string[] = [];
+    for await (const { runs } of listOf(many).listPages(new RunFilterQuery(), 1, { scope: ANONYMOUS_SCOPE })) {
+      expect(runs.filter(({ result }) => result)).toEqual([]);
+      found.push(...runs.map(({ runId }) => runId));
+    }
+    expect(found).toEqual(many.map(({ header }) => header.taskId));
   });
 
   it('lists the runs of several statuses, in the order of all runs', async () => {

@@ -29,13 +29,13 @@ import { type RunPage, type RunSummary, STATES_OF } from './run.dto.js';
 import type { RunFilterQuery, RunQuery } from './run-query.js';
 import { searchRuns } from './run-search.js';
 
-/** Maximum number of pages that `listPages` returns. Without a search, 100 pages have 10,000 runs. */
-const MOST_PAGES = 200;
+/** Maximum number of pages of `listPages` with a search, whose pages may have no runs. */
+const MOST_SEARCH_PAGES = 200;
 
 /** Page of the runs that a filter selects. */
 export interface RunListPage {
   runs: RunSummary[];
-  /** True if no further runs follow. */
+  /** True if no further runs follow. False on the last page of a search that ends at its limit. */
   isLast: boolean;
 }
 
@@ -59,17 +59,19 @@ export class RunList {
   /**
    * Returns a page of runs. With a search text, the page has only matches among a limited number of runs (see
    * `searchRuns`).
+   * @param query filter and page; with `artifacts: false`, the runs have no results, and none are read
    * @param room memory for the logs of the page
    */
   async listRuns(
-    query: Omit<RunQuery, 'pageToken'>,
+    query: Omit<RunQuery, 'pageToken'> & Pick<TaskQuery, 'artifacts'>,
     call: Pick<ApiCall, 'scope' | 'whenAnswered'>,
     room: PageAdmission = this.processes.openRoom(call),
   ): Promise<RunPage> {
     const { scope } = call;
     const { pageSize, before } = query;
     const caller = { scope, room: new ListAdmission(room) };
-    const listing = await this.buildListing(query, scope);
+    const results = query.artifacts === false && { artifacts: false };
+    const listing = { ...(await this.buildListing(query, scope)), ...results };
     const text = query.search || undefined;
     const isId = text !== undefined && query.q === undefined && (await this.beginsId(text, listing, caller));
     if (text === undefined || isId) {
@@ -95,16 +97,20 @@ export class RunList {
     return (await this.tasks.readPage(which, room)).tasks.length > 0;
   }
 
-  /** Yields all runs that a filter selects, page by page; at most MOST_PAGES pages. */
+  /**
+   * Yields all runs that a filter selects, page by page, without their results. A search ends after MOST_SEARCH_PAGES.
+   * A page is shorter than `pageSize` if the logs of its runs are large.
+   */
   async *listPages(
     filter: RunFilterQuery,
     pageSize: number,
     call: Pick<ApiCall, 'scope' | 'whenAnswered'>,
   ): AsyncGenerator<RunListPage, void> {
     let before: PagePosition | undefined;
-    for (let page = 1; page <= MOST_PAGES; page += 1) {
+    const most = filter.search ? MOST_SEARCH_PAGES : Infinity;
+    for (let page = 1; page <= most; page += 1) {
       using room = this.processes.openRoom(call);
-      const query = { ...filter, states: filter.states, pageSize, before };
+      const query = { ...filter, states: filter.states, pageSize, before, artifacts: false };
       const { runs, nextPageToken } = await this.listRuns(query, call, room);
       before = parsePageToken(nextPageToken);
       yield { runs, isLast: before === undefined };
