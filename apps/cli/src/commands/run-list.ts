@@ -122,7 +122,7 @@ async function listRuns(session: Session, options: RunFilterOptions & { limit: s
 
 async function exportRuns({ client, terminal, signal }: Session, options: RunFilterOptions): Promise<void> {
   const text = await client.callText('/api/runs.csv', { query: filterQuery(options), signal });
-  terminal.writeLine(text.trimEnd());
+  terminal.writeLine(terminal.stripControls(text.trimEnd()));
 }
 
 /** Acts on runs, or reports what the action would do. A refused run leads to exit code 1. */
