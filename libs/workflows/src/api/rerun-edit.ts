@@ -1,11 +1,15 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsString, ValidateBy } from 'class-validator';
-import { withMembers } from '#libs/http-server';
+import { ApiClosed, withMembers } from '#libs/http-server';
 import { isJsonObject, type JsonObject } from '#libs/protocol';
 import { MOST_PROMPT_BYTES } from '#libs/workflow-definition';
 
 /** Text that a rerun sends to the model of an agent node, instead of the prompt that the node would build. */
+@ApiClosed()
 export class RerunEdit {
+  /** Message for an unknown member, which would otherwise be left out of the prompt. */
+  static readonly unknown = 'is not known';
+
   @ApiProperty({ description: 'Agent node, or its instance, whose prompt is edited. It runs again.', example: 'draft' })
   @IsString({ message: 'must be a string' })
   node!: string;

@@ -34,9 +34,10 @@ describe('RerunBody', () => {
       { ...edit, prompt: ' ' },
       { ...edit, prompt: 'é'.repeat(32_769) },
       { prompt: 'x' },
+      { ...edit, system: 'x' },
     ];
     expect(faults.map((fault) => pathOf(() => read({ edit: fault })))).toEqual([
-      ...['edit', 'edit.prompt', 'edit.prompt', 'edit.prompt', 'edit.node'],
+      ...['edit', 'edit.prompt', 'edit.prompt', 'edit.prompt', 'edit.node', 'edit.system'],
     ]);
   });
 
