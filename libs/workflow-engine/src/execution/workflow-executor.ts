@@ -19,12 +19,14 @@ import {
   InputRules,
   inputsOf,
   mayReadBytes,
+  MOST_PROMPT_BYTES,
   refuseLargeInputs,
   type WorkflowDefinition,
   type WorkflowRevision,
 } from '#libs/workflow-definition';
+import { parseInstance } from '../rerun/reused-results.js';
 import { readNodeId } from '../state/node-instance.js';
-import { readRerunRequest, rerunMetadata, runMetadata } from '../state/run-metadata.js';
+import { readRerunRequest, RERUN_KEY, rerunMetadata, runMetadata } from '../state/run-metadata.js';
 import { namedNode, NODE_KEY } from '../state/run-questions.js';
 import { RunState } from '../state/run-state.js';
 import { workflowPath } from './node-dispatch.js';
@@ -32,6 +34,7 @@ import type { RerunOrigin, RunFolds, RunServices, RunStart } from './run-service
 import { WorkflowRun } from './workflow-run.js';
 
 const FIELD = `message.metadata.${NODE_KEY}`;
+const EDIT = `metadata.${RERUN_KEY}.edit`;
 
 /**
  * Rejects a Message to a waiting run if its metadata name a node that asks no question, because the run could not
@@ -56,6 +59,21 @@ function whatIsWrong(name: JsonValue, state: RunState): string {
   if (typeof name !== 'string') return 'must be the name of a node';
   const isKnown = state.findInstance(name) ?? state.nodes.get(readNodeId(name));
   return isKnown ? 'names a node without an open question' : 'must be a node of the run';
+}
+
+/**
+ * Rejects an edited prompt that is not for an agent node, or is too long: callers can send the metadata of a rerun with
+ * any Message, not only by the API of reruns.
+ * @throws A2AError INVALID_PARAMS with a violation for the member of the metadata
+ */
+export function refuseWrongEdit(metadata: JsonObject | undefined, { nodes }: WorkflowDefinition): void {
+  const edit = readRerunRequest(metadata)?.edit;
+  if (!edit) return;
+  const id = parseInstance(edit.node)?.id;
+  if (nodes.find((node) => node.id === id)?.type !== 'agent')
+    throw invalidParams({ field: `${EDIT}.node`, description: 'must be an agent node of the workflow' });
+  if (edit.prompt.trim() === '' || Buffer.byteLength(edit.prompt) > MOST_PROMPT_BYTES)
+    throw invalidParams({ field: `${EDIT}.prompt`, description: `must be a text of 1 to ${MOST_PROMPT_BYTES} bytes` });
 }
 
 /**
@@ -139,6 +157,7 @@ export class WorkflowExecutor extends ProcessExecutor {
       throw new A2AError('INVALID_PARAMS', { message: `The message is too large: ${error.message}` });
     }
     if (request.message.taskId !== undefined) return refuseUnasked(request.message, definition, this.services);
+    refuseWrongEdit(request.metadata, definition);
     this.inputRules.checkInputs(request.message, namesInputs);
   }
 

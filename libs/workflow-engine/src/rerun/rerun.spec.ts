@@ -1,5 +1,6 @@
 import type { TaskEvent } from '#libs/tasks';
 import type { WorkflowDefinition } from '#libs/workflow-definition';
+import { refuseWrongEdit } from '../execution/workflow-executor.js';
 import { rerunMetadata, type RerunRequest } from '../state/run-metadata.js';
 import { DrivenRun, workflowOf } from '../testing/driven-run.js';
 import { FakeAgents } from '../testing/fake-agents.js';
@@ -63,6 +64,20 @@ describe('a rerun', () => {
     expect(run.state.edit).toEqual({ node: 'b', prompt: 'say {{a}}' });
     expect(run.state.getNode('b').artifacts[0]?.parts).toMatchObject([{ text: 'b of say {{a}}' }]);
     expect(run.state.getNode('c').artifacts[0]?.parts).toMatchObject([{ text: 'c of b of say {{a}}' }]);
+  });
+
+  it('with an edit of anything but an agent node, or with a text that is too long, is refused', () => {
+    const definition = {
+      ...CHAIN,
+      nodes: CHAIN.nodes.map((node) => ({ ...node, type: node.id === 'a' ? 'agent' : 'set' })),
+    };
+    const refuse = (node: string, prompt: string) => (): void =>
+      refuseWrongEdit(rerunMetadata({ origin: 'run-0', all: true, edit: { node, prompt } }), definition);
+    expect(refuse('a', 'x')).not.toThrow();
+    expect(refuse('a@2', 'x')).not.toThrow();
+    for (const node of ['b', 'unknown', '']) expect(refuse(node, 'x')).toThrow('metadata.parley/rerun.edit.node');
+    for (const prompt of [' ', 'x'.repeat(65_537)])
+      expect(refuse('a', prompt)).toThrow('metadata.parley/rerun.edit.prompt');
   });
 
   it('of everything takes over nothing', async () => {
