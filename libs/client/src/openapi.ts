@@ -1983,7 +1983,7 @@ export interface components {
              */
             newRunId?: string;
             /**
-             * @description `possible`: a dry run found nothing against it. `pending`: the cancel continues, or the time of the request ended before this run; repeat the request.
+             * @description `possible`: a dry run found nothing against it. `pending`: the cancel continues, or the time of the request or an error ended it before this run; repeat the request.
              * @example done
              * @enum {string}
              */

@@ -58,7 +58,7 @@ export class BulkOutcome {
     enum: OUTCOMES,
     description:
       '`possible`: a dry run found nothing against it. `pending`: the cancel continues, or the time of the request ' +
-      'ended before this run; repeat the request.',
+      'or an error ended it before this run; repeat the request.',
     example: 'done',
   })
   outcome!: (typeof OUTCOMES)[number];

@@ -59,7 +59,7 @@ describe('BulkRuns', () => {
     expect(more).toEqual([first, second, expect.not.stringMatching(first!), expect.any(String), undefined, undefined]);
   });
 
-  it('reports a refusal beside the others, and fails where the service is at fault', async () => {
+  it('reports a refusal beside the others, and what was done before an outage', async () => {
     const refuse = async (runId: string): Promise<void> => {
       if (runId === 'b') throw new ProblemError(409, 'the run has not ended');
       if (runId === 'down') throw new ProblemError(503, 'out of reach');
@@ -70,15 +70,20 @@ describe('BulkRuns', () => {
       { runId: 'a', status: 'failed', outcome: 'done', newRunId: 'new-a' },
       { runId: 'b', status: 'failed', outcome: 'refused', reason: 'the run has not ended' },
     ]);
-    const ids = ['down', ...Array.from({ length: 100 }, (_, n) => String(n))];
+    const ids = ['x', 'down', ...Array.from({ length: 100 }, (_, n) => String(n))];
     const started: string[] = [];
     const start = async (runId: string): Promise<void> => {
       await refuse(runId);
       started.push(runId);
     };
     const failing = bulkRuns({ onStart: start });
-    await expect(failing.rerunRuns({ ids }, new RunFilterQuery(), CALL)).rejects.toThrow('out of reach');
+    const report = await failing.rerunRuns({ ids }, new RunFilterQuery(), CALL);
+    expect(report.runs.filter(({ outcome }) => outcome === 'done').map(({ runId }) => runId)).toEqual(started);
+    expect(report.runs.filter(({ outcome }) => outcome !== 'done').map(({ runId }) => runId)).toContain('down');
+    expect(report.runs.at(-1)).toMatchObject({ outcome: 'pending', reason: expect.stringContaining('an error') });
     expect(started.length).toBeLessThan(20);
+    const nothing = failing.rerunRuns({ ids: ['down'] }, new RunFilterQuery(), CALL);
+    await expect(nothing).rejects.toThrow('out of reach');
   });
 
   it('listens once to the departure of its caller, however many runs it acts on', async () => {

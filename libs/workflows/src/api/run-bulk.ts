@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { type ApiCall, CallerSlots } from '#libs/access';
 import { endedProcessError, Processes } from '#libs/durable';
 import { malformedRequest, toProblem } from '#libs/http-server';
@@ -22,6 +22,7 @@ const LONGEST_MS = 30_000;
 const CANCEL_MS = 5_000;
 const PAGE = 100;
 const NO_TIME = 'the time of the request has ended; repeat it for the rest';
+const FAULT = 'an error of the service has ended the request; repeat it for the rest';
 const STILL_CANCELING = 'the cancel is recorded, and the run has not ended yet';
 
 /** Limits the concurrent bulk actions on runs, and exports of runs. */
@@ -74,6 +75,8 @@ type RunAction = (
  */
 @Injectable()
 export class BulkRuns {
+  private readonly logger = new Logger(BulkRuns.name);
+
   constructor(
     private readonly processes: Processes,
     private readonly runList: RunList,
@@ -113,19 +116,25 @@ export class BulkRuns {
     const endsAt = performance.now() + LONGEST_MS;
     const runs: BulkOutcome[] = ids.map((runId) => ({ runId, outcome: 'pending', reason: NO_TIME }));
     const open = runs.entries();
-    let isStopped = false;
+    const faults: unknown[] = [];
     const actInTurn = async (): Promise<void> => {
       for (const [place, { runId }] of open) {
-        if (isStopped || performance.now() > endsAt) return;
+        if (faults.length > 0 || performance.now() > endsAt) return;
         runs[place] = await this.actOnRun(runId, shared, act);
       }
     };
-    const stopAll = (error: unknown): never => {
-      isStopped = true;
-      throw error;
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, () => actInTurn().catch(stopAll)));
-    return { dryRun: body.dryRun ?? false, runs, more };
+    await Promise.all(Array.from({ length: AT_ONCE }, () => actInTurn().catch((error) => faults.push(error))));
+    return { dryRun: body.dryRun ?? false, runs: faults.length > 0 ? this.reportFault(faults[0], runs) : runs, more };
+  }
+
+  /**
+   * Returns the outcomes of an action that an outage has ended, so that its caller can repeat it for the rest alone.
+   * @throws the outage if nothing was done
+   */
+  private reportFault(fault: unknown, runs: readonly BulkOutcome[]): BulkOutcome[] {
+    if (!runs.some(({ outcome }) => outcome === 'done')) throw fault;
+    this.logger.error({ err: fault }, 'An action on several runs was ended by an error');
+    return runs.map((run) => (run.reason === NO_TIME ? { ...run, reason: FAULT } : run));
   }
 
   private async actOnRun(runId: string, call: ApiCall, act: RunAction): Promise<BulkOutcome> {
@@ -136,7 +145,7 @@ export class BulkRuns {
       return { runId, status, ...(await act({ runId, status }, call)) };
     } catch (error) {
       const problem = toProblem(error);
-      // An outage concerns all runs, and the whole request can be repeated.
+      // An outage concerns all runs, so it ends the whole action.
       if (problem.status >= 500) throw error;
       return { runId, ...(status && { status }), outcome: 'refused', reason: problem.detail };
     }
