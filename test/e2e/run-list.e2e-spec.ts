@@ -134,6 +134,13 @@ describe('actions on several runs', () => {
     expect(second.body).toEqual(first.body);
     for (const { newRunId } of first.body.runs) await stage.api.ended(newRunId!);
     expect((await list({ workflow, status: 'failed' })).runs).toHaveLength(6);
+    // The filter selects the failed reruns as well, which the same request does not rerun.
+    const filtered = `/runs/rerun?workflow=${workflow}&status=failed`;
+    const third = (await stage.api.call<Report>('POST', filtered, { failed: true }, headers)).body.runs;
+    const outcomes = new Map(third.map(({ runId, outcome, newRunId }) => [runId, newRunId ?? outcome]));
+    for (const { runId, newRunId } of first.body.runs)
+      expect([outcomes.get(runId), outcomes.get(newRunId!)]).toEqual([newRunId, 'refused']);
+    expect((await list({ workflow, status: 'failed' })).runs).toHaveLength(6);
   });
 
   it('refuses a request that selects nothing, or that has an unknown member', async () => {

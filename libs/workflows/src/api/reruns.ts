@@ -65,6 +65,22 @@ export class Reruns {
     return { runId: taskId, origin: runId };
   }
 
+  /**
+   * Returns the original run of a rerun, and the idempotency key under which the rerun was started; `undefined` for any
+   * other run.
+   * @throws ProblemError 404
+   */
+  async findStart(
+    runId: string,
+    { scope }: Pick<ApiCall, 'scope'>,
+  ): Promise<{ origin: string; key: string } | undefined> {
+    const { task } = await this.processes.loadBegun(RUN, runId, scope);
+    const request = readRerunRequest(task.metadata);
+    // The first Message has the key as its id.
+    const key = task.history?.[0]?.messageId;
+    return request && key !== undefined ? { origin: request.origin, key } : undefined;
+  }
+
   /** Checks a rerun without starting it. @throws ProblemError as `startRerun` does */
   async checkRerun(runId: string, body: RerunBody, call: ApiCall): Promise<void> {
     await this.prepareRerun(runId, body, call);

@@ -14,10 +14,12 @@ interface Parts {
   /** Pages of run ids that the list of runs returns. */
   pages?: string[][];
   onStart?: (runId: string, key: string | undefined, call: ApiCall) => Promise<void>;
+  /** Original runs and keys of reruns, by their ids. */
+  starts?: Map<string, { origin: string; key: string }>;
 }
 
 /** Creates BulkRuns over fake runs, all of which have failed. */
-function bulkRuns({ pages = [], onStart = async () => undefined }: Parts = {}): BulkRuns {
+function bulkRuns({ pages = [], onStart = async () => undefined, starts = new Map() }: Parts = {}): BulkRuns {
   const processes = { findHeader: async () => ({ state: 'TASK_STATE_FAILED' }) } as unknown as Processes;
   const listPages = async function* () {
     for (const [index, ids] of pages.entries())
@@ -27,8 +29,15 @@ function bulkRuns({ pages = [], onStart = async () => undefined }: Parts = {}): 
     await onStart(runId, key, call);
     return { runId: `new-${runId}`, origin: runId };
   };
+  const findStart: Reruns['findStart'] = async (runId) => starts.get(runId);
   const slots = new BulkSlots(new Metrics());
-  return new BulkRuns(processes, { listPages } as unknown as RunList, {} as Runs, { startRerun } as Reruns, slots);
+  return new BulkRuns(
+    processes,
+    { listPages } as unknown as RunList,
+    {} as Runs,
+    { startRerun, findStart } as Reruns,
+    slots,
+  );
 }
 
 describe('BulkRuns', () => {
@@ -57,6 +66,20 @@ describe('BulkRuns', () => {
     const [first, second, ...more] = keys;
     expect(first).not.toBe(second);
     expect(more).toEqual([first, second, expect.not.stringMatching(first!), expect.any(String), undefined, undefined]);
+  });
+
+  it('reruns no run that the same request started, but those of other requests', async () => {
+    const starts = new Map<string, { origin: string; key: string }>();
+    const onStart = async (runId: string, key = ''): Promise<void> =>
+      void starts.set(`new-${runId}`, { origin: runId, key });
+    const bulk = bulkRuns({ onStart, starts });
+    await bulk.rerunRuns({ ids: ['a'] }, new RunFilterQuery(), CALL, 'k');
+    const rerun = async (key: string) =>
+      (await bulk.rerunRuns({ ids: ['new-a'] }, new RunFilterQuery(), CALL, key)).runs;
+    expect(await rerun('k')).toMatchObject([
+      { outcome: 'refused', reason: expect.stringContaining('this idempotency') },
+    ]);
+    expect(await rerun('other')).toMatchObject([{ outcome: 'done' }]);
   });
 
   it('reports a refusal beside the others, and what was done before an outage', async () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { type ApiCall, CallerSlots } from '#libs/access';
 import { endedProcessError, Processes } from '#libs/durable';
-import { malformedRequest, toProblem } from '#libs/http-server';
+import { malformedRequest, ProblemError, toProblem } from '#libs/http-server';
 import { isTerminalState } from '#libs/protocol';
 import { Metrics } from '#libs/service';
 import { type RunStatus, runStatus } from '#libs/workflow-engine';
@@ -22,6 +22,7 @@ const LONGEST_MS = 30_000;
 const CANCEL_MS = 5_000;
 const PAGE = 100;
 const NO_TIME = 'the time of the request has ended; repeat it for the rest';
+const OWN_RERUN = 'the run is a rerun that a request with this idempotency key started';
 const FAULT = 'an error of the service has ended the request; repeat it for the rest';
 const STILL_CANCELING = 'the cancel is recorded, and the run has not ended yet';
 
@@ -70,8 +71,9 @@ type RunAction = (
  * Cancels and reruns several runs in one request, and reports the outcome of each.
  * - A request acts on at most `MOST_SELECTED` runs, `AT_ONCE` at a time, and starts with no further run after
  *   `LONGEST_MS`.
- * - An error for one run does not affect the others.
- * - A repeated cancel changes nothing. A repeated rerun with the same idempotency key starts no further run.
+ * - A refusal of one run does not affect the others. An outage ends the action.
+ * - A repeated cancel changes nothing. A repeated rerun with the same idempotency key starts no further run, also not
+ *   of the runs that it started.
  */
 @Injectable()
 export class BulkRuns {
@@ -104,9 +106,16 @@ export class BulkRuns {
         return { outcome: 'possible' };
       }
       const own = key === undefined ? undefined : keyOf(key, runId);
+      if (key !== undefined) await this.refuseOwnRerun(runId, key, shared);
       const started = await this.reruns.startRerun(runId, options, shared, own);
       return { outcome: 'done', newRunId: started.runId };
     });
+  }
+
+  /** Rejects a rerun that an earlier request with the key started: a filter selects it once it has ended. */
+  private async refuseOwnRerun(runId: string, key: string, call: ApiCall): Promise<void> {
+    const start = await this.reruns.findStart(runId, call);
+    if (start && start.key === keyOf(key, start.origin)) throw new ProblemError(409, OWN_RERUN);
   }
 
   private async actOnRuns(body: BulkBody, filter: RunFilterQuery, call: ApiCall, act: RunAction): Promise<BulkReport> {
