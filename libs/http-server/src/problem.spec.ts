@@ -13,6 +13,8 @@ const THROWN: Record<string, () => unknown> = {
   malformed: () => malformedRequest({ path: 'a', detail: 'must be b' }, { path: 'c', detail: 'must be d' }),
   a2a: () => invalidParams({ field: 'x', description: 'is wrong' }),
   ended: () => new A2AError('TASK_NOT_CANCELABLE', { message: 'It has ended' }),
+  limited: () =>
+    new A2AError('RATE_LIMITED', { message: 'Too many are under way', metadata: { retryAfterSeconds: '2' } }),
   draining: () => new A2AError('INTERNAL', { message: 'The service is shutting down', status: 503 }),
   input: () => new A2AError('INVALID_PARAMS', { message: 'inputs.x: is required', detailReason: 'MISSING_INPUT' }),
   away: () => Object.assign(new Error(SECRET), { code: '57P01', severity: 'FATAL' }),
@@ -85,6 +87,12 @@ describe('ProblemFilter', () => {
     expect(reply.statusCode).toBe(status);
     expect(reply.json()).toMatchObject({ type: 'about:blank', status, detail, reason, instance: '/api/throw' });
     expect(logged).not.toHaveBeenCalled();
+  });
+
+  it('says when to try again after a refusal', async () => {
+    const replyTo = (what: string) => app.inject({ method: 'POST', url: '/api/throw', payload: { what } });
+    expect((await replyTo('limited')).headers).toMatchObject({ 'retry-after': '2' });
+    expect((await replyTo('ended')).headers).not.toHaveProperty('retry-after');
   });
 
   it('has one entry for each thing that is wrong', async () => {

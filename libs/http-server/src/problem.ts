@@ -202,9 +202,16 @@ export class ProblemFilter implements ExceptionFilter {
     else if (WARNED.has(reported.reason)) this.logger.warn({ err: error, ...at }, reported.detail);
     if (reply.sent || reply.raw.headersSent) return void reply.raw.end();
     if (!API_PATH.test(path) && error instanceof HttpException) return sendAsItIs(error, reply);
+    if (error instanceof A2AError) setRetryAfter(error, reply);
     const body = JSON.stringify({ ...reported, instance: path, requestId, ...trace } satisfies Problem);
     void reply.status(reported.status).header('content-type', 'application/problem+json').send(body);
   }
+}
+
+/** Sets `Retry-After` for a refusal that says when to try again, unless the route has set it. */
+function setRetryAfter({ metadata }: A2AError, reply: FastifyReply): void {
+  const seconds = metadata['retryAfterSeconds'];
+  if (seconds !== undefined && !reply.hasHeader('retry-after')) void reply.header('retry-after', seconds);
 }
 
 function sendAsItIs(error: HttpException, reply: FastifyReply): void {
