@@ -120,6 +120,7 @@ describe('The overview', () => {
     ['until=1', 'until'],
     ['since=2026-01-02T00:00:00Z&until=2026-01-02T00:00:00Z', 'since'],
     ['since=2026-01-02T00:00:00Z&until=2026-06-02T00:00:00Z', 'since'],
+    ['until=0001-01-01T00:00:00Z', 'since'],
   ])('refuses the range %s, naming %s', async (query, path) => {
     const { status, body } = await api!.call('GET', `/overview?${query}`);
     expect([status, body]).toEqual([400, expect.objectContaining({ errors: [expect.objectContaining({ path })] })]);

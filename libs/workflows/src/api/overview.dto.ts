@@ -26,6 +26,8 @@ export class OverviewQuery {
     const until = this.until ?? now;
     const since = this.since ?? new Date(until.getTime() - DAY_MS);
     const ms = until.getTime() - since.getTime();
+    // PostgreSQL has no year 0.
+    if (since.getUTCFullYear() < 1) throw malformedRequest({ path: 'since', detail: 'must be in the year 1 or later' });
     if (ms <= 0) throw malformedRequest({ path: 'since', detail: 'must be before until' });
     if (ms > MOST_DAYS * DAY_MS)
       throw malformedRequest({ path: 'since', detail: `must be at most ${MOST_DAYS} days before until` });
