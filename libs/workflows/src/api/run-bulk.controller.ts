@@ -30,7 +30,9 @@ export class RunBulkController {
   @HttpCode(200)
   @ApiOperation({
     summary: 'Cancels several runs and reports the outcome of each.',
-    description: 'Acts on the runs that the body names, or on those that the query parameters select.',
+    description:
+      'Acts on the runs that the body names, or on those that the query parameters select. Without `status`, these are ' +
+      'runs that have not ended.',
   })
   @ApiBody({ type: BulkBody, required: false })
   @ApiOkResponse({ type: BulkReport })
@@ -45,7 +47,9 @@ export class RunBulkController {
   @HttpCode(200)
   @ApiOperation({
     summary: 'Reruns several ended runs and reports the outcome of each.',
-    description: 'Acts on the runs that the body names, or on those that the query parameters select.',
+    description:
+      'Acts on the runs that the body names, or on those that the query parameters select. Without `status`, these are ' +
+      'runs that have ended.',
   })
   @ApiBody({ type: BulkRerunBody, required: false })
   @ApiOkResponse({ type: BulkReport })

@@ -16,12 +16,15 @@ interface Parts {
   onStart?: (runId: string, key: string | undefined, call: ApiCall) => Promise<void>;
   /** Original runs and keys of reruns, by their ids. */
   starts?: Map<string, { origin: string; key: string }>;
+  onList?: (filter: RunFilterQuery) => void;
 }
 
 /** Creates BulkRuns over fake runs, all of which have failed. */
-function bulkRuns({ pages = [], onStart = async () => undefined, starts = new Map() }: Parts = {}): BulkRuns {
+function bulkRuns(parts: Parts = {}): BulkRuns {
+  const { pages = [], onStart = async () => undefined, starts = new Map(), onList } = parts;
   const processes = { findHeader: async () => ({ state: 'TASK_STATE_FAILED' }) } as unknown as Processes;
-  const listPages = async function* () {
+  const listPages = async function* (listed: RunFilterQuery) {
+    onList?.(listed);
     for (const [index, ids] of pages.entries())
       yield { runs: ids.map((runId) => ({ runId })), isLast: index === pages.length - 1 };
   };
@@ -48,6 +51,18 @@ describe('BulkRuns', () => {
     const report = await bulk.rerunRuns({}, filter, CALL);
     expect([report.more, report.runs.map(({ runId }) => runId)]).toEqual([true, ids.slice(0, 500)]);
     expect((await bulkRuns({ pages: [['a']] }).rerunRuns({}, filter, CALL)).more).toBe(false);
+  });
+
+  it('selects only runs that the action is for, unless the filter names statuses', async () => {
+    const listed: (string | undefined)[] = [];
+    const bulk = bulkRuns({ pages: [[]], onList: ({ status }) => listed.push(status) });
+    const filter = Object.assign(new RunFilterQuery(), { workflow: 'w' });
+    const failed = Object.assign(new RunFilterQuery(), { workflow: 'w', status: 'failed' });
+    for (const it of [filter, failed]) {
+      await bulk.cancelRuns({}, it, CALL);
+      await bulk.rerunRuns({}, it, CALL);
+    }
+    expect(listed).toEqual(['running,input-required', 'completed,failed,canceled', 'failed', 'failed']);
   });
 
   it('takes an empty text for no selection', async () => {

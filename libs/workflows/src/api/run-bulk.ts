@@ -8,7 +8,7 @@ import { Metrics } from '#libs/service';
 import { type RunStatus, runStatus } from '#libs/workflow-engine';
 import { type BulkBody, type BulkOutcome, type BulkReport, type BulkRerunBody, MOST_SELECTED } from './run-bulk.dto.js';
 import { RunList } from './run-list.js';
-import type { RunFilterQuery } from './run-query.js';
+import { RunFilterQuery } from './run-query.js';
 import { Reruns } from './reruns.js';
 import { RUN, Runs } from './runs.js';
 
@@ -67,6 +67,12 @@ type RunAction = (
   call: ApiCall,
 ) => Promise<Omit<BulkOutcome, 'runId' | 'status'>>;
 
+/** Filter that selects runs, and the statuses of the runs that it selects if it names none. */
+interface RunSelection {
+  filter: RunFilterQuery;
+  statuses: string;
+}
+
 /**
  * Cancels and reruns several runs in one request, and reports the outcome of each.
  * - A request acts on at most `MOST_SELECTED` runs, `AT_ONCE` at a time, and starts with no further run after
@@ -89,7 +95,8 @@ export class BulkRuns {
 
   /** Cancels the selected runs. @throws ProblemError 400 if the request selects no runs */
   cancelRuns(body: BulkBody, filter: RunFilterQuery, call: ApiCall): Promise<BulkReport> {
-    return this.actOnRuns(body, filter, call, async ({ runId, status }, shared) => {
+    return this.actOnRuns(body, { filter, statuses: 'running,input-required' }, call, async (run, shared) => {
+      const { runId, status } = run;
       if (status !== 'canceled' && status !== 'running' && status !== 'input-required')
         throw endedProcessError(RUN, `it is ${status}`);
       if (body.dryRun) return { outcome: 'possible' };
@@ -100,7 +107,7 @@ export class BulkRuns {
   /** Reruns the selected runs, which must have ended. @throws ProblemError 400 if the request selects no runs */
   rerunRuns(body: BulkRerunBody, filter: RunFilterQuery, call: ApiCall, key?: string): Promise<BulkReport> {
     const options = body.failed ? { failed: true } : {};
-    return this.actOnRuns(body, filter, call, async ({ runId }, shared) => {
+    return this.actOnRuns(body, { filter, statuses: 'completed,failed,canceled' }, call, async ({ runId }, shared) => {
       if (body.dryRun) {
         await this.reruns.checkRerun(runId, options, shared);
         return { outcome: 'possible' };
@@ -118,10 +125,10 @@ export class BulkRuns {
     if (start && start.key === keyOf(key, start.origin)) throw new ProblemError(409, OWN_RERUN);
   }
 
-  private async actOnRuns(body: BulkBody, filter: RunFilterQuery, call: ApiCall, act: RunAction): Promise<BulkReport> {
+  private async actOnRuns(body: BulkBody, selection: RunSelection, call: ApiCall, act: RunAction): Promise<BulkReport> {
     using _slot = this.slots.takeFor(call);
     const shared = shareDeparture(call);
-    const { ids, more } = await this.selectRuns(body, filter, shared);
+    const { ids, more } = await this.selectRuns(body, selection, shared);
     const endsAt = performance.now() + LONGEST_MS;
     const runs: BulkOutcome[] = ids.map((runId) => ({ runId, outcome: 'pending', reason: NO_TIME }));
     const open = runs.entries();
@@ -182,7 +189,7 @@ export class BulkRuns {
   /** Returns the ids of the selected runs, each once. @throws ProblemError 400 if the request selects no runs */
   private async selectRuns(
     { ids }: BulkBody,
-    filter: RunFilterQuery,
+    { filter, statuses }: RunSelection,
     call: ApiCall,
   ): Promise<{ ids: string[]; more: boolean }> {
     // An empty text is no filter: it would select all runs.
@@ -191,9 +198,11 @@ export class BulkRuns {
     if (ids) return { ids: [...new Set(ids)], more: false };
     if (!isFiltered)
       throw malformedRequest({ path: 'ids', detail: `is missing; name runs, or select them by ${FILTERS.join(', ')}` });
+    // Other runs would be refused one by one, and would take the places of those that can be acted on.
+    const open = Object.assign(new RunFilterQuery(), filter, { status: filter.status || statuses });
     const found = new Set<string>();
     let isAll = false;
-    for await (const { runs, isLast } of this.runList.listPages(filter, PAGE, call)) {
+    for await (const { runs, isLast } of this.runList.listPages(open, PAGE, call)) {
       isAll = isLast;
       for (const { runId } of runs) {
         if (found.size === MOST_SELECTED) return { ids: [...found], more: true };
