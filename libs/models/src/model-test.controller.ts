@@ -77,8 +77,9 @@ class ModelTestView {
 }
 
 const DESCRIPTION =
-  'The prompt is fixed, the answer has at most 64 tokens, and the test takes at most 30 seconds. Nothing is stored, and ' +
-  'the tokens are not part of `/api/usage`. A failure of the model is a result (200) with `ok: false`.';
+  'The prompt is fixed, and the test takes at most 30 seconds. The model is asked for at most 64 tokens; a provider that ' +
+  'refuses such a limit is asked again without it. Nothing is stored, and the tokens are not part of `/api/usage`. A ' +
+  'failure of the model is a result (200) with `ok: false`.';
 
 const TOO_MANY =
   'The caller has two tests under way, its tenant four, or twenty in the last minute; `Retry-After` says when to retry.';

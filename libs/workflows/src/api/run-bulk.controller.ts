@@ -31,8 +31,8 @@ export class RunBulkController {
   @ApiOperation({
     summary: 'Cancels several runs and reports the outcome of each.',
     description:
-      'Acts on the runs that the body names, or on those that the query parameters select. Without `status`, these are ' +
-      'runs that have not ended.',
+      'Acts on the runs that the body names, or on those that the query parameters select. Without `status`, these ' +
+      'are runs that have not ended.',
   })
   @ApiBody({ type: BulkBody, required: false })
   @ApiOkResponse({ type: BulkReport })
@@ -48,8 +48,8 @@ export class RunBulkController {
   @ApiOperation({
     summary: 'Reruns several ended runs and reports the outcome of each.',
     description:
-      'Acts on the runs that the body names, or on those that the query parameters select. Without `status`, these are ' +
-      'runs that have ended.',
+      'Acts on the runs that the body names, or on those that the query parameters select. Without `status`, these ' +
+      'are runs that have ended.',
   })
   @ApiBody({ type: BulkRerunBody, required: false })
   @ApiOkResponse({ type: BulkReport })
