@@ -7,6 +7,8 @@ import { before } from './until.js';
 export class Balancer {
   private readonly ready = new Set<string>();
   private readonly changes = new EventEmitter();
+  /** Number of times that a check found a ready replica not ready, such as one that answered late. */
+  losses = 0;
 
   private constructor(
     private readonly child: ChildProcess,
@@ -15,7 +17,7 @@ export class Balancer {
   ) {
     child.on('message', (news: { url: string; ready: boolean }) => {
       if (news.ready) this.ready.add(news.url);
-      else this.ready.delete(news.url);
+      else if (this.ready.delete(news.url)) this.losses += 1;
       this.changes.emit('change');
     });
   }

@@ -101,10 +101,21 @@ describe('a connection that is kept', () => {
 
   it('is used again for as long as its peer says that it keeps it', async () => {
     peer = await DistantPeer.start({ headers: 'keep-alive: timeout=60\r\n' });
-    await callOne('0');
-    await delay(SILENCE_MS - DISTANCE_MS);
-    await callOne('1');
-    expect(peer.connections).toBe(1);
+    const standstills = (): number => http['standstills'].countStandstills();
+    const callTwice = async (): Promise<number> => {
+      await callOne('0');
+      const opened = peer.connections;
+      await delay(SILENCE_MS - DISTANCE_MS);
+      await callOne('1');
+      return peer.connections - opened;
+    };
+    let [before, added] = [0, 0];
+    // A busy machine may hold up this process, after which no connection is used again: the calls are repeated then.
+    do {
+      before = standstills();
+      added = await callTwice();
+    } while (standstills() !== before);
+    expect(added).toBe(0);
   });
 
   it('is not used again after the process stood still', async () => {
