@@ -29,7 +29,7 @@ describe('the tools of the canvas', () => {
     const name = unique('tools');
     await stage.api.save({ name, language: 2, nodes: NODES, edges: EDGES, ...more } as Workflow);
     const page = await browser.open(`${stage.parley.url}/workflows/edit/${name}`, WINDOW);
-    await nodeOf(page, 'critic').waitFor();
+    await standsStill(nodeOf(page, 'critic'));
     return { page, name };
   };
   const stored = async (name: string): Promise<Workflow> =>
@@ -58,10 +58,12 @@ describe('the tools of the canvas', () => {
       await page.getByRole('complementary', { name: 'Properties' }).getByText('2 nodes').waitFor();
 
       await chooseInMenu(page, nodeOf(page, 'critic'), 'Copy');
+      await page.getByText('2 nodes copied', { exact: true }).waitFor({ state: 'attached' });
       await page.locator('.react-flow__pane').click({ button: 'right', position: { x: 200, y: 600 } });
       await page.getByRole('menuitem', { name: 'Paste here' }).click();
       await nodeOf(page, 'critic2').waitFor();
       await selectionIs(page, ['writer2', 'critic2']);
+      await standsStill(nodeOf(page, 'writer2'));
       const before = await placesOf(page, ['writer2', 'critic2', 'writer']);
       await dragBy(page, nodeOf(page, 'writer2'), 60, 40);
       await until(
@@ -120,6 +122,7 @@ describe('the tools of the canvas', () => {
       await nodeOf(page, 'topic2').waitFor({ state: 'detached' });
       await page.locator('.react-flow__node[data-id="topic"]').focus();
       await page.keyboard.press('Control+a');
+      await selectionIs(page, ['topic', 'writer', 'critic']);
       await page.keyboard.press('ArrowDown');
       const { nodes } = await save(page, name);
       expect(nodes.map(({ id }) => id)).toEqual(['topic', 'writer', 'critic']);
@@ -190,6 +193,8 @@ describe('the tools of the canvas', () => {
     await page.getByRole('menu', { name: 'Node writer' }).waitFor();
     expect(await seriousFaults(page)).toEqual([]);
     await page.keyboard.press('Escape');
+    // The menu gives the focus back after it has closed.
+    await page.locator('.react-flow__node[data-id="writer"]:focus').waitFor();
     await page.locator('.react-flow__edge').first().focus();
     await page.keyboard.press('ContextMenu');
     await page.getByRole('menu', { name: 'Edge topic->writer' }).waitFor();
@@ -200,6 +205,7 @@ describe('the tools of the canvas', () => {
     await page.keyboard.press('Shift+F10');
     await page.getByRole('menu', { name: 'Canvas' }).waitFor();
     await page.keyboard.press('Escape');
+    await page.getByRole('menu').waitFor({ state: 'detached' });
 
     await page.keyboard.press('Control+k');
     const find = page.getByRole('combobox', { name: 'Find nodes and actions' });
@@ -215,19 +221,23 @@ describe('the tools of the canvas', () => {
     await page.keyboard.press('Control+k');
     await find.fill('show the keys');
     await page.keyboard.press('Enter');
-    await page.getByRole('dialog', { name: 'Keys of the editor' }).getByText('Ctrl+D').waitFor();
+    const keys = page.getByRole('dialog', { name: 'Keys of the editor' });
+    await keys.getByText('Ctrl+D').waitFor();
     expect(await seriousFaults(page, { within: '[role="dialog"]' })).toEqual([]);
     await page.keyboard.press('Escape');
+    await keys.waitFor({ state: 'detached' });
     await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keys of the editor' }).waitFor();
+    await keys.waitFor();
     await page.keyboard.press('Escape');
+    await keys.waitFor({ state: 'detached' });
 
     const search = page.getByLabel('Search node types');
     await search.fill('another workflow');
+    await page.locator('[data-palette]').nth(1).waitFor({ state: 'detached' });
     expect(await page.locator('[data-palette]').allInnerTexts()).toEqual([
       expect.stringContaining('Runs another workflow'),
     ]);
-    await page.keyboard.press('Enter');
+    await search.press('Enter');
     await nodeOf(page, 'workflow1').waitFor();
     expect(await seriousFaults(page)).toEqual([]);
   });
@@ -260,13 +270,18 @@ describe('the tools of the canvas', () => {
     const { page, name } = await edit();
     await page.locator('.react-flow__pane').click({ button: 'right', position: { x: 200, y: 600 } });
     await page.getByRole('menuitem', { name: 'Add a note' }).click();
+    const field = page.getByRole('complementary', { name: 'Properties' }).locator('textarea:focus');
+    await field.waitFor();
     await page.keyboard.type('Ask Mia first');
     await page.locator('[data-note]').getByText('Ask Mia first').waitFor();
     await page.locator('.react-flow__controls-zoomin').focus();
     await page.keyboard.press('Control+k');
+    await page.locator('[role="combobox"]:focus').waitFor();
     await page.keyboard.type('add a note');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Note', exact: true }).waitFor();
+    await page.locator('[data-note]').nth(1).waitFor();
+    await field.waitFor();
     await page.keyboard.type('Second');
     await page.locator('[data-note]').getByText('Second').waitFor();
     expect(await seriousFaults(page)).toEqual([]);
@@ -280,6 +295,7 @@ describe('the tools of the canvas', () => {
     await page.keyboard.press('Control+d');
     await page.locator('[data-note]').nth(2).waitFor();
     await page.keyboard.press('Delete');
+    await page.locator('[data-note]').nth(2).waitFor({ state: 'detached' });
     await page.locator('.react-flow__node-note').first().focus();
     await page.keyboard.press('Enter');
     await page.keyboard.press('Delete');
@@ -296,6 +312,11 @@ async function selectionIs(page: Page, ids: readonly string[]): Promise<void> {
       .evaluateAll((all) => all.map((it) => it.getAttribute('data-id') ?? '').toSorted());
   const wanted = ids.toSorted().join(' ');
   await until(async () => (await selected()).join(' ') === wanted, { what: `the selection of ${wanted}` });
+}
+
+/** Waits until a node is shown, and no longer moved, such as by the fitting of the graph into its canvas. */
+async function standsStill(node: Locator): Promise<void> {
+  await node.click({ trial: true });
 }
 
 async function chooseInMenu(page: Page, part: Locator, item: string): Promise<void> {

@@ -72,9 +72,9 @@ describe('the MCP servers of the settings', () => {
     await page.getByRole('button', { name: 'Refresh' }).click();
     await badge('changed').waitFor();
     const change = page.locator('[data-change="search"]');
+    await page.locator('[data-change="more"]').getByText('is new').waitFor();
     expect(await change.locator('del').allInnerTexts()).toContain('- Searches');
     expect(await change.locator('ins').allInnerTexts()).toContain('+ Searches everything');
-    await page.locator('[data-change="more"]').getByText('is new').waitFor();
     expect(await seriousFaultsInEitherTheme(page)).toEqual([]);
     await page.getByRole('button', { name: 'Accept the changes' }).click();
     await badge('ok').waitFor();

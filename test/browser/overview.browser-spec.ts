@@ -1,6 +1,7 @@
 import { inBrowser, seriousFaults, seriousFaultsInEitherTheme, useBrowser } from '../support/browser.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { startParley } from '../support/parley.js';
+import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
 import { linear, output, script, unique } from '../support/workflow.js';
 
@@ -119,7 +120,8 @@ describe('the page of a run', () => {
 });
 
 describe('a question that is asked on another replica', () => {
-  const stage = useSharedStage();
+  // Runs of other files may wait for answers, too: a separate database has no other question.
+  const stage = useStage();
   const browser = useBrowser();
 
   inBrowser('counts in the navigation and in the title, and no more once it is answered there', async () => {

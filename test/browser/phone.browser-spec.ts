@@ -23,6 +23,7 @@ describe('the console on a phone', () => {
       for (const entry of await bar.locator('a, button').all()) await expectTouchable(entry, phone);
       await bar.getByRole('button', { name: 'More' }).click();
       const further = page.getByRole('menuitem');
+      await further.first().waitFor();
       for (const entry of await further.all()) await expectTouchable(entry, phone);
       await page.getByRole('menuitem', { name: 'Settings' }).click();
       await page.waitForURL('**/settings');

@@ -62,11 +62,14 @@ describe('from an empty canvas to a result', () => {
       await nodeReaches(page, 'output1', 'pending');
       await page.locator('[data-cause]').getByText('Waits for an answer to external1: Which tone?').waitFor();
 
+      // The question is the last event of a run that waits.
+      await page.locator('[data-line="input.required"]').waitFor();
       const count = await consoleCount(page, 1);
       const before = await consoleLines(page);
       expect(before).toContain(`a2a.sending [external1] (external) → ${agentUrl}`);
       await page.reload();
       await nodeReaches(page, 'external1', 'input-required');
+      await page.locator('[data-line="input.required"]').waitFor();
       expect(await consoleCount(page, count)).toBe(count);
       expect(await consoleLines(page)).toEqual(before);
 

@@ -76,7 +76,7 @@ describe('the list of runs', () => {
     await page.getByRole('button', { name: 'Saved filters' }).click();
     await page.getByRole('menuitem', { name: 'Save this filter …' }).click();
     await page.getByLabel('Name').fill('Number 77');
-    await page.keyboard.press('Enter');
+    await page.getByLabel('Name').press('Enter');
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await until(async () => new URL(page.url()).search === '', { what: 'an address without filters' });
     await page.reload();
@@ -108,7 +108,10 @@ describe('the list of runs', () => {
     );
     // Only the rows in view are drawn.
     expect(seen).toBeLessThan(100);
-    expect(asked.filter((query) => query.has('pageToken'))).toHaveLength(9);
+    const tokens = asked.flatMap((query) => query.get('pageToken') ?? []);
+    expect(new Set(tokens).size).toBe(9);
+    // The page that has just arrived is read once more if the live connection begins at that moment.
+    expect(tokens.length).toBeLessThanOrEqual(10);
     const top = await table(page).getByRole('columnheader').first().boundingBox();
     expect(top!.y).toBeGreaterThan(0);
     asked.length = 0;
@@ -131,16 +134,19 @@ describe('the list of runs', () => {
     const dialog = page.getByRole('dialog', { name: 'Cancel runs' });
     await dialog.getByText('48 runs can be canceled, 2 refused.').waitFor();
     await dialog.getByRole('button', { name: 'Cancel 48 runs' }).click();
-    await dialog.getByText('48 runs canceled, 2 refused.').waitFor();
+    // A cancel that takes longer than a request waits for it is pending.
+    await dialog.getByText(/^\d+ runs? canceled, (\d+ pending, )?2 refused\.$/).waitFor();
     const refused = dialog.locator('[data-outcome="refused"]');
     expect((await refused.allInnerTexts()).join(' ')).toMatch(/has ended: it is (completed|failed).*has ended/s);
-    expect(await dialog.locator('[data-outcome="done"]').count()).toBe(48);
+    expect(await dialog.locator('[data-outcome="done"], [data-outcome="pending"]').count()).toBe(48);
     await dialog.getByRole('button', { name: 'Done' }).click();
-    const { body } = await stage.api.call<{ runs: { runId: string }[] }>(
-      'GET',
-      `/runs?workflow=${workflow}&status=completed,failed`,
-    );
-    expect(body.runs.map(({ runId }) => runId).toSorted()).toEqual(ended.toSorted());
+    const idsOf = async (status: string): Promise<string[]> => {
+      const path = `/runs?workflow=${workflow}&status=${status}&pageSize=100`;
+      const { body } = await stage.api.call<{ runs: { runId: string }[] }>('GET', path);
+      return body.runs.map(({ runId }) => runId);
+    };
+    await until(async () => (await idsOf('canceled')).length === 48, { what: '48 canceled runs' });
+    expect((await idsOf('completed,failed')).toSorted()).toEqual(ended.toSorted());
   });
 
   inBrowser('works by keyboard alone: selects a range, and runs it again', async () => {

@@ -23,6 +23,9 @@ describe('the timeline of a run', () => {
       .getByRole('listitem')
       .evaluateAll((all) => all.map((it) => it.querySelector('.truncate')?.textContent ?? ''));
 
+  /** Waits until a timeline shows the whole run. */
+  const shownToEnd = (page: Page): Promise<void> => page.locator('[data-row="out"] [data-bar="completed"]').waitFor();
+
   /** Runs an agent whose first model call is refused, and whose retry calls a model, a tool, and the model again. */
   const runAgent = async (): Promise<string> => {
     const { llm, name } = await keepModel(stage.api, stage.defer);
@@ -46,6 +49,7 @@ describe('the timeline of a run', () => {
     const runId = await runAgent();
     const page = await openTimeline(runId);
     const parts = page.locator('[data-part]');
+    await shownToEnd(page);
     await parts.nth(4).waitFor();
     expect(await parts.evaluateAll((all) => all.map(({ dataset }) => dataset['part']))).toEqual([
       ...['model', 'retry', 'model', 'tool', 'model'],
@@ -80,7 +84,7 @@ describe('the timeline of a run', () => {
     const page = await openTimeline(await runAgent(), 1000);
     const bar = page.locator('[data-row="a"] [data-bar="completed"]');
     const width = async (): Promise<number> => (await bar.boundingBox())?.width ?? 0;
-    await bar.waitFor();
+    await shownToEnd(page);
     const before = await width();
     await page.getByRole('button', { name: 'Zoom in' }).click();
     await page.getByRole('button', { name: 'Zoom in' }).click();
@@ -99,9 +103,16 @@ describe('the timeline of a run', () => {
     // The definition lists the nodes in the opposite order.
     const workflow: Workflow = { name: unique('rows'), nodes: nodes.toReversed(), edges };
     const { runId } = await stage.api.finish(workflow);
+    const events = (await (await stage.api.events(runId)).all()).map(({ data }) => data);
+    const started = events.filter(({ type }) => type === 'node.started');
+    const begins = new Map(started.map(({ node_id: id, timestamp }) => [id, Date.parse(timestamp)]));
+    const beginOf = ({ id }: { id: string }): number => begins.get(id) ?? Infinity;
+    // Nodes that began in the same millisecond keep the order of the definition.
+    const first = workflow.nodes.toSorted((a, b) => beginOf(a) - beginOf(b)).slice(0, 4);
+    const wanted = first.map(({ id }) => id).join();
     const page = await openTimeline(runId);
-    await page.locator('[data-row="n0"]').waitFor();
-    expect((await labels(page)).slice(0, 4)).toEqual(['n0', 'n1', 'n2', 'n3']);
+    const shown = async (): Promise<string> => (await labels(page)).slice(0, 4).join();
+    await until(async () => (await shown()) === wanted, { what: `${wanted} as the first rows` });
     const region = page.getByRole('region', { name: 'Timeline' });
     expect(await region.getByRole('listitem').count()).toBeLessThan(60);
     await region.evaluate((it) => it.scrollTo({ top: it.scrollHeight }));
