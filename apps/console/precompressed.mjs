@@ -2,11 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 
-const COMPRESSED = /\.(js|css)$/;
+const COMPRESSED = /\.(js|css|md)$/;
 
 /**
- * Returns a Vite plugin that writes a gzip and a Brotli copy of each script and stylesheet, so that the service need
- * not compress static files.
+ * Returns a Vite plugin that writes a gzip and a Brotli copy of each script, stylesheet and help page, so that the
+ * service need not compress static files.
  */
 export function precompressed() {
   return {
