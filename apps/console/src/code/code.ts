@@ -27,7 +27,7 @@ export interface SuggestedWords {
   to: number;
   /** Words in the order of the list; those that are `apart` come last. */
   words: readonly SuggestedWord[];
-  /** Heading of the words that are `apart`. */
+  /** Heading above the words that are listed last (`SuggestedWord.apart`). */
   apart?: string;
 }
 

@@ -106,7 +106,7 @@ function takeNodeEvent(run: PictureDraft, id: string, event: RunEvent): void {
   storeInstance(run, name, nodeAfter(before ?? createPendingNode(known, name), event));
 }
 
-/** Stores an instance; an entry of a list is counted in its list as well. */
+/** Stores an instance of a node. If it is for one entry of a list, it also counts in the picture of the whole list. */
 function storeInstance(run: PictureDraft, name: string, node: NodePicture): void {
   const place = parseInstanceName(name);
   const before = run.instances.get(name)?.status;

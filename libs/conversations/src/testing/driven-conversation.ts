@@ -26,10 +26,12 @@ import { ConversationExecutor } from '../conversation-executor.js';
 import { settingsMetadata, WAKE_KEY } from '../conversation-state.js';
 import type { ConversationSettings } from '../conversation.js';
 
-/** Question that an agent asks. The state, or the metadata of its Message, says whether a person must answer it. */
+/** Question with which an agent answers. */
 interface Asking {
   asks: string;
+  /** State in which the agent's Task waits for the answer. */
   state?: TaskState;
+  /** Metadata of the Message with the question, which may require that a person answers. */
   metadata?: JsonObject;
 }
 
