@@ -175,8 +175,8 @@ export function readPre10SendParams(params: unknown, messageId: (metadata?: Json
 
 /**
  * Converts a SendMessage request to the parameters of `a2a.sendMessage` in the pre-1.0 dialect, which is older than A2A
- * 0.3 (docs/PROTOCOLS.md). The call blocks until the turn ends. Parts keep only their content and media type. The dialect
- * has no files, so the URL of a file becomes a text Part, and its bytes become a data Part.
+ * 0.3 (docs/PROTOCOLS.md). The call blocks until the turn ends. Parts keep only their content and media type. The
+ * dialect has no files, so the URL of a file becomes a text Part, and its bytes become a data Part.
  * @param isBare true to omit members that the dialect does not define: only role, Parts and `taskId` of the Message
  *   remain
  */

@@ -9,8 +9,8 @@ export interface RpcStatus {
 }
 
 /**
- * Maximum number of bytes of an encoded status; a longer status is ignored. Real ones are far smaller, as they arrive in
- * trailers, which have at most a few kilobytes.
+ * Maximum number of bytes of an encoded status; a longer status is ignored. Real ones are far smaller, as they arrive
+ * in trailers, which have at most a few kilobytes.
  */
 const MOST_BYTES = 64 * 1024;
 /** Maximum number of details that are read. */
