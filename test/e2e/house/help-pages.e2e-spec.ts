@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
-import { anchorOf, helpTarget } from './help-links.js';
+import { anchorOf, helpTarget } from '../../../apps/console/src/help/help-links.js';
 
 /** Pages that the console has, by the names under which help-pages.ts loads them. */
 const PAGES = new Map(
