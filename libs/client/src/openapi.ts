@@ -799,7 +799,7 @@ export interface paths {
         put?: never;
         /**
          * Tests a stored model.
-         * @description The prompt is fixed, the answer has at most 64 tokens, and the test takes at most 30 seconds. Nothing is stored, and the tokens are not part of `/api/usage`. A failure of the model is a result (200) with `ok: false`.
+         * @description The prompt is fixed, and the test takes at most 30 seconds. The model is asked for at most 64 tokens; a provider that refuses such a limit is asked again without it. Nothing is stored, and the tokens are not part of `/api/usage`. A failure of the model is a result (200) with `ok: false`.
          */
         post: operations["testModel"];
         delete?: never;
@@ -819,7 +819,7 @@ export interface paths {
         put?: never;
         /**
          * Tests a model without storing it.
-         * @description The prompt is fixed, the answer has at most 64 tokens, and the test takes at most 30 seconds. Nothing is stored, and the tokens are not part of `/api/usage`. A failure of the model is a result (200) with `ok: false`.
+         * @description The prompt is fixed, and the test takes at most 30 seconds. The model is asked for at most 64 tokens; a provider that refuses such a limit is asked again without it. Nothing is stored, and the tokens are not part of `/api/usage`. A failure of the model is a result (200) with `ok: false`.
          */
         post: operations["testUnsavedModel"];
         delete?: never;
@@ -1069,7 +1069,7 @@ export interface paths {
         put?: never;
         /**
          * Cancels several runs and reports the outcome of each.
-         * @description Acts on the runs that the body names, or on those that the query parameters select.
+         * @description Acts on the runs that the body names, or on those that the query parameters select. Without `status`, these are runs that have not ended.
          */
         post: operations["cancelRuns"];
         delete?: never;
@@ -1089,7 +1089,7 @@ export interface paths {
         put?: never;
         /**
          * Reruns several ended runs and reports the outcome of each.
-         * @description Acts on the runs that the body names, or on those that the query parameters select.
+         * @description Acts on the runs that the body names, or on those that the query parameters select. Without `status`, these are runs that have ended.
          */
         post: operations["rerunRuns"];
         delete?: never;
