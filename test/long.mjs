@@ -23,11 +23,15 @@ export const LONG = [
   'test/e2e/large-parts.e2e-spec.ts',
   'test/e2e/door-large-files.e2e-spec.ts',
   'test/e2e/list-shares.e2e-spec.ts',
-  // Each view of the console in every state and size; npm test has the journey of a run, and the short views.
-  ...['agent-journey', 'agents', 'api-key', 'conversations', 'cross-site', 'language-editor', 'language-runs'].map(
+  // Each view of the console in every state and size. npm test has the journeys: start, templates, tour, a workflow, a
+  // run, its loading and failure, reconnection, inbox, sign-in.
+  ...['agent-journey', 'agents', 'api-key', 'brainstorms', 'canvas-tools', 'code-fields', 'console-panel'].map(browser),
+  ...['conversations', 'cross-site', 'editor-canvas', 'files', 'help', 'language-editor', 'language-runs'].map(browser),
+  ...['list-views', 'mcp-servers', 'oidc-sign-in', 'overview', 'phone', 'prompts', 'registered-agents'].map(browser),
+  ...['results', 'revisions', 'run-inputs', 'run-list', 'run-view', 'shell', 'tasks', 'timeline', 'traces'].map(
     browser,
   ),
-  ...['run-inputs', 'run-view', 'shell', 'tasks', 'workflow-editor', 'workflow-saving'].map(browser),
+  ...['workflow-editor', 'workflow-saving'].map(browser),
   // The same for further kinds of work; npm test has workflows of tenants, and their limits.
   'test/e2e/tenant-conversations.e2e-spec.ts',
   'test/e2e/tenant-brainstorms.e2e-spec.ts',
