@@ -21,7 +21,7 @@ export interface VirtualTableProps<T> {
 const ROW_HEIGHT = 44;
 const OVERSCAN = 10;
 /** Number of rows before the end at which further rows are requested, so that fast scrolling meets no gap. */
-const BEFORE_END = 30;
+const BEFORE_END = 15;
 
 /** Shows a table of any length. It fills its container, scrolls, and draws only the rows in view. */
 export function VirtualTable<T>({ label, columns, rows, keyOf, hrefOf, onEnd, selection }: VirtualTableProps<T>) {
