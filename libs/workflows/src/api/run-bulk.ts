@@ -139,7 +139,7 @@ export class BulkRuns {
         runs[place] = await this.actOnRun(runId, shared, act);
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, () => actInTurn().catch((error) => faults.push(error))));
+    await Promise.all(Array.from({ length: AT_ONCE }, () => actInTurn().catch((error: unknown) => faults.push(error))));
     return { dryRun: body.dryRun ?? false, runs: faults.length > 0 ? this.reportFault(faults[0], runs) : runs, more };
   }
 
