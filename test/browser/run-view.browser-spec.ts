@@ -169,9 +169,10 @@ describe('the view of a run', () => {
       .getByRole('row')
       .filter({ has: page.locator('[data-status="completed"]') })
       .waitFor();
-    await page.getByLabel('Status').selectOption('failed');
+    const statuses = page.getByRole('group', { name: 'Status' });
+    await statuses.getByRole('button', { name: 'Failed' }).click();
     await page.getByText('No run matches').waitFor();
-    await page.getByLabel('Status').selectOption('completed');
+    await statuses.getByRole('button', { name: 'Completed' }).click();
     await page.getByRole('link', { name: workflow.name }).click();
     await page.waitForURL(`**/runs/${runId}`);
   });
