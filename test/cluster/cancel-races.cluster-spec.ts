@@ -10,7 +10,7 @@ const stage = useCluster({ replicas: 3 });
 
 const RACES = 100;
 const SIDE_BY_SIDE = 10;
-/** One race in so many is won by the work, and one by the cancel, however slow the machine is. */
+/** Interval of the races whose winner is fixed: in each ten, the work wins one, and the cancel another. */
 const DECIDED = 10;
 /**
  * Milliseconds of work that exceed half a second, since a replica polls for cancels by other replicas twice a second.

@@ -84,11 +84,11 @@ describe('an owner that another replica took for dead', () => {
       const { signal } = await executor.begun();
       await server.query(`UPDATE task SET replica_id = 'gone', claim_token = 'lost' WHERE task_id = $1`, [taskId]);
       const begun = () => executor.contexts.filter((context) => context.taskId === taskId);
-      const goesOn = async (): Promise<boolean> => {
+      const isContinued = async (): Promise<boolean> => {
         await owner.recovery.sweepOnce();
         return begun().length === 2;
       };
-      await until(goesOn, { what: 'the execution that goes on' });
+      await until(isContinued, { what: 'the execution that continues' });
       expect(signal.reason).toBeInstanceOf(ExecutionInterrupted);
       expect(begun()[1]?.signal.aborted).toBe(false);
     }, executing);

@@ -337,7 +337,7 @@ export class ProcessCalls {
   private readonly calls = new Map<string, AgentCall>();
   /**
    * Time, by `performance.now()`, at which this execution announced each call (recorded it in the log), by reference.
-   * It is taken before the event is recorded.
+   * Taken before the event is recorded.
    */
   private readonly announced = new Map<string, number>();
   /** Tasks of calls that earlier executions made, in this service and elsewhere. */

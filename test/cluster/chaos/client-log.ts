@@ -1,4 +1,4 @@
-/** What a client knows of one Task from the service's answers. */
+/** Knowledge of a client about one Task, from the service's answers. */
 export interface Told {
   kind: 'run' | 'stream' | 'conversation' | 'cancel' | 'message' | 'thought';
   taskId: string;

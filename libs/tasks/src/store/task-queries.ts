@@ -214,7 +214,7 @@ function foundPage(
 }
 
 /** SQL condition that is true for top-level runs: Tasks of agents one level below `workflows`. */
-const IS_TOP_RUN = `starts_with(agent, 'workflows/') AND strpos(substr(agent, 11), '/') = 0`;
+export const IS_TOP_RUN = `starts_with(agent, 'workflows/') AND strpos(substr(agent, 11), '/') = 0`;
 
 /** Returns the SQL condition for `TaskFilter.agent`, and adds its value to `values`. */
 export function agentCondition(agent: string, values: unknown[]): string {

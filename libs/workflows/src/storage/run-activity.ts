@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '#libs/postgres';
 import type { JsonObject, TaskState } from '#libs/protocol';
-import type { TaskScope } from '#libs/tasks';
+import { IS_TOP_RUN, type TaskScope } from '#libs/tasks';
 
 /** Maximum number of runs of one workflow that are read for a time range. The newest runs are read. */
 const MOST_RUNS_OF_WORKFLOW = 20_000;
@@ -99,8 +99,6 @@ export class RunActivityReader {
   }
 }
 
-const IS_RUN = `starts_with(agent, 'workflows/') AND strpos(substr(agent, 11), '/') = 0`;
-
 /**
  * Selects the runs of a range. $1 tenant, $2 owner, $3 since, $4 until, $5 runs of a workflow, $6 runs, $7 workflows,
  * $8 failed runs. Workflows with few runs come first, so that at the limit only workflows with many runs are
@@ -109,7 +107,7 @@ const IS_RUN = `starts_with(agent, 'workflows/') AND strpos(substr(agent, 11), '
 const ACTIVITY = `
   WITH workflow AS MATERIALIZED (
     SELECT agent, sum(tasks) AS tasks FROM task_count
-    WHERE tenant = $1 AND owner = $2 AND ${IS_RUN}
+    WHERE tenant = $1 AND owner = $2 AND ${IS_TOP_RUN}
     GROUP BY agent HAVING sum(tasks) > 0 ORDER BY tasks DESC, agent LIMIT $7
   ),
   recent AS MATERIALIZED (
@@ -160,14 +158,14 @@ const WAITING = `
   ),
   queued AS MATERIALIZED (
     SELECT task_id, agent, created_at AS since, NULL::timestamptz AS until, NULL::json AS body, true AS waits FROM task
-    WHERE tenant = $1 AND owner = $2 AND state = 'TASK_STATE_SUBMITTED' AND ${IS_RUN}
+    WHERE tenant = $1 AND owner = $2 AND state = 'TASK_STATE_SUBMITTED' AND ${IS_TOP_RUN}
     ORDER BY updated_at, task_id LIMIT $3
   ),
   listed AS (
     SELECT 'questions' AS kind, * FROM questions UNION ALL SELECT 'parked', * FROM parked
     UNION ALL SELECT 'queued', * FROM queued
   ),
-  waiting AS MATERIALIZED (SELECT *, now() - since AS age FROM listed WHERE waits AND ${IS_RUN})
+  waiting AS MATERIALIZED (SELECT *, now() - since AS age FROM listed WHERE waits AND ${IS_TOP_RUN})
   SELECT wanted.kind, coalesce(total, 0) AS total, coalesce(under_hour, 0) AS under_hour, coalesce(under_day, 0) AS under_day,
          coalesce(longer, 0) AS longer, read_rows >= $3 AS more,
          oldest.task_id AS run_id, oldest.agent, oldest.since, oldest.until, oldest.body AS question
