@@ -35,10 +35,11 @@ export interface CalledCard extends Pick<AgentCard, 'name'> {
 }
 
 /**
- * Returns the members of a card that calls need, within limits. The result does not reference the card.
+ * Returns those members of a card that are needed to call the agent, within the limits LONGEST and MOST. The result
+ * does not reference the card.
  *
- * - A name beyond the limit is empty.
- * - Extensions beyond the limits count as not declared.
+ * - A name that is too long becomes empty. A media type that is too long is left out.
+ * - An extension whose URI is too long, and every extension after the hundredth, is left out.
  */
 export function calledCard({ name, capabilities, defaultInputModes }: SdkAgentCard): CalledCard {
   const uris = (capabilities?.extensions ?? []).map(({ uri }) => uri).filter(isKept);
@@ -52,7 +53,7 @@ export function calledCard({ name, capabilities, defaultInputModes }: SdkAgentCa
 
 /**
  * Returns the members of a card that the SDK's client needs. The result does not reference the card.
- * @param chosen interface of the card that is called
+ * @param chosen interface of the card (URL and binding) over which the agent is called
  */
 export function sdkCalledCard({ capabilities }: SdkAgentCard, chosen: SdkAgentCard['supportedInterfaces'][number]) {
   const { streaming, pushNotifications, extendedAgentCard } = capabilities ?? {};
@@ -88,7 +89,10 @@ export interface CallTimeouts {
   refused: number;
 }
 
-/** Protocol that a caller may request: the pre-1.0 dialect, by its name in workflows. */
+/**
+ * Protocol that a caller of the agent may prescribe, instead of the protocol of the agent's card. `founding` is the
+ * name of the pre-1.0 dialect in the definitions of workflows.
+ */
 type CalledProtocol = 'founding';
 
 /** Function that is awaited before a Message is sent, and may prevent this (see `AgentCallOptions.fence`). */
@@ -156,7 +160,12 @@ export interface AgentCallOptions {
   onlyToHosts?: boolean;
 }
 
-/** Outcome of CancelTask: `refused` for an error of the agent, `unreachable` without an answer or for 5xx and 429. */
+/**
+ * Outcome of CancelTask:
+ * - `acknowledged`: the agent has answered with the Task, or the Task is already canceled.
+ * - `refused`: the agent has answered with an error other than HTTP 5xx or 429, or with an invalid answer.
+ * - `unreachable`: the agent did not answer, or answered with HTTP 5xx or 429.
+ */
 export type CancelOutcome = 'acknowledged' | 'refused' | 'unreachable';
 
 /** Push config that is registered for a Task at an agent. The agent replaces its config with the same `id`, if any. */
@@ -173,7 +182,8 @@ export abstract class AgentClient {
   abstract readonly card: CalledCard | undefined;
 
   /**
-   * Returns the input media types (`defaultInputModes`) that the agent accepts; `undefined` if unknown. Never throws.
+   * Returns the media types that the agent accepts as input (`defaultInputModes`); `undefined` if they are unknown, as
+   * for an agent without a card. Never throws.
    */
   async inputModes(_options?: AgentCallOptions): Promise<readonly string[] | undefined> {
     return this.card?.defaultInputModes;
@@ -260,12 +270,12 @@ export class CalledTask {
   contextId: string | undefined;
   status: TaskStatus | undefined;
   private held = new Map<string, Artifact>();
-  /** Ids of held Artifacts that are marked as partial. */
+  /** Ids of those Artifacts in `held` that the agent marked as partial. */
   private partial = new Set<string>();
   history: readonly Message[] = [];
   /** Direct Message, if the agent created no Task, or if its answer ended with a Message. */
   reply: Message | undefined;
-  /** Newest Message that the agent sent before its Task ended, with an active state or beside the Task. */
+  /** Newest Message that the agent sent while its Task was active: in the Task's status, or as a separate Message. */
   private earlier: Message | undefined;
 
   /**

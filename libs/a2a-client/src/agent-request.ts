@@ -22,7 +22,7 @@ export type AgentFetch = (
   init?: RequestInit & { firstByteMs?: number; idleMs?: number; gate?: SendGate | undefined },
 ) => Promise<Response>;
 
-/** Functions of the outbound client that calls to agents need; OutboundHttp implements them. */
+/** Functions of the outbound HTTP client that are needed to call agents. OutboundHttp implements them. */
 export interface AgentHttp {
   readonly fetch: AgentFetch;
   /** GET through an HTTP cache that honors `max-age` and `ETag`. */
@@ -122,10 +122,11 @@ export async function errorBody(answer: OutboundAnswer, mostMembers: number): Pr
 }
 
 /**
- * Reads the body of an error, which only explains its status.
+ * Reads the body of a response whose HTTP status is an error. The text only helps to explain that status, so this
+ * function never throws.
  * @param mostMembers maximum number of members and elements of the body's JSON
  * @returns the text; `''` for a body that is longer than 64 KiB, takes longer than five seconds, or exceeds
- * `mostMembers`
+ *   `mostMembers`
  */
 export function responseErrorBody(response: Response, mostMembers: number): Promise<string> {
   return readErrorText(new FetchedAnswer(response), mostMembers);
@@ -163,8 +164,8 @@ export interface AgentAnswer {
   /** Maximum number of characters of one event of a stream. */
   readonly longestEvent: number;
   /**
-   * Counts the memory that the answer takes against the limit for answers (ReceivedAnswers); absent: that memory is not
-   * limited.
+   * Account of the answer's memory, which counts toward the limit for all answers (ReceivedAnswers); absent: the memory
+   * of this answer is not limited.
    */
   readonly place?: AnswerPlace | undefined;
 }

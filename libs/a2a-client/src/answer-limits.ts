@@ -180,7 +180,7 @@ export class TurnBoundary {
     this.start = before && JSON.stringify(before);
   }
 
-  /** True if so far only the Task as the previous turn left it was reported. */
+  /** True if nothing has been reported so far but the Task in the waiting state in which the previous turn left it. */
   get isAll(): boolean {
     return !this.begun && this.start !== undefined;
   }

@@ -188,7 +188,9 @@ export function errorOf(body: JsonObject | undefined): AgentCallError | undefine
   return isRpcCode(code) ? rpcFailure(code, text) : undefined;
 }
 
-/** Returns the text of the error that a body contains. */
+/**
+ * Returns the text of the error that a body contains: its `message`, `detail` or `title`; `no message` if it has none.
+ */
 export function errorText(body: JsonObject): string {
   const { message, detail, title } = isJsonObject(body.error) ? body.error : body;
   return [message, detail, title].find((it) => typeof it === 'string') ?? 'no message';
@@ -220,8 +222,9 @@ const LEGACY_STATUSES: ReadonlyMap<number, number> = new Map([
 ]);
 
 /**
- * Reads the error in a body with a message; `undefined` if the body has none. If the body has no other member, the
- * error has the code of the HTTP status in LEGACY_STATUSES, if any; otherwise its code is the HTTP status.
+ * Reads the error in a body that has a `message`; `undefined` if the body has no `message`. The code of the error is
+ * the HTTP status, except if `message` is the body's only member and LEGACY_STATUSES lists the status: then it is the
+ * JSON-RPC code from LEGACY_STATUSES.
  */
 function wordsOf(body: JsonObject | undefined, status: number): AgentCallError | undefined {
   if (body === undefined) return undefined;

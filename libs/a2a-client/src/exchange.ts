@@ -13,8 +13,8 @@ const REFUSAL_BACKOFF = new Backoff(100, 1_000);
 type Open = (attempt: CallAttempt) => AsyncIterable<StreamResponse>;
 
 /**
- * Runs an idempotent exchange with a single answer. It is retried by the rule of `retryCall`, also after a 429 (rate
- * limit).
+ * Runs an exchange (a request and its answer) that may be repeated, and returns its only answer. The exchange is
+ * retried by the rule of `retryCall`, also after a 429 (rate limit).
  * @param ask makes the exchange, once for each attempt
  * @param refused time in milliseconds for which the exchange is retried while connections are refused
  */

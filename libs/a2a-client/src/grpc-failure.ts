@@ -26,9 +26,9 @@ const STATUS = {
 const NAMES = new Map<number, string>(Object.entries(STATUS).map(([name, status]) => [status, name]));
 
 /**
- * HTTP status with the same meaning, for each gRPC status that is no error of A2A. UNKNOWN is not HTTP 500, after
- * which a Message is sent again: servers in Python send it for an exception of the agent, which has then begun the
- * work.
+ * HTTP status with the same meaning, for each gRPC status that is no error of A2A. UNKNOWN is left out: Python servers
+ * send it for an exception of an agent that has begun the work. As HTTP 500 it would make the client send the Message
+ * again.
  */
 const HTTP_STATUSES = new Map<number, number>([
   [STATUS.CANCELLED, 500],

@@ -179,8 +179,8 @@ export interface HttpAgentDirectoryOptions {
   /** Shared memory for the answers of remote agents; absent: that memory is not limited, so no call waits for room. */
   room?: ReceivedAnswers;
   /**
-   * Addresses of this service: an agent there is not remote. Absent: each agent that gets `credentials` is not
-   * remote.
+   * Addresses of this service. An agent at one of them is not a remote agent. Absent: an agent counts as not remote if
+   * `credentials` has headers for it.
    */
   own?: OwnAddresses;
   /** Milliseconds for which the dialect that an agent was found to speak is remembered; default one minute. */
@@ -285,8 +285,8 @@ export class HttpAgentDirectory extends AgentDirectory {
   }
 
   /**
-   * Returns the credentials for reading a card; `undefined` if none are needed: only cards of a tenant's own agents
-   * need them.
+   * Returns the credentials for reading a card; `undefined` for a caller without a tenant, since only the cards of a
+   * tenant's agents need credentials.
    */
   #cardCredentials(url: string, options: AgentCallOptions): Readonly<Record<string, string>> | undefined {
     return options.scope?.tenant ? this.options.credentials?.(url)?.(options) : undefined;
@@ -325,8 +325,9 @@ export class HttpAgentDirectory extends AgentDirectory {
   }
 
   /**
-   * Returns the shared memory for a remote agent's answers. Agents of this service that are called over HTTP get
-   * `undefined`: to answer, they may have to make calls that need the very memory that this call would hold.
+   * Returns the shared memory for a remote agent's answers; `undefined` for agents of this service that are called over
+   * HTTP. Such an agent may itself have to call other agents before it answers. If both calls took memory from the same
+   * limit, each could wait for the other.
    */
   #roomOf({ url, credentials }: AddressedAgent): ReceivedAnswers | undefined {
     const { own, room } = this.options;

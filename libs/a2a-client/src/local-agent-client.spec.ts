@@ -9,7 +9,7 @@ class StubHandler implements LocalRequestHandler {
   seen: CallContext | undefined;
   failure: Error | undefined;
   forever = false;
-  /** Signal that was passed to the cancel; it ends the wait for the cancel. */
+  /** Signal that `cancelTask` received. It aborts when the caller no longer waits for the cancellation. */
   signal: AbortSignal | undefined;
 
   async resolveAgent(call: CallContext): Promise<ServedAgent> {

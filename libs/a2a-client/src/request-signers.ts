@@ -11,7 +11,10 @@ export type SecurityScheme =
   | { type: 'mutualTLS' }
   | { type: 'unknown' };
 
-/** Maximum number of schemes, of requirements, and of schemes in one requirement, that clients keep of a card. */
+/**
+ * Maximum length of each list that clients keep of a card: its schemes, its requirements, and the schemes of one
+ * requirement.
+ */
 const MOST = 100;
 const LONGEST_NAME = 256;
 /** Name of a scheme that never exists, so its requirement cannot be met. */
@@ -28,7 +31,7 @@ const KEPT = new WeakMap<object, RequiredSecurity>();
 
 /**
  * Remembers the authentication that a card's JSON requires, for `securityOf`, and returns the card. The card alone is
- * not enough: if a card of 1.0 states its authentication in the form of 0.3, the SDK's form of the card loses it.
+ * not enough: if a card of 1.0 states its authentication in the form of 0.3, the SDK's card object does not contain it.
  */
 export function keepSecurity<T extends object>(card: T, json: JsonObject): T {
   KEPT.set(card, cardSecurity(json));
@@ -100,8 +103,8 @@ function readScheme10(scheme: JsonObject): SecurityScheme {
 }
 
 /**
- * Reads a protobuf `oneof`: its ProtoJSON, or the internal form that the JavaScript SDK's server (1.3) writes
- * instead.
+ * Returns the name and the value of the member that is set in a protobuf `oneof`. Accepts ProtoJSON, and the internal
+ * form that the JavaScript SDK's server (1.3) writes instead. The name is `''` if no member is set.
  * @param oneof name of the `oneof`
  */
 function readOneof(object: JsonObject, oneof: string): [name: string, value: JsonObject] {
@@ -182,8 +185,8 @@ export const UNUSABLE_CREDENTIAL = 'is not a credential that this agent can use'
 export abstract class RequestSigners {
   /**
    * Creates the RequestAuth of a call.
-   * @throws AgentCallError `credential` if none fits the call; then nothing may be sent. If a token cannot be obtained
-   * at the moment, the kind names the reason, such as `timeout`
+   * @throws AgentCallError `credential` if the credential does not fit the call; then nothing may be sent. If a token
+   *   cannot be obtained at the moment, the kind names the reason, such as `timeout`
    */
   abstract createProof(wanted: SigningRequest): Promise<RequestAuth>;
 

@@ -14,7 +14,7 @@ export interface SseEvent {
  * pieces. Comments, ids and events without data are skipped. An event at the end of the body counts even without a
  * blank line.
  * @param pending called after each piece with the number of characters of the incomplete event
- * @param limitName words about `maxLength` that follow it in the error; absent: the number alone
+ * @param limitName name of the limit `maxLength`, written after its number in the error; absent: the number alone
  * @throws AgentCallError `invalid-response` for an event longer than `maxLength` characters, caused by an
  *   OutboundTooLongError
  */

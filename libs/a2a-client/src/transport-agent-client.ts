@@ -39,7 +39,7 @@ import {
 } from './failure-rules.js';
 import { type AgentTransport, type PushConfigName, withBlocking } from './transports/agent-transport.js';
 
-/** Scope whose share of memory holds the answers to calls without a scope. */
+/** Tenant and owner under which the memory of an answer is counted if the call has no `scope`. */
 export const NOBODY = { tenant: '', owner: '' };
 const CANCEL_TOTAL_MS = 5_000;
 /**
@@ -74,7 +74,7 @@ interface OpenAgentCall {
  * After an interruption the stream yields the Task as a snapshot that replaces all earlier events.
  */
 export class TransportAgentClient extends AgentClient {
-  /** True once the agent is known not to have GetTask. Messages then ask it to answer at the end of its turn. */
+  /** True once the agent is known not to have GetTask. Messages then request an answer at the end of the turn. */
   #hasNoGetTask = false;
 
   constructor(
@@ -168,9 +168,9 @@ export class TransportAgentClient extends AgentClient {
   }
 
   /**
-   * Reads the existing Task of a Message that is posted, then followed by SubscribeToTask; `undefined` for a Message
-   * that is sent as a stream. Posting avoids a fault of some agents: they do the work, and then reject their own
-   * stream because it does not begin with its Task.
+   * Returns the current Task that a Message continues; `undefined` if the Message is to be sent as a stream. Otherwise
+   * the Message is posted, and the Task followed by SubscribeToTask: of a streamed Message, some agents do the work and
+   * then reject their own stream, because it does not begin with its Task.
    */
   async #taskBefore({ message }: SendMessageRequest, { options, limits }: OpenAgentCall): Promise<Task | undefined> {
     if (message.taskId === undefined || !this.transport.streaming || !this.transport.postMessage) return undefined;
@@ -228,9 +228,8 @@ export class TransportAgentClient extends AgentClient {
   }
 
   /**
-   * Completes the answer of a turn that has ended. Yields the whole Task if the stream named only what changed, and so
-   * lacks the Artifacts of earlier turns, or if a completed Task has no content, since some agents send their Artifacts
-   * after the end.
+   * Completes the answer of a turn that has ended. Reads and yields the whole Task if the stream named only changes to
+   * earlier turns, or had no content: some agents send their Artifacts after the end.
    * @param isWhole true if the stream reported the whole Task
    * @param event last event of the turn
    * @throws AgentCallError `invalid-response` if nothing of the answer could be read
@@ -272,7 +271,8 @@ export class TransportAgentClient extends AgentClient {
     }
   }
 
-  /*   * Reads a Task one more time after its stream ended and reported only the state in which the Task waited before the
+  /**
+   * Reads a Task one more time after its stream ended and reported only the state in which the Task waited before the
    * Message. If it still waits in that state, this is the answer, and nothing is yielded. If it has changed, yields the
    * Task, and follows it unless the turn is over.
    */
@@ -389,7 +389,7 @@ export class TransportAgentClient extends AgentClient {
   }
 }
 
-/** Values used in place of a status update's members for any other event. */
+/** Task id and status used for an event that is no status update: an empty id, and no status. */
 const NO_END = { taskId: '', status: undefined };
 
 function taskIdOf(event: StreamResponse): string | undefined {

@@ -42,9 +42,10 @@ import {
 import { tooManyMembersError } from './validation/request-parsers.js';
 
 /**
- * Runs requests that arrive together as one batch: each step for all requests, before the next step. The code that
- * handles a Message, with that of V8 and Node, takes 550 KiB, more than the cache of a core. If each request ran to
- * its commit before the next one began, each Message would load all of the code again (ADR 40).
+ * Runs requests that arrive together as one batch: each step for all requests, before the next step. The machine code
+ * that handles a Message, together with the code of V8 and Node.js, takes 550 KiB, which is more than the cache of a
+ * CPU core. If each request ran to its commit before the next one began, each Message would load all of the code again
+ * (ADR 40).
  */
 export class RequestBatcher {
   private waiting: (() => void)[] = [];
@@ -61,7 +62,7 @@ export class RequestBatcher {
     this.waiting.push(act);
   }
 
-  /** Runs the functions of the batch in order. If one throws, those after it are scheduled again. */
+  /** Runs the functions of the batch in order. If a function throws, the functions after it are scheduled again. */
   private runBatch(): void {
     const { waiting } = this;
     this.waiting = [];

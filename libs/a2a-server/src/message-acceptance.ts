@@ -185,8 +185,8 @@ export class MessageAcceptance {
    * Accepts a Message, which begins or continues a Task.
    * @throws A2AError if the Message is rejected; nothing was written then
    * @throws UnknownAgent if the agent does not exist
-   * @throws PreconditionFailed if the agent is a cached revision (it has a `premise`: that it is still the newest)
-   *   and the result would be anything but a new Task; the caller repeats the call with the newest revision
+   * @throws PreconditionFailed if `agent` comes from a cache (it has a `premise`) and the Message did not simply begin
+   *   a new Task; the caller then repeats the call with the newest revision of the agent
    */
   async acceptMessage(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<AcceptedMessage> {
     if (agent.gone && request.message.taskId === undefined) throw agent.gone;
@@ -318,8 +318,8 @@ export function isAddressableAt(agent: ServedAgent, header: TaskHeader): boolean
 }
 
 /**
- * Returns the agent that a Task belongs to, in the revision that accepted the Task, which the log records. For a
- * deleted agent, returns a placeholder that has only its existing Tasks.
+ * Returns the agent that a Task belongs to, in the revision that accepted the Task. The Task's log records this
+ * revision. For a deleted agent, returns a placeholder that has only its existing Tasks.
  */
 export async function ownerOf(
   catalog: AgentCatalog,

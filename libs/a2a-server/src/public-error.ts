@@ -10,10 +10,9 @@ const logger = new Logger('A2aServer');
 /**
  * Converts an error to the error that callers may see.
  *
- * - An unknown agent is code -32001 in JSON-RPC and 404 in HTTP, with a reason that differs from that of a missing
- *   Task.
- * - An unreachable database is 503 and may be retried. The same holds for a Message that was not stored before
- *   another replica took over its Task.
+ * - An unknown agent is code -32001 in JSON-RPC and 404 in HTTP, with another reason than the error for a missing Task.
+ * - An unreachable database is 503 and may be retried. The same holds for a Message that was not stored before another
+ *   replica took over its Task.
  * - Any other error that is no A2AError is "Internal error"; its cause is only logged.
  */
 export function publicError(error: unknown): A2AError {

@@ -15,7 +15,10 @@ import {
 
 /** Item of a stream, for all bindings and in-process callers. */
 export interface StreamItem {
-  /** Sequence of the newest event that a reader has seen with this item; absent for a direct Message. */
+  /**
+   * Sequence of the newest event that the item reflects (for a Task, the last event folded into it); absent for a
+   * direct Message.
+   */
   readonly sequence?: number;
   /** Item as a serialized ProtoJSON StreamResponse. */
   readonly json: string;

@@ -21,7 +21,8 @@ const CLEARED_AT_ONCE = 100;
 
 /**
  * Issues and redeems tickets, which identify a caller once, for thirty seconds, at every replica. A ticket is random
- * text and reveals no owner; only its digest is stored. It expires early if its owner's key, token or session does.
+ * text and reveals no owner; only its digest is stored. A ticket also becomes invalid when the key, token or session of
+ * its owner does.
  */
 class Tickets {
   constructor(private readonly database: Pick<Database, 'pool'>) {}
@@ -100,8 +101,8 @@ const REDEEM = `
       SELECT FROM console_session WHERE console_session.digest = ticket.session_digest)) AS holds`;
 
 /**
- * Caller that a seal names, without its proof (key or token): intermediaries can read a seal, which is signed, not
- * encrypted.
+ * Members of a caller that a seal contains. The caller's key or token is not among them: a seal is signed but not
+ * encrypted, so intermediaries can read it.
  */
 export type SealedCaller = Pick<Caller, 'tenant' | 'owner' | 'permissions'>;
 
@@ -121,9 +122,9 @@ const CONTEXT = 'parley-caller-1:node';
 const MAX_LENGTH = 8192;
 
 /**
- * Signs ("seals") the caller for whom a replica calls the agent of a node, so that every replica trusts that name. A
- * seal contains the caller and an expiry, signed with the shared secret of the replicas (HMAC-SHA-256), in characters
- * of an HTTP token.
+ * Creates and verifies seals. A seal is a signed text in which one replica names the caller for whom it calls another
+ * replica, so that the other replica trusts the name. It contains the caller and an expiry, signed with the shared
+ * secret of the replicas (HMAC-SHA-256), in characters of an HTTP token.
  */
 export class CallerSeal {
   constructor(private readonly secret: Buffer) {}

@@ -11,8 +11,10 @@ import type { RefusedBodies } from './refused-bodies.js';
  * Counts the bytes of an arriving body without a declared length toward the limits of the bytes of all bodies in memory
  * (see InFlight).
  *
- * - The body counts as a small one at first, and as the largest possible one once it has more bytes.
- * - It counts from its first bytes. If bodies counted only as they grow, concurrent ones could all be refused half-way.
+ * - At first the body counts SMALL_REQUEST bytes. Once more bytes have arrived, it counts as many bytes as a body may
+ *   have at most (`largest`).
+ * - It counts these bytes before they arrive. If a body counted only the bytes that have arrived, concurrent bodies
+ *   could all begin, and then all be refused half-way.
  * - A complete body counts with its real size.
  */
 export class ArrivingBody {

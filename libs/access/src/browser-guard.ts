@@ -53,8 +53,8 @@ export function isForeignPage(headers: IncomingHttpHeaders, { own, listed }: Cal
 }
 
 /**
- * True if an origin has this host. The scheme is not compared: behind a proxy that terminates TLS the two differ. If
- * they really differ, the browser says so in `Sec-Fetch-Site`.
+ * True if an origin has this host. The schemes are not compared: behind a proxy that terminates TLS the browser uses
+ * `https`, and this service sees `http`. A page that really has another scheme is recognized by `Sec-Fetch-Site`.
  */
 function isOriginOf(origin: string, host: string): boolean {
   const [, scheme, named] = ORIGIN.exec(origin) ?? [];
@@ -76,9 +76,9 @@ export interface ReachedSocket {
 }
 
 /**
- * Hosts by which the service may be called. Others are refused against DNS rebinding, in which an attacker's host
- * name leads to this service. Always served are loopback names and addresses, which no attacker can own, and the
- * local address of the connection.
+ * Host names by which the service may be called. Requests for other hosts are refused, as a protection from DNS
+ * rebinding, in which an attacker's host name resolves to this service. Loopback names and addresses, which no attacker
+ * can own, and the local address of the connection are always served.
  */
 export class ServedHosts {
   private readonly all: boolean;
@@ -135,7 +135,7 @@ export class ServedHosts {
 }
 
 /**
- * True if the port of an entry of the configuration matches that of a request. An entry without a port matches any
+ * True if the port of an entry of the configuration matches the port of a request. An entry without a port matches any
  * port.
  * @param port port of the request; `''` if the client omitted it, as clients do with the default port of their scheme
  */

@@ -134,7 +134,7 @@ export class CallerLimits {
     return usage;
   }
 
-  /** Forgets callers that have been idle until their buckets are full: a new entry would be equal to theirs. */
+  /** Removes the entries of callers whose token buckets are full again, since such an entry equals a new one. */
   private forgetIdle(): void {
     const now = this.now();
     for (const [who, { meter, calls, streams }] of this.usages) {
@@ -236,7 +236,7 @@ function tooManyWaiting(): A2AError {
   });
 }
 
-/** Permit for the response of a request to be a stream. It is used once the response turns out to be one. */
+/** Permit to answer a request with a stream. `admitStream` uses it when a handler is about to send a stream. */
 export interface StreamPermit {
   /** Counts the response as a stream of the caller until it closes. @throws A2AError RATE_LIMITED */
   openStream(): void;

@@ -76,8 +76,8 @@ export class JwtVerifier {
 
 /**
  * True if the `typ` of a token allows its use in calls. Providers sign other tokens with the same key for the same
- * audience, such as logout tokens and proofs of possession, but declare the types of those (RFC 8725, section 3.11).
- * Many access tokens declare no type, or just JWT.
+ * audience, such as logout tokens and proofs of possession, but such tokens declare a type of their own (RFC 8725,
+ * section 3.11). Many access tokens declare no type, or just JWT.
  */
 function isForCalls(typ: string | undefined): boolean {
   return typ === undefined || /^(application\/)?(at\+)?jwt$/i.test(typ);

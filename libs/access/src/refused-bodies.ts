@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { InFlight } from '#libs/service';
 
-/** Number of bodies that are read fast at the same time; each of them has one of so many places. */
+/** Maximum number of bodies that are read fast at the same time. Each of them holds a place. */
 const AT_ONCE = 4;
 /** Number of bytes after which a body needs one of the AT_ONCE places to be read further. */
 const WITHOUT_PLACE = 64 * 1024;

@@ -266,8 +266,8 @@ export async function agentOrGone(
 }
 
 /**
- * Prefix of a tool that is an agent. In a node's config it is followed by the agent's reference, in events by its
- * name.
+ * Prefix of a tool that is an agent. In the config of a node, a reference to the agent follows the prefix. In events,
+ * the name of the agent follows it.
  */
 export const AGENT_TOOL = 'agent:';
 

@@ -39,9 +39,11 @@ export interface CallContext {
   /** Protocol version of the caller if it is A2A 0.3; absent for 1.0. */
   protocolVersion?: '0.3';
   /**
-   * The Task of this service that makes the call, if one does: its id, the `reference` of the call in it
-   * (`node#attempt`), and the `token` of its claim (the right to write it). If the Task's claim has another token when
-   * the call arrives, no child Task is created. Absent for any other caller.
+   * Calling Task, if a Task of this service makes the call; absent for any other caller. If the claim on the calling
+   * Task has another token than `token` when the call arrives, no child Task is created.
+   * - `taskId`: id of the calling Task
+   * - `reference`: name of the call in the calling Task (`node#attempt`)
+   * - `token`: token of the claim (the right to write the calling Task)
    */
   parent?: { taskId: string; reference: string; token?: string };
   /** Revision that an in-process call asks for; absent: the newest. It never comes from a Message's metadata. */
@@ -336,7 +338,7 @@ export interface CurrentInput {
   changedAt?: Date;
 }
 
-/** Parts of an agent's card in which it differs from the default card of its kind of agents. */
+/** Members of an agent's card that differ from the default card for agents of its kind. */
 export interface AgentDeclaration {
   /** Description of the agent's skill, as one sentence; absent: the default. */
   does?: string;

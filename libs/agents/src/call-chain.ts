@@ -81,9 +81,9 @@ export class CallChains {
   }
 
   /**
-   * Returns the outermost Task of this service that led to a call (`undefined` if there is none), and as `depth` the
-   * number of links of the chain that name that Task as their `root`. A caller that sends forged links can only name a
-   * Task that one of its own chains has named before.
+   * Returns the outermost Task of this service that led to a call (`root`), and the number of links of the chain with
+   * this `root` (`depth`); `undefined` and 0 if there is no such Task. A caller cannot forge a `root`: it can only
+   * repeat one from a chain that it received.
    */
   findPlace(links: readonly ChainLink[]): { root: string | undefined; depth: number } {
     const root = this.rootOf(links);
@@ -296,7 +296,7 @@ export interface ConversationEntry {
   requester?: string;
   target?: string;
   outcome?: string;
-  /** Text by which the agent can skip its turn: it answers exactly that. */
+  /** Text by which the agent skips its turn: the agent's answer must be exactly this text. */
   skip: string;
   /**
    * Texts that the addressed agent has neither received nor sent as a Message, oldest first; for the announcer the

@@ -9,8 +9,8 @@ import type { Attributes, SpanKey, SpanKind } from '#libs/tracing';
 export type SpanStep = { begins: SpanBegin } | { ends: SpanEnd };
 
 /**
- * Begin of a span. If the span that is open in the slot has the same key, it stays open and nothing begins; if it has
- * another key, it ends.
+ * Begin of a span. If a span with the same key is open in the slot, this begin is ignored. If a span with another key
+ * is open there, that span ends first.
  */
 export interface SpanBegin {
   slot: string;

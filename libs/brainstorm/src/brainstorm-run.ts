@@ -51,8 +51,8 @@ export class BrainstormServices {
 const STATE_ENTRY: Omit<BrainstormEntry, 'agent'> = { output: STATE_SCHEMA, accepts: ACCEPTED_STATE_SCHEMA };
 
 /**
- * Milliseconds in which it must be determined whether a cancel is an approval. Soon after them the Task ends in any
- * case, as canceled if that is still unknown.
+ * Maximum milliseconds for which a canceled brainstorm retries to read from the database whether the cancel is an
+ * approval. If the answer is still unknown then, the Task ends as canceled.
  */
 const FINDING_OUT_MS = 10_000;
 
@@ -120,9 +120,10 @@ export class BrainstormRun extends DurableExecution<BrainstormProgress> {
   }
 
   /**
-   * Returns the credential for the next call to a remote agent, as `{ credential }`: the first one that the agent's
-   * origin may get. Returns `{}` if none is named, and for an agent of this service. Returns a sentence with the reason
-   * if none of the named ones is usable. Checked at each call.
+   * Returns the credential for the next call to a remote agent, as `{ credential }`: the first of the agent's
+   * `credentials` that may be sent to the origin of the agent's URL, else its `auth`. Returns `{}` if the agent has
+   * neither, and for an agent of this service. Returns an error text if the agent has no `auth`, and none of its
+   * `credentials` may be sent. Called before each call.
    */
   private async findProof(turn: PassTurn): Promise<{ credential?: string } | string> {
     const { target, auth, credentials = [] } = this.agentOf(turn);
@@ -180,9 +181,10 @@ export class BrainstormRun extends DurableExecution<BrainstormProgress> {
   }
 
   /**
-   * Handles the end of a call. Cancels an agent that asks a question, which a brainstorm cannot answer; it does so
-   * before the failure is recorded, so that a crash between the two leaves no waiting agent. Logs an internal fault,
-   * which callers do not see.
+   * Handles the end of a call.
+   * - If the agent asks a question, which a brainstorm cannot answer, cancels the agent's Task. The failure is recorded
+   *   only afterwards, so that a crash in between leaves no waiting agent.
+   * - Logs an internal fault, since callers do not see its cause.
    */
   private async afterCall(call: AgentCall, turn: PassTurn): Promise<void> {
     const { outcome } = call;

@@ -53,22 +53,22 @@ export abstract class ConfigurationKind {
   abstract findMarked(session: ConfigurationSession, tenant: string, mark: string): Promise<StoredObject[]>;
   /**
    * Stores a new object.
-   * @returns its revision; `undefined` if the id is taken meanwhile
-   * @throws ProblemError 422 if the tenant has too many
+   * @returns its revision; `undefined` if an object with this id has been stored in the meantime
+   * @throws ProblemError 422 if the tenant has the maximum number of objects of this kind
    */
   abstract createObject(
     session: ConfigurationSession,
     tenant: string,
     wanted: WantedObject,
   ): Promise<string | undefined>;
-  /** Replaces an object. @returns its revision; `undefined` if there is none */
+  /** Replaces an object. @returns its new revision; `undefined` if no object with this id is stored */
   abstract replaceObject(
     session: ConfigurationSession,
     tenant: string,
     wanted: WantedObject,
   ): Promise<string | undefined>;
   abstract markObject(session: ConfigurationSession, tenant: string, id: string, mark: string): Promise<void>;
-  /** Deletes an object. @returns false if there is none */
+  /** Deletes an object. @returns false if no object with this id is stored */
   abstract deleteObject(session: ConfigurationSession, tenant: string, id: string): Promise<boolean>;
 
   /**

@@ -19,7 +19,10 @@ const PREPARED_AT_ONCE = 8;
 interface SentObjects {
   objects: readonly { kind: string; definition: JsonObject; revision?: string | null }[];
   mark?: string | undefined;
-  /** False to replace only objects that were last applied under the mark, and those with an expected revision. */
+  /**
+   * False to replace only two kinds of stored objects: those that were last applied under `mark`, and those for which
+   * the request names the expected `revision`.
+   */
   adopt?: boolean | undefined;
 }
 

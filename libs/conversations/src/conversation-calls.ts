@@ -76,7 +76,7 @@ export class ConversationCalls {
     this.calls.abort();
   }
 
-  /** Cancels the Task that asks a question which a person should answer, if there is one. Never throws. */
+  /** Cancels the agent's Task that waits for a person's answer, if there is one. Never throws. */
   async cancelAsked(): Promise<void> {
     const { asked } = this.state;
     if (asked) await this.calls.cancelTask(this.sideCall(asked.turn, asked.side), asked.taskId);
@@ -152,7 +152,7 @@ export class ConversationCalls {
     });
   }
 
-  /** Removes an ended call. */
+  /** Removes an ended call from the open calls of this execution. */
   close(name: CallName): void {
     this.calls.close(referenceOf(name));
   }
@@ -189,8 +189,9 @@ export class ConversationCalls {
   }
 
   /**
-   * Returns the agent of a call, with its credential if it is remote: agents of this service get none, whatever the
-   * settings name. Since a caller may name any credential, it is sent only to hosts that the credential itself lists.
+   * Returns the agent of a call, with the credential that the settings name for it. An agent of this service gets no
+   * credential, even if the settings name one. Since a caller may name any credential, a credential is sent only to
+   * hosts that the credential itself lists.
    */
   private calledAgent(name: CallName, agent: string, as: CalledParty): CalledAgent {
     const { references } = this.services;

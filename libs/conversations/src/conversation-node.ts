@@ -87,7 +87,10 @@ export class ConversationNode implements NodeType {
   }
 }
 
-/** Caps the time limit of a turn, for definitions from before that limit had a maximum. */
+/**
+ * Returns the largest allowed time limit of a turn if the config has a larger one; otherwise an empty object. Such
+ * configs were saved before the time limit had a maximum.
+ */
 function longestTurn({ timeoutMs }: NodeSpec['config']): { timeoutMs?: number } {
   return typeof timeoutMs === 'number' && timeoutMs > LONGEST_TURN_MS ? { timeoutMs: LONGEST_TURN_MS } : {};
 }

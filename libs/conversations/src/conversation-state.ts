@@ -140,7 +140,7 @@ export class ConversationState {
     this.dialogue = new Dialogue({ conversationId, settings, self });
   }
 
-  /** Returns the state after all events of a log. @throws Error if the log is not that of a conversation */
+  /** Returns the state after all events of a log. @throws Error if the Task of the log is not a conversation */
   static fromLog(
     conversationId: string,
     log: readonly TaskEvent[],
@@ -226,7 +226,7 @@ export class ConversationState {
   }
 }
 
-/** Returns the settings in the first event of a log. @throws Error if the log is not that of a conversation */
+/** Returns the settings in the first event of a log. @throws Error if the Task of the log is not a conversation */
 export function settingsIn([first]: readonly TaskEvent[]): ConversationSettings {
   const settings = first && 'task' in first ? readSettings(first.task.metadata) : undefined;
   if (!settings) throw new Error('The log is not one of a conversation');

@@ -3,17 +3,17 @@ import { type AnswerPlace, type TraceContext, type TraceHeaders, traceHeaders } 
 import type { AgentCallOptions, CallTimeouts, TaskWebhook } from '../agent-client.js';
 import type { RequestAuth } from '../request-signers.js';
 
-/** Options of a call, with what the transport needs of its CallAttempt. */
+/** Options of a call, with the members that its CallAttempt adds for the transport. */
 export interface TransportOptions extends AgentCallOptions {
   /** Signal that ends the attempt: the transport stops and closes its connection. */
   signal: AbortSignal;
   /** Called for every received piece, even a heartbeat. */
   alive: () => void;
-  /** Called for each item of a stream that is not one of A2A, and is skipped. */
+  /** Called for each item of a stream that is skipped because it is not an item of A2A. */
   onSkipped?: () => void;
   /**
-   * Counts the memory that the answer takes against the limit for answers (ReceivedAnswers); absent: that memory is not
-   * limited.
+   * Account of the answer's memory, which counts toward the limit for all answers (ReceivedAnswers); absent: the memory
+   * of this answer is not limited.
    */
   place?: AnswerPlace;
   /** Headers and query parameters that authenticate the call; absent if the call names no credential. */
@@ -48,8 +48,8 @@ export interface AgentTransport {
 export type CallCredentials = (options: AgentCallOptions) => Readonly<Record<string, string>> | undefined;
 
 /**
- * Returns the function that provides the headers of calls to an agent; `undefined` for an agent that gets none. Only
- * the URL that the caller named decides, not the card.
+ * Returns the function that provides the headers of calls to an agent; `undefined` for an agent that gets none. The
+ * result depends on the URL that the caller named, not on the agent's card.
  */
 export type CredentialsOf = (agentUrl: string) => CallCredentials | undefined;
 
@@ -57,8 +57,8 @@ export type CredentialsOf = (agentUrl: string) => CallCredentials | undefined;
 const ACCEPTED_OUTPUT_MODES = ['text/plain', 'application/json'];
 
 /**
- * Returns a request whose configuration also has the defaults of every transport; members that the request already
- * has stay.
+ * Returns a request with the defaults of its configuration filled in: the accepted output modes, and
+ * `returnImmediately` if wanted. Members that the configuration already has are kept.
  * @param returnImmediately requests an answer as soon as the Task exists instead of at the end of the turn
  */
 export function completedRequest(request: SendMessageRequest, returnImmediately: boolean): SendMessageRequest {

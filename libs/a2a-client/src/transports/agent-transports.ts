@@ -252,7 +252,7 @@ export class AgentTransports {
     return chosen;
   }
 
-  /** Returns the interfaces whose binding is called, in order of preference. */
+  /** Returns the interfaces with a binding that this client calls (`bindings`), in order of preference. */
   #spokenInterfaces(interfaces: SdkAgentInterface[]): SdkAgentInterface[] {
     const rankOf = (it: SdkAgentInterface): number =>
       this.#bindings.findIndex((binding) => binding === it.protocolBinding.toUpperCase());
@@ -336,7 +336,10 @@ function noInterface(card: SdkAgentCard, bindings: readonly AgentBinding[]): Age
 /** Maximum number of interfaces of a card that an error names. */
 const MOST_OFFERS = 5;
 
-/** Returns the end of an error's sentence with the bindings and versions of a card: `, but SOAP 1.0`; `''` without. */
+/**
+ * Returns the end of an error's sentence with the bindings and versions of a card: `, but SOAP 1.0`; `''` if the card
+ * has none.
+ */
 function describeOffers({ supportedInterfaces: offers }: SdkAgentCard): string {
   const named = offers.slice(0, MOST_OFFERS).map((it) => `${it.protocolBinding || 'no binding'} ${it.protocolVersion}`);
   return named.length === 0 ? '' : `, but ${briefText(named.join(', '), 200)}`;

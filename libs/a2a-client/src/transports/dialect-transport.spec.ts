@@ -288,7 +288,7 @@ describe('a Message that an agent receives and does not answer', () => {
     ['with a card of the pre-1.0 dialect', { cardAt: '/agent-card' }, 'a2a.sendMessage'],
   ];
 
-  /** Lets an agent receive its nth request and never answer it, which then times out. */
+  /** Makes the agent leave its nth request unanswered. The returned directory reports a time-out for that request. */
   function timingOut(agent: Pre10Agent, nth: number): HttpAgentDirectory {
     const { answer } = agent;
     const timeout = Promise.withResolvers<never>();

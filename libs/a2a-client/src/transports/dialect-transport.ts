@@ -120,7 +120,7 @@ export interface UndeclaredAgent {
   openDialect: (dialect: JsonRpcDialect) => JsonRpcTransport;
 }
 
-/** State of sending one request, which its attempts in different dialects share. */
+/** State of sending one request, shared by all attempts to send it, in whichever dialect. */
 interface Sending {
   /** Dialect of the newest attempt. */
   dialect: SpokenDialect;
@@ -226,7 +226,7 @@ export class DialectTransport implements AgentTransport {
   }
 }
 
-/** Returns the dialect to try after a rejection; `undefined` if the rejection is not about dialects. */
+/** Returns the dialect to try after a rejection; `undefined` if another dialect would not help. */
 function nextDialect(refused: SpokenDialect, refusal: AgentCallError): SpokenDialect | undefined {
   if (isUnknownMethod(refusal)) return refused === '1.0' ? 'pre-1.0' : '1.0';
   if (refusal.code !== A2A_ERRORS.INVALID_PARAMS.code) return undefined;
@@ -235,8 +235,8 @@ function nextDialect(refused: SpokenDialect, refusal: AgentCallError): SpokenDia
 }
 
 /**
- * Pattern that finds, in an error text, members that the pre-1.0 dialect writes otherwise: the dialect may be the
- * cause.
+ * Pattern of error texts that name `role` or `part`. The pre-1.0 dialect writes these members of a Message differently,
+ * so such an error may mean that the agent speaks this dialect.
  */
 const SHAPE = /\b(role|parts?)\b/i;
 

@@ -21,8 +21,8 @@ export abstract class OutgoingFiles {
 
 const QUARTER_HOUR_MS = 15 * 60_000;
 /**
- * Maximum and default time limit of a call, in milliseconds: signed URLs are valid for that limit and a quarter of an
- * hour.
+ * Maximum and default time limit of a call, in milliseconds. Signed URLs are valid for the time limit of their call
+ * plus 15 minutes.
  */
 const LONGEST_MS = 24 * 60 * 60_000;
 

@@ -20,9 +20,10 @@ export interface CalledGrpcMethod<Request> {
   readonly path: string;
   encodeRequest(request: Request): Uint8Array;
   /**
-   * Decodes a message of the answer to ProtoJSON.
-   * @throws AgentCallError `invalid-response` for more than `mostMembers` members, or an answer that cannot be written
-   * again; InvalidProtocolValue for bytes that are not the message
+   * Decodes a protobuf message of the answer to ProtoJSON.
+   * @throws AgentCallError `invalid-response` if it has more than `mostMembers` members, or a value that JSON cannot
+   *   express or that is nested too deeply
+   * @throws InvalidProtocolValue if the bytes are not such a message
    */
   readAnswer(bytes: Uint8Array, mostMembers: number): JsonObject;
 }

@@ -159,7 +159,8 @@ export class GrpcTransport implements AgentTransport {
   }
 
   /**
-   * Adds the authentication of a call to its metadata; unchanged without one.
+   * Returns the URL and the metadata of a call, with the headers of its RequestAuth added; without a RequestAuth the
+   * metadata is unchanged.
    * @throws AgentCallError `credential` for query parameters, which gRPC cannot carry
    */
   #addProof(

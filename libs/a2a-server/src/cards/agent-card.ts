@@ -60,8 +60,8 @@ function withLegacyWords(scheme: JsonValue | undefined): JsonValue {
 }
 
 /**
- * Returns a requirement in the form of 0.3. As in OpenAPI, only schemes that issue scopes list scopes; the schemes of
- * Parley do not.
+ * Returns a requirement in the form of 0.3. The lists of scopes are empty: as in OpenAPI, only schemes that issue
+ * scopes list them, and the schemes of Parley issue none.
  */
 function legacyRequirement({ schemes }: JsonObject): JsonObject {
   return Object.fromEntries(Object.keys(schemes ?? {}).map((name) => [name, []]));
@@ -95,8 +95,8 @@ const HTTP_BINDINGS = ['JSONRPC', 'HTTP+JSON'];
 
 /**
  * Returns the interfaces of a card in order of preference (section 8.3.2): 1.0 before 0.3. All agents share one gRPC
- * endpoint; its `tenant`, which clients send with every request, names the agent. If the target has a `*`, its host
- * names the agent, too (`agentTarget`).
+ * endpoint; its `tenant`, which clients send with every request, names the agent. If the configured target contains
+ * `*`, the host name in the card names the agent as well (`agentTarget`).
  */
 function cardInterfaces(url: string, path: string, grpcUrl: string | undefined): AgentInterface[] {
   const target = agentTarget(grpcUrl ?? '', path);
@@ -140,8 +140,9 @@ export function agentCard(
 }
 
 /**
- * Returns the gRPC interface for readers of 0.3, which send no tenant. Returns an empty list if only the tenant would
- * name the agent, since such a reader's calls would reach the service.
+ * Returns the gRPC interface of a card for readers of 0.3, as a list of one. The list is empty if only the `tenant` of
+ * the interface names the agent: clients of 0.3 send no tenant, so their calls would reach the service instead of the
+ * agent.
  */
 function legacyGrpc({ supportedInterfaces }: AgentCard): { url: string; transport: string }[] {
   const grpc = supportedInterfaces.find(({ protocolBinding }) => protocolBinding === 'GRPC');

@@ -94,8 +94,8 @@ export interface CardReader {
 }
 
 /**
- * Returns an agent as its card shows it: its `inputModes`, and those of its skills, are the media types of Messages
- * that begin a Task (`beginModes`). `isLookedUp` is true if these types had to be awaited.
+ * Returns the agent as its card shows it. As `inputModes` of the agent and of each skill, the card lists the media
+ * types of Messages that begin a Task (`beginModes`). `isLookedUp` is true if `beginModes` returned a promise.
  */
 async function withBeginModes(agent: ServedAgent): Promise<{ agent: ServedAgent; isLookedUp: boolean }> {
   const found = agent.beginModes?.();

@@ -84,7 +84,7 @@ export class GrpcAccess {
 
   /**
    * Authenticates the caller.
-   * @throws A2AError if the caller is unknown, or may not call agents, which is all that gRPC offers
+   * @throws A2AError if the caller is unknown, or lacks the permission to call agents
    */
   async authenticateCaller(headers: IncomingHttpHeaders): Promise<Caller> {
     const caller = await this.authentication.identifyCaller(presentedCredentials(headers));

@@ -69,8 +69,8 @@ class GrpcAnswer implements PacedReader {
   }
 
   /**
-   * Asks a caller whose call is answered to stop sending (RFC 9113, section 8.1): otherwise its data would still be
-   * accepted, and the stream would stay open as long as the caller likes.
+   * Asks the caller to stop sending, once its call has been answered (RFC 9113, section 8.1). Otherwise the caller
+   * could keep the stream open by sending more data.
    */
   stopReading(): void {
     this.stream.close(constants.NGHTTP2_NO_ERROR);

@@ -57,7 +57,7 @@ const UNKNOWN = { code: status.UNAUTHENTICATED, details: 'The credentials of thi
  *
  * - All calls have passed the auth guard (grpcAuthGuard).
  * - Checks come in this order: version, message, agent, parameters.
- * - Canceling a call, or its deadline, ends the reading of the answer, never the work of the agent.
+ * - If a call is canceled or its deadline passes, only the reading of the answer ends. The agent continues its work.
  */
 export class GrpcBinding {
   private readonly open = new Set<AbortController>();

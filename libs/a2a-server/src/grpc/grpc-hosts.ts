@@ -4,8 +4,8 @@ import { pathTenant, tenantPath } from '../http/call-context.js';
 
 /**
  * Label of the service in the host names of agents over gRPC. A `*` in `GRPC_PUBLIC_URL` stands for the label of an
- * agent. So an agent is also reached by clients that send no `tenant`: those of A2A 0.3, which has no tenant, and those
- * that ignore the tenant of a card.
+ * agent. So an agent can also be called by clients that send no `tenant`: clients of A2A 0.3, which has no tenant, and
+ * clients that ignore the tenant of a card.
  *
  * - The label of an agent is its path with `--` instead of `/`: `agents--weather`, `workflows--trip--nodes--plan`. The
  *   label of the service is `service`.
@@ -22,9 +22,10 @@ export function agentTarget(publicTarget: string, path: string): string {
 }
 
 /**
- * Returns the path of the agent that the authority of a call (`host:port`) names; `''`, the path of the service, if
- * the target has no `*`, or the authority is not the host of the target with a label in place of the `*`.
- * @throws UnknownAgent if that label cannot be the label of an agent
+ * Returns the path of the agent that the authority of a call (`host:port`) names.
+ * @param publicTarget target of the gRPC binding as configured, with or without a `*`
+ * @returns the path; `''`, the path of the service, if the target has no `*`, or the host does not match the target
+ * @throws UnknownAgent if the part of the host in place of the `*` cannot be the label of an agent
  */
 export function pathAtHost(publicTarget: string | undefined, authority: string): string {
   const suffix = publicTarget === undefined ? undefined : suffixOf(publicTarget);
@@ -38,7 +39,7 @@ export function pathAtHost(publicTarget: string | undefined, authority: string):
   throw new UnknownAgent(`no agent at the host "${shown}"`, 'AGENT_NOT_FOUND', { host: shown });
 }
 
-/** True if the host of a target in a card names the agent of the card's tenant. */
+/** True if the host of a gRPC target names the agent whose path is `tenant`: it begins with the label of that agent. */
 export function isHostOfAgent(target: string, tenant: string): boolean {
   const label = labelOf(tenant.replace(/\/$/, ''));
   return label !== undefined && target.replace(/^https?:\/\//i, '').startsWith(`${label}.`);

@@ -3,7 +3,9 @@ import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { type A2AError, briefText } from '#libs/protocol';
 import { publicError } from '../public-error.js';
 
-/** gRPC statuses by HTTP status, where that is more precise than the error's own code. */
+/**
+ * gRPC status for each HTTP status that describes an error more precisely than the gRPC status of its A2A error code.
+ */
 const BY_HTTP_STATUS: Readonly<Record<number, status>> = {
   401: status.UNAUTHENTICATED,
   403: status.PERMISSION_DENIED,

@@ -229,9 +229,10 @@ export function tenantPath(tenant: string): string {
 }
 
 /**
- * Redirects a call at the service's base URL to another agent, if the `tenant` in its parameters is that agent's
- * path. A call at the base URL loses `inbound`, except if it is redirected to a registered agent, or if it is a Message
- * to an existing Task, whose agent is not known yet. Calls at other URLs stay unchanged.
+ * Redirects a call at the service's base URL to another agent, if the `tenant` in its parameters is that agent's path.
+ * A call at the base URL loses `inbound` (the caller's scopes and the request's headers), except if it is redirected to
+ * a registered agent, or if it is a Message to an existing Task, whose agent is not known yet. Calls at other URLs stay
+ * unchanged.
  * @throws UnknownAgent if the tenant has a slash and is not the path of an agent
  */
 export function atTenant(call: CallContext, params: unknown): CallContext {
@@ -248,8 +249,8 @@ export function namesTask(params: unknown): boolean {
 }
 
 /**
- * Returns the call to an agent, with `inbound` only for a registered agent: executions keep the context of their call,
- * and other agents do not need the headers of the request.
+ * Returns the context of a call to an agent. Removes `inbound` (the caller's scopes and the request's headers), unless
+ * the agent is a registered agent: an execution keeps the context in memory, and other agents do not need these values.
  */
 export function callToAgent(call: CallContext, { path }: Pick<ServedAgent, 'path'>): CallContext {
   if (call.inbound === undefined || isRegisteredAgent(path)) return call;

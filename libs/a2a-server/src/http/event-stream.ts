@@ -67,8 +67,8 @@ async function firstOf(items: OpenItems): Promise<StreamItems> {
 }
 
 /**
- * Single open stream, and all that is in memory for it while it waits. `wake` makes it send until no item is left; it
- * pauses while its reader is slow.
+ * Single open event stream to a reader. While no items are available, this object is all that the stream takes in
+ * memory. `wake` makes the stream send until no item is left. It pauses while its reader is slow.
  */
 class EventStream {
   private readonly place: ReturnType<OpenStreams['add']>;

@@ -11,7 +11,9 @@ export interface RpcRequest {
   params: unknown;
 }
 
-/** Reads the id of a JSON-RPC request, even if the rest of the body is invalid. */
+/**
+ * Reads the id of a JSON-RPC request, even if the rest of the body is invalid. Returns `null` if there is no valid id.
+ */
 export function readId(body: unknown): RpcId {
   const id = isJsonObject(body) ? body.id : undefined;
   return isId(id) ? id : null;

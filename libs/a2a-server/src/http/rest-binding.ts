@@ -87,8 +87,9 @@ export function taskActionParameters(id: string): ReadParameters {
 }
 
 /**
- * Reads the parameters of a push notification config: the ids in the path, which take precedence, the optional body,
- * and the query. The query has the page of a list, and the id that 0.3 gives a new config.
+ * Reads the parameters of an operation on push notification configs: from the path, the query and the optional body.
+ * The ids in the path take precedence. The query may have `pageSize` and `pageToken` of a list, and `configId`, by
+ * which clients of 0.3 give a new config its id.
  */
 export function pushConfigParameters(request: FastifyRequest): JsonObject {
   const { id, configId } = request.params as RouteParams;

@@ -40,7 +40,7 @@ const TEXTS: Readonly<Partial<Record<number, string>>> = {
 };
 
 /**
- * Returns the text of an error in the pre-1.0 dialect, without the names of the invalid fields: these are in its
+ * Returns the text of an error in the pre-1.0 dialect. It does not name the invalid fields, which are in the error's
  * details.
  */
 export function pre10Text(error: A2AError): string {
@@ -52,8 +52,8 @@ export class Pre10Dialect {
   constructor(private readonly handler: RequestHandler) {}
 
   /**
-   * Sends a Message and returns the Task as JSON in the shape of the dialect. At the alias of a node new Tasks get ids
-   * of the dialect; Tasks of a workflow keep ids of runs.
+   * Sends a Message and returns the Task as JSON in the shape of the dialect. At the alias of a node, new Tasks get ids
+   * in the form of the dialect (`pre10TaskId`). At other agents they get ordinary ids.
    * @throws UnknownAgent before the parameters are checked
    */
   async sendMessage(base: AgentBase, params: unknown, call: CallContext): Promise<string> {

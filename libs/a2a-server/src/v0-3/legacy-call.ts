@@ -31,8 +31,8 @@ export function setLegacyExtensions(call: CallContext, agent: ServedAgent, reply
 }
 
 /**
- * Converts an error to the error that callers of 0.3 see. If there is no extended card, it is always
- * EXTENDED_AGENT_CARD_NOT_CONFIGURED, where 1.0 may report UNSUPPORTED_OPERATION.
+ * Converts an error to the error that callers of 0.3 see. For a request of an extended card that does not exist, 0.3
+ * has only the error EXTENDED_AGENT_CARD_NOT_CONFIGURED, where 1.0 may report UNSUPPORTED_OPERATION.
  * @param extendedCard true if the call requested the extended card
  */
 export function legacyError(error: unknown, extendedCard: boolean): A2AError {

@@ -232,7 +232,8 @@ export class LegacySendMessage {
 /**
  * Converts a body of `POST /send-message` to the parameters of 1.0.
  * @param newId creates the id of a Message that has none, from its metadata
- * @throws A2AError INVALID_PARAMS if the body mixes 0.3 and 1.0, or an id beside the Message differs from that in it
+ * @throws A2AError INVALID_PARAMS if the body mixes members of 0.3 and 1.0, or has different ids in the Message and
+ *   beside it
  */
 function paramsOf(body: JsonObject, newId: (metadata: JsonValue | undefined) => string): JsonValue {
   toJsonNames(body, NAMES);
@@ -261,7 +262,8 @@ function requireOneVersion({ role, parts }: JsonObject): void {
 }
 
 /**
- * Returns which member, `kind` or `type`, names the kinds of the Parts: the one that the first Part with either has.
+ * Returns the name of the member that names the kind of a Part, by the first Part that has `kind` or `type`;
+ * `undefined` if no Part has either.
  */
 function kindOf(parts: JsonValue | undefined): 'kind' | 'type' | undefined {
   if (!Array.isArray(parts)) return undefined;

@@ -196,8 +196,9 @@ function openQuestions(pass: FinishedPass, before: CanonicalState): Sourced<stri
 }
 
 /**
- * Returns the text of a field after the pass: that of the last agent whose answer changed the text, with this agent as
- * the source; if none did, the text before the pass. Empty texts are ignored, and so are changes of case and spaces.
+ * Returns the text of a field after the pass, and its source. If agents changed the text in this pass, the last change
+ * counts, and its agent is the source. Otherwise the field keeps its text and source. Empty texts, and changes of only
+ * case or spaces, are ignored.
  */
 function lastWord(
   { outputs, provenance }: FinishedPass,

@@ -82,8 +82,8 @@ export class Conversations {
   }
 
   /**
-   * Returns the events of a conversation up to the complete event: the number (`cseq`) of the last one so far, and a
-   * function that reads events as SSE frames.
+   * Returns access to the events of a conversation up to the complete event: `last`, the number (`cseq`) of the last
+   * event so far, and `framesAfter`, a function that reads the later events as SSE frames.
    * @throws ProblemError 404
    */
   async findEvents(conversationId: string, call: ApiCall): Promise<ProcessEvents> {
