@@ -18,8 +18,8 @@ import { TracingModule } from '#libs/tracing';
 import { OrderNode } from './order-node.js';
 
 /**
- * Answers an A2AError at an address that belongs to no A2A route with a plain HTTP error, not in the form of a protocol
- * binding.
+ * Answers an A2AError outside of the A2A routes with a plain HTTP error. The A2A routes report their own errors, in the
+ * form of their protocol binding.
  */
 @Catch(A2AError)
 class RefusalFilter implements ExceptionFilter<A2AError> {

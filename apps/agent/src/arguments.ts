@@ -123,7 +123,7 @@ function scriptName(script: string | undefined): string {
   return script === undefined ? 'agent' : basename(script, extname(script));
 }
 
-/** Parses a port. @throws UsageError */
+/** Parses a port number. @throws UsageError unless the text is a whole number from 0 to 65535 */
 export function parsePort(text: string): number {
   const port = Number(text);
   if (!/^\d+$/.test(text) || port > 65_535) throw new UsageError('--port must be a number from 0 to 65535');

@@ -98,8 +98,8 @@ async function modelReply(
 }
 
 /**
- * Parses a model's answer, which may have text or a code fence around its JSON. Returns `undefined` if it is not a
- * reply.
+ * Parses a model's answer, which may have text or a code fence around its JSON. Returns `undefined` if the answer has
+ * no JSON object with a text in the member `say`.
  */
 function readReply(text: string): OrderReply | undefined {
   const reply = jsonInText(text, { read: tryParseJson, fits: isReply });

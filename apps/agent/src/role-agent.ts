@@ -33,7 +33,7 @@ import {
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 
-/** Model settings that a brainstorm requests. For an absent setting, the agent's own applies. */
+/** Model settings that a brainstorm requests. If a setting is absent, the agent's default applies. */
 interface AskedModel {
   provider?: string;
   model?: string;
@@ -45,13 +45,13 @@ interface AskedModel {
 interface ChangedState {
   state: StateContent;
   /**
-   * Report for the brainstorm: the repairs of the model's answers and the used tokens. Absent if the agent works by
-   * rules.
+   * Report for the brainstorm: the faults of answers that the model had to correct, and the number of tokens used.
+   * Absent if the agent works by rules.
    */
   report?: JsonObject;
 }
 
-/** Name of the provider in a request that lets the agent use its own provider. */
+/** Provider name that requests no particular provider: the agent may use any provider. */
 const ANY_PROVIDER = 'parley';
 
 /**
@@ -63,7 +63,7 @@ interface RolePayload {
   systemPrompt: string;
   llm: AskedModel;
   state: StateContent;
-  /** State as the brainstorm sent it, with its `meta`, which is returned unchanged. */
+  /** State exactly as the brainstorm sent it. The answer repeats its other members, such as `meta`, unchanged. */
   sent: JsonObject;
 }
 
@@ -160,7 +160,7 @@ function stateIn(sent: JsonObject): StateContent {
   }
 }
 
-/** Maximum answers that are sent back to the model for a repair. */
+/** Maximum number of times that the model is asked to correct an invalid answer. */
 const MOST_REPAIRS = 1;
 
 /**

@@ -82,7 +82,10 @@ export class LoggedExecutor extends AgentExecutor {
 
 const MODES = ['text/plain', 'application/json'];
 
-/** Returns the agent of a command line as its card describes it: with one skill, at the A2A root. */
+/**
+ * Returns the agent that the command line describes, in the form from which its card is made. The agent has one skill
+ * and is served at the A2A root (the empty path).
+ */
 export function servedAgent(wanted: AgentArguments, executor: AgentExecutor): ServedAgent {
   const { name, description } = wanted;
   const tags = tagsOf(wanted);
@@ -101,7 +104,7 @@ export function servedAgent(wanted: AgentArguments, executor: AgentExecutor): Se
 }
 
 /**
- * Returns a function that creates the agent of a command line.
+ * Returns a function that creates the agent that the command line describes.
  * @param node node that does the agent's work; not used if the agent has a role
  */
 export function commandLineAgent(wanted: AgentArguments, node: NodeSpec): AgentMaker {

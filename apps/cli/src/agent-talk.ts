@@ -9,7 +9,10 @@ import { CommandError, EXIT } from './exit-code.js';
 import { answerPart, type Form, formFields, type GivenAnswer, typedAnswer } from './form-answer.js';
 import { Interrupted, type Session } from './session.js';
 
-/** Creates a directory whose clients may also call private addresses, since the operator named the agent. */
+/**
+ * Creates the AgentDirectory that resolves cards and creates clients. Its clients may also call private addresses,
+ * because the user named the agent.
+ */
 function createDirectory(session: Session): HttpAgentDirectory {
   return new HttpAgentDirectory({
     http: { fetch, cachedFetch: fetch },
@@ -53,7 +56,7 @@ export interface MessageOptions extends Omit<GivenAnswer, 'text'> {
 
 /**
  * Sends one text or data value to an agent, and shows the answer.
- * @throws CommandError unless exactly one of `text`, `input` and `data` is given, and if the call fails
+ * @throws CommandError if the call fails, or unless exactly one of `text`, `input` and `data` is given
  */
 export async function sendToAgent(
   session: Session,

@@ -7,7 +7,7 @@ import { type DefinitionFile, type FolderContent, shownPlace } from './workflow-
 
 export type Applied = Schemas['AppliedView'];
 
-/** Outcome of an apply for one workflow or object. That of a workflow has no member `kind`. */
+/** Outcome of `parley apply` for one workflow or one object. Only the outcome of an object has the member `kind`. */
 type Outcome = Applied['workflows'][number] | NonNullable<Applied['objects']>[number];
 
 /** Returns the outcomes whose action is not `unchanged`. */
@@ -27,8 +27,8 @@ export function plainOutcomes({ workflows, objects = [] }: Applied): object {
 }
 
 /**
- * Returns the revisions after an apply, by their keys in the folder's state: the name of a workflow, or `objectKey`. A
- * deleted workflow or object has `undefined`.
+ * Returns the revision of each workflow and object after `parley apply`. The keys are those of FolderState: the name of
+ * a workflow, or `objectKey`. A deleted workflow or object has the value `undefined`.
  */
 export function appliedRevisions({ workflows, objects = [] }: Applied): Map<string, string | undefined> {
   return new Map([
@@ -37,7 +37,10 @@ export function appliedRevisions({ workflows, objects = [] }: Applied): Map<stri
   ]);
 }
 
-/** Returns one line for each outcome: the name and the action. @param dryRun true if nothing was saved */
+/**
+ * Returns one line for each outcome with the name and the action, followed by a line for each warning.
+ * @param dryRun true if nothing was saved
+ */
 export function describeApplied(session: Session, { workflows, objects = [] }: Applied, dryRun = false): string {
   return [...objects, ...workflows]
     .map((it) => `${shownName(it)} ${actionText(session, it.action, dryRun)}${warningLines(it)}`)
@@ -77,8 +80,9 @@ export interface FolderApplyOptions {
 }
 
 /**
- * Applies all files in one request. Problems that the service finds are reported by file and line.
- * @throws CommandError
+ * Applies all files in one request.
+ * @throws CommandError that names each problem by file and line, if the service rejects workflows or objects;
+ * ParleyError for any other error of the service
  */
 export async function applyFiles(
   session: Session,
@@ -120,9 +124,11 @@ export async function applyFiles(
 
 type CheckedProblem = Schemas['WorkflowProblems']['problems'][number];
 
-/** Maximum number of refused workflows whose unknown keys are searched. */
+/**
+ * Maximum number of refused workflows in which `findKeyWarnings` searches for unknown keys, with one request for each.
+ */
 const MOST_CHECKED = 10;
-/** Codes of warnings about keys, which may be the mistyped cause of an error. */
+/** Codes of warnings about unknown keys. A mistyped key may be the cause of another error. */
 const KEY_WARNINGS: ReadonlySet<string> = new Set(['UNKNOWN_KEY', 'UNKNOWN_CONFIG_KEY']);
 
 /** Returns the service's warnings about unknown keys in refused workflows, with paths in the apply request. */

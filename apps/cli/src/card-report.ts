@@ -31,7 +31,7 @@ const LONGEST_MS = 10_000;
  * - below the URL, at the path from before A2A 1.0
  *
  * @param key headers with the caller's credentials, if any
- * @throws CommandError
+ * @throws CommandError if no place has the agent's card, or a place cannot be reached
  */
 export async function cardReport(url: string, key: Readonly<Record<string, string>>): Promise<CardReport> {
   const own = CARD_PATH.test(new URL(url).pathname) ? [url] : [ownCardUrl(url), pre10CardUrl(url)];

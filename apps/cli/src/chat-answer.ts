@@ -33,10 +33,10 @@ export function isFailedAnswer({ state }: Pick<ChatAnswer, 'state'>): boolean {
 /**
  * Reads the answer of an agent.
  * - A direct Message is the answer.
- * - The answer of a Task is its Artifacts; without any, its last Message.
+ * - The answer of a Task is its Artifacts, or its last Message if it has no Artifacts.
  * - The text of a waiting Task is its question, after the Artifacts of this turn.
  * - Artifacts of earlier turns are left out of the text, unless nothing else is there.
- * @param before Artifacts that were shown before, and the ids of those that were updated since
+ * @param before Artifacts that were shown before, and the ids of the Artifacts that were updated since then
  */
 export function readAnswer(
   { reply, status, artifacts, lastMessage, state }: CalledTask,

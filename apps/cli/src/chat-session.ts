@@ -71,8 +71,8 @@ export class ChatSession {
   constructor(private readonly agent: AgentClient) {}
 
   /**
-   * Resumes the chat at a Task, and reads the form that the Task waits for. A Task that cannot be read counts as one
-   * without a form: the next Message shows why.
+   * Resumes the chat at a Task, and reads the form that the Task waits for. Does not throw if the Task cannot be read:
+   * the chat then continues without a form, and sending the next Message reports the error.
    */
   async resumeTask(taskId: string, signal: AbortSignal): Promise<void> {
     this.ids = { ...this.ids, taskId };
@@ -82,15 +82,15 @@ export class ChatSession {
   }
 
   /**
-   * Sends an answer, or any other Message.
-   * @throws CommandError for an answer that does not fit the form that the agent waits for; nothing is sent
-   * @throws AgentCallError; the ids of the chat are unchanged then
+   * Sends a Message: an answer to the form that the agent waits for, or any other text or data.
+   * @throws CommandError if the agent waits for a form and the answer does not fit it; nothing is sent then
+   * @throws AgentCallError if the call fails; the ids of the chat are unchanged then
    */
   async sendAnswer(given: GivenAnswer, signal: AbortSignal, listener: ChatListener): Promise<ChatAnswer> {
     return this.sendPart(answerPart(this.asks?.form as Form | undefined, given), signal, listener);
   }
 
-  /** Sends a Part. @throws AgentCallError; the ids of the chat are unchanged then */
+  /** Sends a Message with one Part. @throws AgentCallError if the call fails; the ids of the chat are unchanged then */
   async sendPart(part: Part, signal: AbortSignal, listener: ChatListener): Promise<ChatAnswer> {
     const message = userMessage([part], this.ids);
     const answer = new CalledTask();
@@ -183,7 +183,8 @@ export class ShownAnswer implements ChatListener {
   }
 
   /**
-   * Returns the part of the answer's text that was not shown yet; `undefined` if the text differs from the shown one.
+   * Returns the part of the answer's text that was not shown yet. Returns `undefined` if nothing was shown, or if the
+   * text does not continue the shown one: the whole text is then shown.
    */
   #restOf(text: string): string | undefined {
     if (this.#shown === '') return undefined;

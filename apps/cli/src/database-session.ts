@@ -3,8 +3,8 @@ import { clientOf } from '#libs/postgres';
 import { CommandError, EXIT } from './exit-code.js';
 
 /**
- * Opens a session with a PostgreSQL server, whose first answer must come within `withinMs` milliseconds. If the URL
- * requires it (`require_auth`), the server must authenticate itself before it receives anything.
+ * Opens a session with a PostgreSQL server, which must answer for the first time within `withinMs` milliseconds. If the
+ * URL has `require_auth`, no password and no statement is sent until the server has authenticated itself.
  * @throws CommandError with the reason of a failure
  */
 export async function databaseSession(
@@ -29,7 +29,10 @@ export async function databaseSession(
   }
 }
 
-/** Returns the error of a database, or of the connection to it, as an error for the user. */
+/**
+ * Converts an error of PostgreSQL, or of the connection to the server, to a CommandError that begins with
+ * `DATABASE_URL:`.
+ */
 export function databaseError(error: unknown): CommandError {
   // If a name has several addresses, each failed; the aggregate error has no message.
   const [first = error] = (error as Partial<AggregateError>).errors ?? [];

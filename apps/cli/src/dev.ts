@@ -96,7 +96,10 @@ function reportSafely(error: unknown, session: Session): void {
   }
 }
 
-/** Milliseconds from a change of a file to the call, since editors write a file in several steps. */
+/**
+ * Milliseconds to wait after a change of a file before the folder is applied, because editors save a file in several
+ * steps.
+ */
 const SETTLE_MS = 100;
 
 /**

@@ -87,7 +87,9 @@ function checkPortFree(variable: string, wanted: number, host: string): Promise<
   });
 }
 
-/** Checks the embedded database. */
+/**
+ * Checks that the programs of the embedded PostgreSQL are installed for this platform, and that its folder is writable.
+ */
 function checkEmbedded({ dataDir }: AppConfig): DoctorFinding[] {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   const found =

@@ -13,8 +13,8 @@ export async function runEntry(entry: string, args: readonly string[], session: 
 }
 
 /**
- * Turns this process into another program of the package. Resolves when that program has started, which handles the
- * signals from then on.
+ * Turns this process into another program of the package. Resolves when that program has started. From then on, that
+ * program handles the signals.
  */
 export async function becomeEntry(entry: string, env: Readonly<Record<string, string>>): Promise<void> {
   const file = entryFile(entry);
@@ -39,8 +39,8 @@ function startEntry(entry: string, args: readonly string[]): ChildProcess {
 }
 
 /**
- * Returns the file of a program. In the compiled package, this file is in a folder of chunks or of the command, and the
- * programs are in its parent folder.
+ * Returns the path of a program's JavaScript file, such as `src/main.js` below the root of the compiled code. Depending
+ * on the build, this module is one, three or four folders below that root.
  * @throws CommandError if the file is missing
  */
 function entryFile(entry: string): string {

@@ -18,8 +18,8 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /**
- * Returns the values of variables for the files of a folder: those of `environments/NAME.json`, then those of the
- * process.
+ * Returns the values of variables for the files of a folder. With `--env NAME`, the values of `environments/NAME.json`
+ * take precedence over the environment variables of this process.
  * @throws CommandError if the environment does not exist, or its file is not an object of texts
  */
 export function folderVariables(

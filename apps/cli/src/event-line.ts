@@ -63,7 +63,10 @@ function nodeResult({ output, artifacts }: AnyRunEvent['payload']): unknown {
   return parts?.find(({ data }) => data !== undefined)?.data;
 }
 
-/** Returns the text of a streamed chunk, which an agent sends as a part of its Artifact. */
+/**
+ * Returns the text of a `node.progress` event: a chunk of the Artifact that the agent streams. Returns `undefined` for
+ * any other event.
+ */
 function progressText(type: string, { artifact }: AnyRunEvent['payload']): unknown {
   return type === 'node.progress' ? messageText((artifact as { parts?: unknown } | undefined)?.parts) : undefined;
 }
@@ -86,7 +89,10 @@ type ShownTaskEvent = Schemas['LoggedEventView'];
 const LARGEST_PAGE = 200;
 const LONGEST_TASK_LINE = 200;
 
-/** Shows the events that the log of any agent's Task has by now. @param since sequence after which they begin */
+/**
+ * Shows the events that a Task's log has now, for a Task of any agent.
+ * @param since sequence after which the events begin; 0 for all events
+ */
 export async function showTaskLog({ client, signal, terminal }: Session, taskId: string, since: number): Promise<void> {
   let next: number | undefined = since;
   const events: ShownTaskEvent[] = [];

@@ -72,8 +72,8 @@ export async function showDifferences(session: Session, options: FolderOptions):
 }
 
 /**
- * Returns a difference with only the path of an object's secret; none if its kind has no secret. It is for an object
- * that differs from the service's although all values that the service returns are equal.
+ * Returns one difference with the path of an object's secret and no values, or none if the object's kind has no secret.
+ * It is for an object that must differ in its secret, because all values that the service returns are equal.
  */
 function secretDifference({ objects }: FolderContent, kind: string, name: string): Difference[] {
   const definition = objects.find((it) => it.kind === kind && it.definition.name === name)?.definition;
@@ -90,7 +90,10 @@ function describeContent({ workflows, objects }: FolderContent): string {
   return workflows.length === 0 ? 'the objects' : 'the workflows and objects';
 }
 
-/** Returns the definitions of the service by title, of the kinds that the files have. */
+/**
+ * Returns the definitions that the service has: all workflows by name, and by `kind name` the objects of each kind that
+ * the files have.
+ */
 async function savedDefinitions(
   session: Session,
   { objects }: FolderContent,
@@ -105,7 +108,10 @@ async function savedDefinitions(
   return found;
 }
 
-/** Returns the definitions of files by title, with the defaults that the service fills in. */
+/**
+ * Returns the definitions in the files, with the defaults that the service fills in: workflows by name, objects by
+ * `kind name`.
+ */
 function definitionsIn({ workflows, objects }: FolderContent): Map<string, Record<string, unknown>> {
   return new Map([
     ...workflows.map(({ definition }) => [definition.name, fillDefaults(definition)] as const),

@@ -8,8 +8,10 @@ const SEEN = 'seen.json';
 
 /**
  * State of a folder of workflows, in its subfolder `.parley`.
- * - The mark identifies the folder. It is committed with the files, so that all users apply the same folder.
- * - The last seen revision of each workflow, by service, belongs to this copy of the folder and is not committed.
+ * - The mark identifies the folder. It is kept in version control with the files, so that all users apply the same
+ *   folder.
+ * - The last seen revision of each workflow, by service, belongs to this copy of the folder and is not kept in version
+ *   control.
  */
 export class FolderState {
   readonly #folder: string;

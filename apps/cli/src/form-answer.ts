@@ -26,11 +26,12 @@ export function formFields(form: Form | undefined): string[] {
 }
 
 /**
- * Returns an answer as the Part to send; the rule of `answer`, `chat` and `send`.
+ * Returns the Part to send for an answer. The commands `answer`, `chat` and `send` all use this rule.
  * - Without a form, a text is sent as it is.
  * - With a form, a text is the data of the form as a JSON object, or the value of its only required field.
  * - The values of `-i` and of the only field get the types of the form's fields, where possible.
- * @throws CommandError unless exactly one answer is given, and for a text that leaves fields of the form open
+ * @throws CommandError unless exactly one answer is given, and for an answer that cannot be parsed: for example a text
+ * that is no JSON object, if the form has several required fields
  */
 export function answerPart(form: Form | undefined, { text, input, data }: GivenAnswer): Part {
   const given = [text, data, input.length > 0 ? input : undefined].filter((it) => it !== undefined);

@@ -5,7 +5,8 @@ import { CommandError } from './exit-code.js';
 
 /**
  * Parses the values of the option `-i`: `key=text`, `key:=json`, or `key=@file` for the text of a file.
- * @throws CommandError
+ * @throws CommandError for a value in none of these forms, a repeated key, invalid JSON, or a file that cannot be read
+ * as UTF-8
  */
 export function readInputs(given: readonly string[]): Record<string, unknown> {
   const inputs = new Map<string, unknown>();

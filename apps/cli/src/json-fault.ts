@@ -24,7 +24,7 @@ function firstFault(text: string): number {
   return fine;
 }
 
-/** True if a text is JSON or the beginning of JSON: the parser reaches its end without an error. */
+/** True if a text is JSON or the beginning of JSON: the parser finds no error before the end of the text. */
 function isBegun(text: string): boolean {
   const message = parserMessage(text);
   if (message === undefined || message.startsWith('Unexpected end')) return true;

@@ -48,7 +48,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Applies a request as a service would that has only workflows of one mark. */
+/** Answers an apply request as a service does that has only the workflows of this folder. */
 function take(body: Sent): object {
   sent.push(body);
   const names = body.workflows.map(({ definition }) => definition.name);

@@ -13,7 +13,7 @@ export interface ObjectKind {
   plural: string;
   /** Converts an object of the API to the definition in its file; `undefined` if no file can describe it. */
   describeObject(view: JsonObject): JsonObject | undefined;
-  /** Fills in defaults of a file's definition, so that it can be compared with that of `describeObject`. */
+  /** Fills in defaults of a file's definition, so that it can be compared with the result of `describeObject`. */
   fillDefaults(definition: Record<string, unknown>): Record<string, unknown>;
   /** Converts a file's definition to the body of a request; absent: they are the same. */
   toRequest?(definition: Record<string, unknown>): Record<string, unknown>;

@@ -1,4 +1,7 @@
-/** Sentences to print in place of the API's texts for faults of a graph. The API keeps its texts for logs of runs. */
+/**
+ * Sentences that the command prints in place of the API's texts about faults of a graph. The API itself keeps its
+ * texts, because programs read them.
+ */
 const SENTENCES: readonly [pattern: RegExp, sentence: string][] = [
   [/build DAG: edge references unknown node: (.*?)(?=; did you mean |$)/s, 'there is no node "$1"'],
   [/build DAG: duplicate node ID: (.*)$/s, 'another node has the id "$1" as well'],
@@ -9,7 +12,10 @@ const SENTENCES: readonly [pattern: RegExp, sentence: string][] = [
   [/build DAG: /, ''],
 ];
 
-/** Returns the detail of a problem in the words of the docs, for people. Programs get the detail of the API. */
+/**
+ * Returns the text of a problem in the words of the docs, for people. Output for programs (`--json`) keeps the API's
+ * text.
+ */
 export function plainDetail(detail: string): string {
   const found = SENTENCES.find(([pattern]) => pattern.test(detail));
   return found ? detail.replace(found[0], found[1]) : detail;

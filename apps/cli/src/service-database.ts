@@ -115,11 +115,11 @@ function readConfig(env: Session['terminal']['env']): AppConfig {
 
 /** Number of encrypted (sealed) secrets, by the key that decrypts them. */
 export interface SealedSecrets {
-  /** Secrets that `CREDENTIALS_KEY` decrypts. */
+  /** Number of secrets that `CREDENTIALS_KEY` decrypts. */
   withKey: number;
-  /** Secrets that the key in the same database decrypts. */
+  /** Number of secrets that the key in the same database decrypts. */
   withDatabase: number;
-  /** Secrets that no known key decrypts. */
+  /** Number of secrets that no known key decrypts. */
   unreadable: number;
 }
 

@@ -74,7 +74,9 @@ export class Session {
     this.#client = undefined;
   }
 
-  /** Handles Ctrl-C, whether it comes as a signal or as a key press. */
+  /**
+   * Aborts `signal` with Interrupted. Called when the user presses Ctrl-C, for the signal SIGINT and for the key press.
+   */
   interruptCommand(): void {
     this.#over.abort(new Interrupted());
   }
@@ -124,7 +126,7 @@ function isServiceUrl(text: string): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === '';
 }
 
-/** Returns Node's error code of a failed `fetch`. */
+/** Returns Node's error code of a failed `fetch`, such as `ECONNREFUSED`; '' if the error has no code. */
 function failureCode(error: unknown): string {
   const { cause } = error as { cause?: { code?: unknown } };
   return typeof cause?.code === 'string' ? cause.code : '';

@@ -119,7 +119,10 @@ function toolNames(tools: JsonValue): string {
     : textOf(tools);
 }
 
-/** Returns the text of a Part, or of a text that was cut; any other value as JSON. */
+/**
+ * Returns a value of a recorded model call as text: a string itself, the text of a Part, or the kept start of a
+ * truncated value with the number of bytes left out. Any other value is returned as JSON.
+ */
 function textOf(value: JsonValue | undefined): string {
   if (typeof value === 'string') return value;
   if (!isJsonObject(value)) return JSON.stringify(value ?? null);

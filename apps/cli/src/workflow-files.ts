@@ -207,12 +207,12 @@ function isWorkflow(value: unknown): boolean {
   return isNamed(value) && isJsonObject(value) && Array.isArray(value['nodes']) && isKindOfWorkflow(value);
 }
 
-/** True if a file has the kind of a workflow, which may be left out. */
+/** True if the `kind` of a file is `workflow` or absent. */
 function isKindOfWorkflow({ kind = 'workflow' }: Record<string, unknown>): boolean {
   return kind === 'workflow';
 }
 
-/** True if the content of a file that is no valid definition was meant as a workflow: it has `nodes` or `edges`. */
+/** True if the author of an invalid file meant a workflow: the file has `nodes`, `edges` or the kind `workflow`. */
 function isMeantAsWorkflow(value: unknown): boolean {
   return isJsonObject(value) && ('nodes' in value || 'edges' in value || value['kind'] === 'workflow');
 }

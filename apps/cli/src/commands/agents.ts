@@ -63,13 +63,19 @@ export function addAgentCommands(program: Command, session: Session): void {
   addRegistrations(program, session);
 }
 
-/** Returns the arguments after a word of the command line, verbatim, for another program. */
+/**
+ * Returns the arguments of this process after the first occurrence of `word`, unchanged, to pass them to another
+ * program.
+ */
 function afterWord(word: string): string[] {
   const argv = process.argv.slice(2);
   return argv.slice(argv.indexOf(word) + 1);
 }
 
-/** Adds the command `agents`, for agents elsewhere that the service makes durable. */
+/**
+ * Adds the command `agents`, which lists, adds, shows and removes registered agents: remote agents that this service
+ * also serves, with durable Tasks.
+ */
 function addRegistrations(program: Command, session: Session): void {
   program
     .command('agents')
@@ -148,7 +154,7 @@ function describeAgent({ name, url, path }: ListedRegistration): string {
   return `${name}  ${path}  ${url}`;
 }
 
-/** Reads a policy. @throws CommandError if it is not JSON */
+/** Parses the policy of a registered agent from the option `--policy`. @throws CommandError if it is not JSON */
 function readPolicy(text: string): unknown {
   try {
     return parseJson(text);
@@ -157,7 +163,7 @@ function readPolicy(text: string): unknown {
   }
 }
 
-/** Returns an argument. @throws CommandError without one */
+/** Returns the value of an argument. @throws CommandError naming the argument (`what`) if it is missing */
 function required(value: string | undefined, what: string): string {
   if (value !== undefined) return value;
   throw new CommandError(`the ${what} of the agent is missing`);

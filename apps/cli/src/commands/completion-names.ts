@@ -46,7 +46,10 @@ export const EXPECTED_NAMES: Readonly<Record<string, ExpectedNames>> = {
   keys: { second: 'keys' },
 };
 
-/** Adds the hidden command `names`. It prints nothing, and never fails, if the service does not answer at once. */
+/**
+ * Adds the hidden command `names`. If the service refuses or does not answer within GIVE_UP_MS, the command prints no
+ * names and succeeds.
+ */
 export function addNames(program: Command, session: Session): void {
   program
     .command(NAMES_COMMAND, { hidden: true })
@@ -88,7 +91,7 @@ async function findNames(lookup: Lookup, kind: NameKind, run: string | undefined
   }
 }
 
-/** Kinds of objects by the kind of name. */
+/** Kind of the objects (`ObjectKind.kind`) whose names are listed, by the argument of the command `names`. */
 const LISTED_KINDS = { agents: 'agent', models: 'model', mcp: 'mcp-server', credentials: 'credential' } as const;
 
 async function workflowNames({ client, signal }: Lookup): Promise<string[]> {

@@ -36,9 +36,11 @@ function commandCases(commands: readonly Command[]): string {
 }
 
 /**
- * Returns functions for bash and zsh: `_parley_find` sets `words` to the static words and `kind` to the kind of names
- * for the word that follows its arguments; `_parley_list` sets `_parley_names` to what the command in its arguments
- * prints, and keeps it for a few seconds.
+ * Returns two shell functions for bash and zsh:
+ * - `_parley_find` gets the words before the one to complete. It sets `words` to the words that may follow, and `kind`
+ *   to the kind of names of the service that may follow.
+ * - `_parley_list` runs the command in its arguments and sets `_parley_names` to the output, which it caches for
+ *   KEPT_SECONDS.
  */
 function sharedFunctions(commands: readonly Command[]): string {
   return `_parley_find() {

@@ -16,21 +16,29 @@ async function command(...args: string[]): Promise<{ code: number; out: string; 
   return { code, out, err };
 }
 
-/** Runs bash with the completion script. @param program shell function in place of the program */
+/**
+ * Runs the bash commands in `text` after loading the completion script.
+ * @param program definition of shell functions that replace the program `parley`
+ */
 async function bash(text: string, program = ''): Promise<{ stdout: string; stderr: string }> {
   const { out } = await command('completion', 'bash');
   const { stdout, stderr } = spawnSync('bash', ['-c', `${program}\n${out}\n${text}`], { encoding: 'utf8' });
   return { stdout, stderr };
 }
 
-/** Returns the bash commands that complete the last of some words, and print the candidates. */
+/**
+ * Returns bash commands that ask the completion function to complete the last of these words, and print its candidates.
+ */
 function completes(words: string[], complete = '_parley'): string {
   const line = words.map((word) => `'${word}'`).join(' ');
   const set = `COMP_WORDS=(${line}); COMP_LINE="\${COMP_WORDS[*]}"; COMP_CWORD=${words.length - 1}`;
   return `${set}; ${complete}; echo "\${COMPREPLY[@]}"`;
 }
 
-/** Program that prints its arguments as names, and counts its calls on standard error. */
+/**
+ * Shell functions in place of `parley` and `npx`. They print their arguments as one name, and write the line `call` to
+ * standard error for each call.
+ */
 const NAMES = `names_of() { local IFS=_; echo "n-$*"; echo call >&3; }; exec 3>&2; parley() { names_of "$@"; }; npx() { names_of "$@"; }`;
 
 describe('parley completion bash', () => {

@@ -72,7 +72,10 @@ function isWorkflow(value: Partial<Workflow>): value is Workflow {
   return value.nodes !== undefined;
 }
 
-/** Copies a template into a folder. @throws CommandError before anything is written, if a file exists */
+/**
+ * Copies the files of a template into a folder, and returns their new paths.
+ * @throws CommandError if one of the files exists; nothing is written then
+ */
 function copyTemplate({ name, file, scripts }: InitTemplate, folder: string): string[] {
   const copies = [
     // The file is named after its template, so several templates fit in one folder.

@@ -177,13 +177,16 @@ async function callTool(
   terminal.writeResult(called, () => terminal.stripControls(text()));
 }
 
-/** Names the option that confirms a call, for the refusal of a call that is not confirmed. */
+/**
+ * Converts the service's refusal (409) of a call that needs a confirmation to a CommandError that names the option
+ * `--yes`. Rethrows any other error.
+ */
 function askForYes(error: unknown): never {
   if (!(error instanceof ParleyError) || error.status !== 409) throw error;
   throw new CommandError(`${error.message} with --yes`);
 }
 
-/** Lists the objects of a kind over all pages. */
+/** Lists the objects of a kind over all pages. @param member member of the service's response that has the objects */
 async function listPages({ client, signal }: Session, path: `/${string}`, member: string): Promise<JsonObject[]> {
   const found: JsonObject[] = [];
   let pageToken = '';

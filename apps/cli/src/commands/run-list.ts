@@ -70,7 +70,7 @@ function addFilterOptions(command: Command): Command {
     .option('--until <time>', 'only runs last updated before that');
 }
 
-/** Returns the query parameters for options that select runs. @throws CommandError */
+/** Returns the query parameters for options that select runs. @throws CommandError for an invalid time */
 function filterQuery({ workflow, status, query, search, since, until }: RunFilterOptions): Record<string, string> {
   const parameters = {
     workflow,
@@ -83,7 +83,10 @@ function filterQuery({ workflow, status, query, search, since, until }: RunFilte
   return Object.fromEntries(Object.entries(parameters).filter((it): it is [string, string] => it[1] !== undefined));
 }
 
-/** Returns a time in ISO form. A duration counts back from now. @throws CommandError */
+/**
+ * Converts the value of an option, a time or a duration before now such as `90m`, to a time in ISO 8601.
+ * @throws CommandError if the text is neither
+ */
 function readTime(option: string, text: string): string {
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const time = count === undefined ? Date.parse(text) : Date.now() - Number(count) * (UNITS[unit] ?? 0);
@@ -125,7 +128,10 @@ async function exportRuns({ client, terminal, signal }: Session, options: RunFil
   terminal.writeLine(terminal.stripControls(text.trimEnd()));
 }
 
-/** Acts on runs, or reports what the action would do. A refused run leads to exit code 1. */
+/**
+ * Cancels or reruns runs, by their ids or by a filter. Without the option `--yes` it only reports what would be done.
+ * The exit code is 1 if the service refused a run or has not finished one.
+ */
 async function actOnRuns(
   session: Session,
   action: 'cancel' | 'rerun',
@@ -171,7 +177,7 @@ function shortTime(time: string): string {
   return time.slice(0, 19).replace('T', ' ');
 }
 
-/** Reads a whole number from an option. @throws CommandError */
+/** Reads a whole number from an option. @throws CommandError if the text is no whole number, or is less than `least` */
 export function parseCount(option: string, text: string, least = 1): number {
   const number = Number(text);
   if (Number.isInteger(number) && number >= least) return number;

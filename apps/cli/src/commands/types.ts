@@ -30,8 +30,8 @@ async function printTypes(session: Session, { folder }: { folder?: string }): Pr
 }
 
 /**
- * Workflow of a file or of the service. One of the service also has members that only the service sets, such as
- * `revision`.
+ * Workflow from a file or from the service. A workflow from the service also has members that only the service sets,
+ * such as `revision`.
  */
 interface Written extends Record<string, unknown> {
   name: string;
@@ -41,7 +41,7 @@ function folderDefinitions({ terminal }: Session, folder: string): Written[] {
   return readFolder(folder, terminal.env).workflows.map(({ definition }) => definition);
 }
 
-/** Returns the graph of a workflow. @throws CommandError with its faults, if it is not valid */
+/** Returns the graph of a workflow. @throws CommandError that lists the faults of an invalid workflow */
 function readGraph({
   revision: _revision,
   createdAt: _created,
