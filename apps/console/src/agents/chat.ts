@@ -43,7 +43,7 @@ export function withMessage(chat: Chat, { messageId, parts }: A2aMessage): Chat 
   return { ...chat, entries: [...chat.entries, { key: messageId, from: 'person', parts }] };
 }
 
-/** Returns the chat after an item of the agent's answer. */
+/** Adds an item of the agent's answer to a chat, and returns the new chat. */
 export function withAnswer(chat: Chat, { task, message, statusUpdate, artifactUpdate }: A2aStreamItem): Chat {
   if (message) return withAgentMessage(fromContext(withoutTask(chat), message.contextId), message);
   if (task) {
@@ -59,7 +59,10 @@ export function withAnswer(chat: Chat, { task, message, statusUpdate, artifactUp
   return withArtifact({ ...fromContext(chat, contextId), taskId }, taskId, artifact, append);
 }
 
-/** Applies a Task's status. The last message of an agent often repeats an Artifact; that text is shown once. */
+/**
+ * Adds the status of a Task, with its message, to a chat. If an Artifact of an ended Task has the same text as the
+ * message, the text is shown only once.
+ */
 function inStatus(chat: Chat, { state, message }: A2aTaskStatus): Chat {
   const at = { ...chat, state };
   return message && !(isEnded(state) && isMade(chat, message.parts)) ? withAgentMessage(at, message) : at;

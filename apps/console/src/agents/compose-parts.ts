@@ -33,7 +33,7 @@ async function filePart(file: File): Promise<A2aPart> {
   return { raw: encodeBase64(bytes), mediaType: file.type || 'application/octet-stream', filename: file.name };
 }
 
-/** Encodes bytes in pieces, since a call takes a limited number of arguments. */
+/** Encodes bytes as base64. It works in pieces, because a function call takes a limited number of arguments. */
 function encodeBase64(bytes: Uint8Array): string {
   const size = 0x8000;
   let text = '';

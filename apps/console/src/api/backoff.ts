@@ -2,8 +2,9 @@ const FIRST_MS = 500;
 const LAST_MS = 15_000;
 
 /**
- * Returns the backoff before a retry, in milliseconds: it doubles with each of the `failures`, is at most 15 s, and is
- * spread by `random` (0 to 1).
+ * Returns the milliseconds to wait before a retry, after `failures` failed attempts in a row. The maximum wait starts
+ * at 500 ms and doubles with each failure, up to 15 s. The result is between half of the maximum (`random` 0) and the
+ * maximum (`random` 1).
  */
 export function computeBackoff(failures: number, random: number = Math.random()): number {
   const ceiling = Math.min(LAST_MS, FIRST_MS * 2 ** Math.max(0, failures - 1));

@@ -73,7 +73,7 @@ export function unwrapResult<T>({ result, error }: RpcResponse<T>): T {
   return result as T;
 }
 
-/** Returns an error's message with the fields that it names. */
+/** Returns an error's message, followed by each invalid field that the error names with its description. */
 export function sentenceOfError({ message, data }: NonNullable<RpcResponse['error']>): string {
   const details = Array.isArray(data) ? (data as { fieldViolations?: RpcViolation[] }[]) : [];
   const violations = details.flatMap(({ fieldViolations = [] }) => fieldViolations);

@@ -11,12 +11,15 @@ export interface CodeEditorProps extends CodeSettings {
   labelId: string;
 }
 
-/** Shows an editor of code. Its text follows `value`; a value from outside starts a new undo history. */
+/**
+ * Shows an editor of code. If the page sets another `value` than the typed text, the editor shows that value and starts
+ * a new undo history.
+ */
 export function CodeEditor(props: CodeEditorProps) {
   const { id, labelId, value, language, placeholder, invalid, words, numbered, marks, rows } = props;
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView>(null);
-  /** Last text that both the editor and the page (`value`) had, to detect changes from outside. */
+  /** Last text that was both in the editor and in `value`. A different `value` was set by the page, not typed. */
   const agreed = useRef(value);
   const look = useMemo<EditorLook>(
     () => ({ id, labelId, language, placeholder, invalid: invalid ?? false, words, numbered: numbered ?? false }),

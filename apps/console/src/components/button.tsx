@@ -16,7 +16,7 @@ const KINDS = {
 const SHAPE =
   'inline-flex items-center justify-center gap-1.5 rounded-md px-3 py-1.5 text-sm font-medium whitespace-nowrap';
 
-/** Returns the classes of a button, for links that act like one. */
+/** Returns the CSS classes of a button. Links that look like a button use them as well. */
 export function buttonClass(kind: NonNullable<ButtonProps['kind']> = 'plain'): string {
   return `${SHAPE} ${KINDS[kind]}`;
 }

@@ -113,7 +113,7 @@ function Empty({ value }: { value: object }) {
   return <span className="text-muted-foreground">{Array.isArray(value) ? '[]' : '{}'}</span>;
 }
 
-/** Shows a member's name in quotes, as in JSON; the index of an entry without them. */
+/** Shows the name of an object's member in quotes, as in JSON, or the index of a list's entry without quotes. */
 function Name({ name }: { name: string | undefined }) {
   if (name === undefined) return null;
   return (

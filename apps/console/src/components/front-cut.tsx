@@ -1,4 +1,7 @@
-/** Shows an id in one line; without room its front is cut, since ids that begin with the time differ at their ends. */
+/**
+ * Shows an id in one line. If the line is too short, the beginning of the id is cut off: ids begin with the time, so
+ * only their ends differ clearly.
+ */
 export function FrontCut({ text }: { text: string }) {
   return (
     <span title={text} className="block truncate text-left [direction:rtl]">

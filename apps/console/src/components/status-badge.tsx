@@ -46,7 +46,10 @@ const LOOKS: Readonly<Record<string, Look>> = {
   skipped: { Icon: SkipForward, label: 'Skipped', className: QUIET },
 };
 
-/** Returns the look of a status: a word of the API, or an A2A TaskState. */
+/**
+ * Returns the icon, label and colors of the badge for a status. The status is a word of the API, such as `running`, or
+ * an A2A TaskState.
+ */
 export function lookOf(status: string): Look {
   const word = status
     .replace(/^TASK_STATE_/, '')

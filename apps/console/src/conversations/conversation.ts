@@ -32,7 +32,10 @@ export function nextSpeaker(it: Conversation): { side: SpeakerSide; name: string
   return { side, name: it[side] };
 }
 
-/** Returns the status of a conversation for its badge. */
+/**
+ * Returns the status that the badge of a conversation shows: `paused` or `input-required` for an active conversation
+ * that is paused, otherwise the conversation's own status.
+ */
 export function getBadgeStatus({ status, paused, question }: Omit<Conversation, 'turns'>): string {
   if (status !== 'active' || !paused) return status;
   return question === undefined ? 'paused' : 'input-required';

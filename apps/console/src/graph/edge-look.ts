@@ -78,8 +78,8 @@ function strokeOf(state: EdgeOutcome, isFailure: boolean): Partial<EdgeLook> {
 }
 
 /**
- * True for an edge with neither a condition nor a loop. If the source takes only its first matching edge, such an edge
- * is taken if no other edge is.
+ * True for an edge with neither a condition nor a loop. If its source has `branch: first`, the edge is the `else` edge,
+ * which is taken only if no other edge of the source is taken.
  */
 function isElse({ when, loop }: DefinitionEdge): boolean {
   return when === undefined && loop === undefined;

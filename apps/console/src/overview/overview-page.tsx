@@ -20,7 +20,10 @@ const SPACING_MS = 3_000;
 /** Types of events that change the numbers of the overview. */
 const CHANGES = new Set(['done', 'input.required', 'input.received', 'run.woken', 'run.parked', 'node.started']);
 
-/** Shows what fails, what waits, and what runs take and cost, for the range in the address. It updates live. */
+/**
+ * Shows failed runs, waiting work, and the duration and cost of runs, for the time range in the address. The page
+ * updates live.
+ */
 export function OverviewPage() {
   const [search, setSearch] = useSearchParams();
   const range = rangeOf(search.get('range'));

@@ -8,8 +8,8 @@ import type { RunPicture } from './run-picture.js';
 import { NEWEST, type Shown, shownNode, shownPlace } from './run-scope.js';
 
 /**
- * Returns the state of each edge, by index, in the shown iterations: from the status of the edge's source, or from its
- * loop if it is a loop's edge.
+ * Returns the state of each edge, by the edge's index, in the shown iterations. The state of a loop's edge follows from
+ * the loop's iterations, the state of any other edge from the status of its source.
  */
 export function edgeStates(picture: RunPicture, shown: Shown): EdgeOutcome[] {
   const { edges } = picture.graph;
@@ -93,11 +93,11 @@ function skippedState({ id, because }: NodePicture, statesInto: (node: string) =
 }
 
 /**
- * True if an edge was taken.
- * - An edge without a condition is always taken, unless its source takes only its first matching edge (`branch:
- *   first`).
- * - All other edges are taken if `taken` contains their index. If `taken` is absent, those without a condition are
- *   taken.
+ * True if an edge was taken, given that its source has ended.
+ * - If the source has `branch: first`, it takes only its first matching edge. The edge was taken if `taken` has its
+ *   index. If `taken` is absent, an edge without a condition counts as taken.
+ * - For any other source, an edge without a condition was taken. An edge with a condition was taken if `taken` has its
+ *   index.
  */
 function isEdgeTaken(
   picture: RunPicture,

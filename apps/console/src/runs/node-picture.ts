@@ -13,7 +13,14 @@ export interface Attempt {
   error?: string;
 }
 
-/** Reason why a node was skipped. */
+/**
+ * Reason why a node was skipped:
+ * - `off`: no edge to the node was taken.
+ * - `broken`: a node that it needs has failed.
+ * - `out-of-reach`: fewer of its incoming edges can still be taken than its `join` needs.
+ * - `failure`: the run has failed.
+ * - `canceled`: its result is no longer needed.
+ */
 export type NodeSkipReason = 'off' | 'broken' | 'out-of-reach' | 'failure' | 'canceled';
 
 /** Progress of a node that runs once for each entry of a list. */
@@ -74,7 +81,7 @@ interface Progress {
   made?: string;
 }
 
-/** Returns a node after an event about it. */
+/** Applies an event about a node to the node's state, and returns the new state. */
 export function nodeAfter(node: NodePicture, event: RunEvent): NodePicture {
   const after = applyNodeEvent(node, event);
   const work = workIn(event);
@@ -123,7 +130,7 @@ function isOfTool(payload: RunEvent['payload']): boolean {
   return payload['tool'] !== undefined;
 }
 
-/** Returns a node after an event about waits, lists or progress. */
+/** Applies an event about waits, lists or progress to a node's state, and returns the new state. */
 function waitingAfter(
   node: NodePicture,
   { type, payload, timestamp }: Pick<RunEvent, 'type' | 'payload' | 'timestamp'>,
@@ -148,7 +155,7 @@ function waitingAfter(
   }
 }
 
-/** Returns a node that has ended, with the end of its last attempt. */
+/** Returns the state of a node that has ended. Its last attempt ends at `finishedAt` with the same status. */
 export function endNode(node: NodePicture, status: string, finishedAt: string): NodePicture {
   const { question: _question, asks: _asks, retryAt: _retryAt, until: _until, ...rest } = node;
   return { ...rest, status, attempts: lastAttempt(node, { status, finishedAt }) };

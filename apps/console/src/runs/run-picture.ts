@@ -49,14 +49,17 @@ export interface RunPicture {
 /** Status of a run, and of each of its nodes, until the log has been read once to its end. */
 export const UNREAD = 'unread';
 
-/** Returns the picture to show while the log of a run is being read: no status in it is known. */
+/**
+ * Returns the state of a run to show while the log of the run is being read. The status of the run and of all its nodes
+ * is UNREAD.
+ */
 export function unreadPicture(graph: RunGraph): RunPicture {
   const picture = pictureOf(graph);
   const nodes = [...picture.nodes].map(([id, node]): [string, NodePicture] => [id, { ...node, status: UNREAD }]);
   return { ...picture, status: UNREAD, nodes: new Map(nodes) };
 }
 
-/** Returns the picture of a run without events. */
+/** Returns the state of a run before its first event: the run is running, and all its nodes are pending. */
 export function pictureOf(graph: RunGraph): RunPicture {
   const nodes = graph.nodes.map((node): [string, NodePicture] => [node.id, createPendingNode(node)]);
   return {
@@ -69,7 +72,9 @@ export function pictureOf(graph: RunGraph): RunPicture {
   };
 }
 
-/** Returns the picture after further events. The same events always give the same picture. */
+/**
+ * Applies further events to the state of a run, and returns the new state. The same events always give the same state.
+ */
 export function applyEvents(picture: RunPicture, events: readonly RunEvent[]): RunPicture {
   const next: PictureDraft = {
     ...picture,
@@ -106,7 +111,10 @@ function takeNodeEvent(run: PictureDraft, id: string, event: RunEvent): void {
   storeInstance(run, name, nodeAfter(before ?? createPendingNode(known, name), event));
 }
 
-/** Stores an instance of a node. If it is for one entry of a list, it also counts in the picture of the whole list. */
+/**
+ * Stores the state of a node's instance. If the instance is one entry of a list, the counts of the list are updated
+ * too.
+ */
 function storeInstance(run: PictureDraft, name: string, node: NodePicture): void {
   const place = parseInstanceName(name);
   const before = run.instances.get(name)?.status;

@@ -52,8 +52,8 @@ export function shownLoop(picture: RunPicture, loop: GraphLoop, shown: Shown) {
 }
 
 /**
- * Returns `shown` after an instance was selected: each loop around it shows the instance's iteration; all other loops
- * show the same iteration as before.
+ * Returns the shown iterations after a node's instance was selected. Each loop around the instance shows the instance's
+ * iteration; all other loops show the same iteration as before.
  * @param name name of the selected instance; `undefined` if none is selected
  */
 export function shownWith(picture: RunPicture, name: string | undefined, shown: Shown): Shown {

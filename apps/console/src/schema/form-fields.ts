@@ -46,7 +46,10 @@ export function fieldsOf(schema: unknown): FormField[] | undefined {
   return fields.every((it) => it !== undefined) ? fields : undefined;
 }
 
-/** Returns the JSON Schema of an object with these fields. Other keywords of the schema `last` are preserved. */
+/**
+ * Returns the JSON Schema of an object with these fields.
+ * @param last schema before the edit; its keywords other than `type`, `properties` and `required` are kept
+ */
 export function schemaOf(fields: readonly FormField[], last: unknown): JsonSchema {
   const { properties: _properties, required: _required, ...rest } = isSchema(last) ? last : {};
   const required = fields.filter((field) => field.required).map(({ name }) => name);

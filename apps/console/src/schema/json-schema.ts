@@ -33,7 +33,10 @@ export function isSchema(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Resolves the `$ref` of a schema against the root schema. */
+/**
+ * Resolves the `$ref` of a schema against the root schema, over at most MOST_REFERENCES references. Returns ANYTHING,
+ * which allows any value, if a reference cannot be resolved.
+ */
 export function resolveSchema(schema: JsonSchema, root: JsonSchema): JsonSchema {
   let at = schema;
   for (let count = 0; at.$ref !== undefined; count += 1) {

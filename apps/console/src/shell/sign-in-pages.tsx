@@ -41,7 +41,7 @@ export function SignInFailed() {
   );
 }
 
-/** Shows the page of a new tab after a sign-in there, for which another tab waited. */
+/** Shows that a sign-in has succeeded. Another tab opened this tab for the sign-in, and continues its own work now. */
 export function SignedIn() {
   usePageTitle(['Signed in']);
   return (

@@ -16,7 +16,7 @@ interface PromptPlace {
   step: ModelStep;
 }
 
-/** Renders an action below the prompt of an agent, for its text. */
+/** Renders an action, such as a button, below an agent's prompt. The function gets the text of the prompt. */
 export type PromptAction = (prompt: string) => ReactNode;
 
 /** Shows what a model was sent and answered in one step. The texts are read when a fold opens. */

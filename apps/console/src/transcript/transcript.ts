@@ -239,7 +239,7 @@ export function doingNow({ steps }: Transcript): string | undefined {
   return last && (last.parts.length > 0 ? 'writes' : `asks ${last.model}`);
 }
 
-/** Returns the tokens read and written, as the provider counts them. */
+/** Formats the numbers of input and output tokens, as the provider counts them: `120 → 45 tokens`; '' if both are 0. */
 export function formatTokens({ inputTokens, outputTokens }: StepTokenUsage): string {
   if (inputTokens + outputTokens === 0) return '';
   return `${inputTokens.toLocaleString()} → ${outputTokens.toLocaleString()} tokens`;

@@ -27,7 +27,7 @@ export function findItems(items: readonly CommandItem[], typed: string): { found
   return { found: sorted.slice(0, MOST_LISTED), more: Math.max(0, sorted.length - MOST_LISTED) };
 }
 
-/** Returns a choice for each node, which goes to the node. */
+/** Returns a choice for each node. Choosing it goes to the node. */
 export function nodeItems(nodes: readonly { id: string; type: string }[], goTo: (id: string) => void): CommandItem[] {
   return nodes.map(({ id, type }) => ({
     group: 'Go to a node',
@@ -37,7 +37,7 @@ export function nodeItems(nodes: readonly { id: string; type: string }[], goTo: 
   }));
 }
 
-/** Returns a choice for each node type, which adds a node. */
+/** Returns a choice for each node type. Choosing it adds a node of the type. */
 export function typeItems(
   types: readonly { type: string; description?: string | undefined }[],
   add: (type: string) => void,

@@ -121,7 +121,7 @@ function Choice({ id, item: { group, label, detail }, isActive, onChoose }: Choi
   );
 }
 
-/** Returns a choice for each other workflow, which opens its editor. */
+/** Returns a choice for each workflow except the edited one. Choosing it opens the workflow's editor. */
 function useWorkflowItems(name: string, open: (name: string) => void): CommandItem[] {
   const { data = [] } = useQuery({ queryKey: ['workflow-choices'], queryFn: ({ signal }) => listWorkflows(signal) });
   return data

@@ -15,7 +15,10 @@ interface EditorPageProps {
   template: string | undefined;
 }
 
-/** Shows the editor of a workflow, or of a new one, which keeps its editor once it is saved. */
+/**
+ * Shows the editor of a saved or a new workflow. A new workflow keeps the same editor, with its undo history, after the
+ * first save.
+ */
 export function EditorPage({ name, template }: EditorPageProps) {
   const isNew = name === undefined;
   const [, navigate] = useLocation();

@@ -4,8 +4,8 @@ import { HistoryPage } from './revisions/history-page.js';
 import { WorkflowList } from './workflow-list.js';
 
 /**
- * Pattern of the routes that share an editor, with the template of a new workflow: a new workflow keeps its editor and
- * undo history once it is saved.
+ * Pattern of the routes that show an editor: of a new workflow, optionally from a template, or of a saved workflow. One
+ * pattern for all keeps the editor and its undo history when a new workflow is saved and its address changes.
  */
 const EDITOR = /^\/(?:new(?:\/(?<template>[\w-]+))?|edit\/(?<name>[^/]+))\/?$/;
 

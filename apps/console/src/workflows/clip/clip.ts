@@ -23,9 +23,12 @@ export interface ClipParts {
 const MARK = 'parley/canvas';
 /** Maximum number of characters of a copied part: the size of a whole definition. */
 const MOST_CHARACTERS = 256 * 1024;
-/** Maximum number of levels of lists and objects. */
+/** Maximum depth of nested lists and objects in a copied part. */
 const MOST_LEVELS = 100;
-/** Pixels by which a pasted part is moved until no node is below it. */
+/**
+ * Pixels by which a pasted part is moved. The move is repeated until no pasted node or note has the position of an
+ * existing one.
+ */
 const ASIDE = 40;
 const NOT_OURS = 'The clipboard has no nodes: copy them on the canvas of a workflow first.';
 

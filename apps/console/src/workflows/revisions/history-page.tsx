@@ -16,7 +16,7 @@ interface HistoryPageProps {
   revision: string | undefined;
 }
 
-/** Shows who saved which revision of a workflow, what each changed, and a way back. */
+/** Shows the revisions of a workflow: who saved each, and what each changed. An earlier revision can be restored. */
 export function HistoryPage({ name, revision }: HistoryPageProps) {
   const list = useInfiniteQuery({
     queryKey: ['revisions', name],
