@@ -56,8 +56,10 @@ export class AgentCallError extends PublicFault {
   /** True if no attempt of the call can have reached the agent: every connection was refused. */
   readonly unsent: boolean;
   /**
-   * HTTP status of the agent's error answer. `undefined` for 401 and 403, whose status is `code`; without an answer;
-   * and on a copy by `withDoubt`.
+   * HTTP status of the agent's error answer. `undefined` in these cases:
+   * - The status is 401 or 403; `code` then has the status.
+   * - The agent did not answer.
+   * - The error was made by `withDoubt`.
    */
   readonly status: number | undefined;
   /** Milliseconds that the agent asks to wait before the next call; `undefined` if it asks for no wait. */
@@ -83,8 +85,8 @@ export class AgentCallError extends PublicFault {
   }
 
   /**
-   * Returns a copy with `unsent` false, for a failure before which another attempt of the same call may have reached
-   * the agent.
+   * Returns a copy of this error with `unsent` false. Used if an earlier attempt of the same call may have reached the
+   * agent.
    */
   withDoubt(): AgentCallError {
     const { cause, code, ofCredential } = this;
@@ -95,8 +97,8 @@ export class AgentCallError extends PublicFault {
 const DEEPEST_CAUSE = 8;
 
 /**
- * Returns the text for a model that replaces a failure's message, so that the model does not learn the name of the
- * stored credential; `undefined` if the failure is not about a credential.
+ * Returns a text about a failure for a model. It replaces the failure's own message, which names a stored credential:
+ * the model must not learn this name. Returns `undefined` if the failure is not about a credential.
  * @param subject agent or tool that was called, as the subject of a sentence
  */
 export function withoutCredentialName(error: unknown, subject: string): string | undefined {

@@ -23,12 +23,14 @@ const WELL_KNOWN = '/.well-known/agent-card.json';
 
 /**
  * Pattern for the end of an agent card's URL: the well-known path of A2A 0.3 and 1.0, the well-known path of A2A 0.2
- * (`agent.json`), or the path of the pre-1.0 dialect (`/agent-card`).
+ * (`agent.json`), or the path of the pre-1.0 dialect (`/agent-card`). The pre-1.0 dialect is a protocol older than all
+ * versions of A2A (docs/PROTOCOLS.md).
  */
 export const CARD_PATH = /\/((\.well-known\/)?agent-card(\.json)?|\.well-known\/agent\.json)$/;
 
 /**
- * Returns the URL of an agent's own card: a URL that ends as a card's URL itself, else the well-known path below it.
+ * Returns the URL of an agent's own card: `url` itself if it ends as the URL of a card does (CARD_PATH), otherwise the
+ * well-known path below `url`.
  */
 export function ownCardUrl(url: string): string {
   return CARD_PATH.test(url) ? url : `${withoutTrailing(url, '/')}${WELL_KNOWN}`;
@@ -136,8 +138,8 @@ interface KeptCard {
 export interface CardReading {
   credentials?: Readonly<Record<string, string>> | undefined;
   /**
-   * Counts the memory that the card takes while it is read against the limit for answers (ReceivedAnswers); absent:
-   * that memory is not limited.
+   * Place of the card in ReceivedAnswers, which limits the memory of all answers that are being received. Absent: the
+   * memory of the card is not limited while it is read.
    */
   place?: AnswerPlace | undefined;
 }
@@ -145,8 +147,9 @@ export interface CardReading {
 /**
  * Finds and caches the cards of agents.
  *
- * - A URL that ends as a card's URL is read directly. Otherwise these URLs are tried in this order: the well-known path
- *   below the URL, that below the host, the paths of A2A 0.2, and the path of the pre-1.0 dialect.
+ * - A URL that is itself the URL of a card (CARD_PATH) is read directly. For any other URL, these places are tried in
+ *   this order: the well-known path below the URL, the well-known path below the URL's host, the paths of A2A 0.2, and
+ *   the path of the pre-1.0 dialect.
  * - While a card is cached, the same text gives the same card object, so values derived from a card can be cached by
  *   the object.
  */
@@ -191,8 +194,8 @@ export class AgentCardReader {
   /**
    * Finds the card of an agent.
    * @param url base or card URL of the agent
-   * @returns the card in the SDK's form; `undefined` if the agent has no card, and its URL is then called directly
-   * @throws AgentCallError if a request fails, or the card is invalid
+   * @returns the card in the SDK's form; `undefined` if the agent has no card: the agent is then called at `url`
+   * @throws AgentCallError if a request fails, the card is invalid, or a card URL has no card
    */
   async findCard(url: string, limits: CallDeadlines, reading: CardReading = {}): Promise<SdkAgentCard | undefined> {
     const { pathname } = parseHttpUrl(url);
@@ -322,8 +325,8 @@ function requireCallableCard(card: SdkAgentCard): SdkAgentCard {
 }
 
 /**
- * True if a URL is below an endpoint in the card of its host, such as `https://host/a/b` below `https://host/a`. The
- * URL then names another agent than the card does.
+ * True if a URL is below an endpoint in the card of the URL's host, such as `https://host/a/b` below `https://host/a`.
+ * The card then describes another agent than the one at the URL.
  */
 export function isAboveUrl(card: SdkAgentCard, url: string): boolean {
   return card.supportedInterfaces.some((it) => {
