@@ -77,7 +77,7 @@ const OPTIONS = {
 
 /**
  * Parses the command line without the program's name. Returns `undefined` if help is requested.
- * @throws UsageError
+ * @throws UsageError for an unknown option, an invalid value, or options that exclude each other
  */
 export function parseArguments(argv: readonly string[]): AgentArguments | undefined {
   const values = parseFlags(argv);

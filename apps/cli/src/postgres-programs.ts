@@ -21,7 +21,8 @@ export interface ProgramNeed {
 /** Folders in which distributions keep one folder per version. */
 const VERSIONED = ['/usr/lib/postgresql', '/opt/homebrew/opt', '/usr/local/opt', 'C:\\Program Files\\PostgreSQL'];
 /**
- * Folder in which other distributions keep the folders of versions beside other files, and the prefix of such a folder.
+ * Folder in which other distributions keep one folder per version among other files, and the prefix of these folders'
+ * names: `/usr/pgsql-17`.
  */
 const PREFIXED = { folder: '/usr', prefix: 'pgsql-' };
 

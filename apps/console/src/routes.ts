@@ -46,7 +46,9 @@ function loadView(load: () => Promise<{ View: ComponentType }>): LazyExoticCompo
   return lazy(async () => ({ default: (await load().catch(throwUnreachable)).View }));
 }
 
-/** Throws a sentence for the person, in place of the browser's message about a module that failed to load. */
+/**
+ * Throws an error with a sentence for the person, in place of the browser's message about a module that failed to load.
+ */
 function throwUnreachable(): never {
   throw new ApiProblem(0, sentenceFor(0));
 }

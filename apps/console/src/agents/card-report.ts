@@ -15,7 +15,7 @@ export interface AgentCardReport {
 
 /**
  * Reads an agent's card and its problems. A remote card is read through the service.
- * @throws ApiProblem
+ * @throws ApiProblem if the service refuses the request or cannot be reached
  */
 export async function readCard(ref: AgentRef, signal: AbortSignal): Promise<AgentCardReport> {
   if (ref.kind === 'remote') return remoteCard(ref.url, signal);

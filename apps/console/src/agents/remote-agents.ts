@@ -28,7 +28,7 @@ export function remoteAgents(added: readonly string[], workflows: readonly Workf
 
 /**
  * Fetches the nodes of all saved workflows.
- * @throws ApiProblem
+ * @throws ApiProblem if the service refuses the request or cannot be reached
  */
 export function workflowNodes(signal: AbortSignal): Promise<WorkflowNodes[]> {
   return getPages('/api/workflows', signal);

@@ -12,7 +12,7 @@ export interface DirectoryAgent {
 
 /**
  * Fetches a page of the directory of served agents, in a stable order.
- * @throws ApiProblem
+ * @throws ApiProblem if the service refuses the request or cannot be reached
  */
 export async function directoryPage(
   token: string | undefined,

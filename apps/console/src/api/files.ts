@@ -7,7 +7,7 @@ export type FileEntry = Schemas['FileView'];
 /**
  * Stores files, all or none.
  * @returns the stored files in the same order
- * @throws ApiProblem
+ * @throws ApiProblem if the service refuses the request or cannot be reached
  */
 export async function uploadFiles(files: readonly File[]): Promise<FileEntry[]> {
   const body = new FormData();
@@ -17,7 +17,7 @@ export async function uploadFiles(files: readonly File[]): Promise<FileEntry[]> 
 
 /**
  * Makes the browser save a stored file, through an address that needs no API key.
- * @throws ApiProblem
+ * @throws ApiProblem if the service refuses the request or cannot be reached
  */
 export async function saveFile({ id, name }: FileEntry): Promise<void> {
   const { url } = await callApi<Schemas['FileUrlView']>('POST', `/api/files/${encodeURIComponent(id)}/urls`, {

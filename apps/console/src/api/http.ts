@@ -23,7 +23,7 @@ export interface CallOptions {
 
 /**
  * Calls the service and returns the JSON of its answer (`undefined` for an empty one).
- * @throws ApiProblem
+ * @throws ApiProblem if the service refuses the request or cannot be reached
  */
 export async function callApi<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
   const response = await requestApi(method, path, options);
@@ -60,7 +60,7 @@ export function readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<Eve
 
 /**
  * Sends a request and returns the successful response.
- * @throws ApiProblem; an AbortError when the signal aborts
+ * @throws ApiProblem if the service refuses the request or cannot be reached; an AbortError when the signal aborts
  */
 export async function requestApi(method: string, path: string, options: CallOptions = {}): Promise<Response> {
   const { body, headers = {}, signal, isSilent } = options;

@@ -32,7 +32,7 @@ export function rpcRequest(method: string, params: unknown): JsonRpcRequest {
 /**
  * Calls an agent of this service, and returns the result.
  * @param base path of the agent, such as `/a2a`
- * @throws ApiProblem
+ * @throws ApiProblem if the service refuses the request or cannot be reached
  */
 export async function callAgent<T>(base: string, method: string, params: unknown, signal?: AbortSignal): Promise<T> {
   const body = rpcRequest(method, params);

@@ -36,7 +36,7 @@ export function acceptTools(name: string, hash: string): Promise<McpServerDetail
 
 export type McpToolCall = Schemas['McpToolCallView'];
 
-/** Calls a tool once, as a person and not as an agent. @throws ApiProblem */
+/** Calls a tool once, as a person and not as an agent. @throws ApiProblem if the service refuses the call */
 export function callTool(
   server: string,
   body: { tool: string; args: unknown; confirmed: boolean },

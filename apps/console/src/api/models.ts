@@ -22,7 +22,10 @@ export function listModels(signal: AbortSignal): Promise<ModelChoices> {
 
 export type ModelTestResult = Schemas['ModelTestView'];
 
-/** Tests a model without storing it; the service calls the model once. @throws ApiProblem */
+/**
+ * Tests a model without storing it; the service calls the model once.
+ * @throws ApiProblem if the service refuses the request or cannot be reached
+ */
 export function testModel(body: object): Promise<ModelTestResult> {
   return callApi('POST', '/api/models/test', { body });
 }

@@ -79,8 +79,9 @@ function findLoopBody(edges: readonly Ends[], { from, to }: Ends): ReadonlySet<s
 
 /**
  * Returns a node and all nodes that can be reached from it. Edges of loops do not count.
- * @param near end of an edge from which it is followed: `from` finds the nodes after `start`, `to` those before it
- * @param far other end of the edge
+ * @param near end of the edges that are followed from a node: `from` finds the nodes after `start`, `to` the nodes
+ * before it
+ * @param far other end of the edges
  */
 export function collectReachable(
   edges: readonly Ends[],

@@ -15,9 +15,9 @@ export type BulkAction = 'cancel' | 'rerun' | 'rerun-failed';
 export type BulkSelection = { ids: readonly string[] } | { query: URLSearchParams };
 
 /**
- * Acts on runs, or reports what the action would do.
- * @param key idempotency key: reruns of the same request start once
- * @throws ApiProblem
+ * Cancels or reruns runs, or only reports what would be done.
+ * @param key idempotency key: a request that is sent again with the same key starts no second rerun
+ * @throws ApiProblem if the service refuses the request or cannot be reached
  */
 export function actOnRuns(
   action: BulkAction,
@@ -34,7 +34,7 @@ export function actOnRuns(
   return callApi('POST', `${path}${query}`, { body, headers: { 'idempotency-key': key } });
 }
 
-/** Saves the runs that a filter selects as a CSV file. @throws ApiProblem */
+/** Saves the runs that a filter selects as a CSV file. @throws ApiProblem if the service refuses the call */
 export async function downloadRuns(query: URLSearchParams): Promise<void> {
   const response = await requestApi('GET', `/api/runs.csv?${query.toString()}`);
   downloadFile({ name: 'runs.csv', content: await response.blob() });

@@ -72,7 +72,7 @@ export type Rerun = Schemas['RerunBody'];
 
 /**
  * Starts a rerun of an ended run. Requests with the same `Idempotency-Key` start a single run.
- * @throws ApiProblem
+ * @throws ApiProblem if the service refuses the request or cannot be reached
  */
 export function requestRerun(runId: string, body: Rerun, key: string): Promise<Schemas['StartedRerun']> {
   const headers = { 'idempotency-key': key };

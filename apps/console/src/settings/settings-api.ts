@@ -39,7 +39,7 @@ export type StoredKind = 'models' | 'agents' | 'mcp-servers' | 'credentials';
 
 /**
  * Creates an object, or replaces the one with this name.
- * @throws ApiProblem
+ * @throws ApiProblem if the service refuses the request or cannot be reached
  */
 export function storeObject(kind: StoredKind, name: string | undefined, body: object): Promise<unknown> {
   if (name === undefined) return callApi('POST', `/api/${kind}`, { body });
@@ -48,7 +48,7 @@ export function storeObject(kind: StoredKind, name: string | undefined, body: ob
 
 /**
  * Deletes an object.
- * @throws ApiProblem
+ * @throws ApiProblem if the service refuses the request or cannot be reached
  */
 export function deleteObject(kind: StoredKind | 'keys', id: string): Promise<unknown> {
   return callApi('DELETE', `/api/${kind}/${encodeURIComponent(id)}`);

@@ -47,7 +47,8 @@ export function useChecking(draft: Draft): DraftFindings | undefined {
 }
 
 /**
- * True if two drafts have the same number of nodes and of edges, so that findings, which name them by index, still fit.
+ * True if two drafts have the same numbers of nodes and edges. Findings about one draft then fit the other, since they
+ * name nodes and edges by index.
  */
 function isLike(one: Draft, other: Draft): boolean {
   return one.nodes.length === other.nodes.length && one.edges.length === other.edges.length;

@@ -59,7 +59,7 @@ export function deleteWorkflow(name: string): Promise<void> {
 
 /**
  * Starts a run of a saved workflow. Requests with the same `Idempotency-Key` start a single run.
- * @throws ApiProblem
+ * @throws ApiProblem if the service refuses the request or cannot be reached
  */
 export function startRun(name: string, inputs: Record<string, unknown>, key: string): Promise<Schemas['StartedRun']> {
   const headers = { 'idempotency-key': key };

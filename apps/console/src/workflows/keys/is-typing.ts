@@ -1,4 +1,4 @@
-/** True if an event's target is a field, which has its own meaning of keys. */
+/** True if an event's target is a field, where keys type text or move the caret. */
 export function isTyping(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLInputElement ||
@@ -8,7 +8,7 @@ export function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-/** True if a dialog or a menu is open, which has its own meaning of keys. */
+/** True if a dialog or a menu is open, which handles keys such as Escape and the arrow keys itself. */
 export function isOverlayOpen(): boolean {
   return document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"]') !== null;
 }
