@@ -191,8 +191,8 @@ export class ConversationState {
   }
 
   /**
-   * Clears the injected text and the question when a turn is complete. The next Message to the agent that asked
-   * belongs to the same context, but not to the Task that asked.
+   * Clears, at the end of a turn, the text that a caller injected and the question that an agent asked. The next
+   * Message to the agent that asked has the same `contextId`, but no `taskId`, so that it starts a new Task.
    */
   private endWaits(): void {
     const { asked } = this;

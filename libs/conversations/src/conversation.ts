@@ -20,7 +20,10 @@ export type ConversationOutcome =
 /** Agents that a conversation may call: either side, or the announcer. */
 export type CalledParty = Side | 'announce';
 
-/** Form in which remote agents that read no entries receive the prompt of a turn. */
+/**
+ * Form in which a remote agent gets the prompt of a turn if its card does not declare the extension of conversations:
+ * as a `text` Part, or not at all (`none`).
+ */
 export type Instructions = (typeof INSTRUCTIONS)[number];
 export const INSTRUCTIONS = ['text', 'none'] as const;
 
@@ -53,7 +56,9 @@ export interface ConversationSettings {
    * (the default).
    */
   instructions?: Instructions;
-  /** Names of stored credentials by the agent that they are for; only agents that are given by URLs need one. */
+  /**
+   * Names of stored credentials, by the party that they authenticate to. Only agents given by URL need a credential.
+   */
   auth?: Partial<Record<CalledParty, string>>;
   /** Tool call by which an agent started the conversation, if one did. */
   origin?: TalkOrigin;

@@ -75,8 +75,10 @@ export class Dialogue {
   }
 
   /**
-   * Drafts the event for a reply to the pending turn: the turn; or its failure; or, if the reply is empty or the skip
-   * token, the end.
+   * Drafts the event that follows from the reply to the pending turn:
+   * - after a failure, the error event of the turn;
+   * - after an empty text or the skip token, the complete event, with the outcome `skipped`;
+   * - otherwise the event of the turn, with the text.
    */
   draftReply({ turn }: PendingTurn, reply: TurnReply): A2aDraft {
     if ('failure' in reply) return this.draftFailure(turn, reply.failure);

@@ -25,11 +25,14 @@ import type { TalkOrigin, TurnFailure } from './conversation.js';
 import { CREDENTIAL_UNUSABLE } from './turn-reply.js';
 
 /**
- * URI of the extension under which the request for a conversation contains a signed TalkEntry; also its metadata key.
+ * URI of an extension. Under this key, the metadata of a Message that starts a conversation contain a signed TalkEntry.
  */
 const TALK_ENTRY = 'urn:parley:extension:talk:v1';
 
-/** Origin of a request for a conversation: which tool call of which Task made it, and what was said there before. */
+/**
+ * Origin of a request for a conversation: the Task and tool call that made the request, and the earlier texts of that
+ * Task.
+ */
 export interface TalkEntry {
   origin: TalkOrigin;
   /** Texts of the agent's Task up to the call, oldest first. */
@@ -41,8 +44,8 @@ export interface TalkEntry {
 }
 
 /**
- * Signs and reads the origins of conversations that agents start by a tool. A signature is valid only with the data of
- * its request.
+ * Signs and reads the origins of conversations that agents start by a tool. The signature of an entry covers the data
+ * of its request: an entry that was copied to another request is not valid.
  */
 export class TalkEntries extends SignedEntries<TalkEntry> {
   protected override readonly extension = TALK_ENTRY;

@@ -9,7 +9,7 @@ export const REPLY_SKIP = 'REPLY_SKIP';
 /** Skip token: the answer with which an announcer delivers nothing. */
 export const ANNOUNCE_SKIP = 'ANNOUNCE_SKIP';
 
-/** True if a text is the token alone; a text that contains the token is an ordinary text. */
+/** True if a text is only the token, apart from white space around it. False if the text contains anything else. */
 export function isToken(text: string, token: string): boolean {
   return text.trim() === token;
 }

@@ -59,7 +59,7 @@ function TextSecret(): PropertyDecorator {
   return CheckedText(atMost(MAX_SECRET), printable);
 }
 
-/** Validates a list of texts with a maximum length; failing entries are reported by index. */
+/** Validates a list of at most `most` texts. An entry that fails `test` is reported with its index and `detail`. */
 function TextList(most: number, test: (text: string) => boolean, detail: string): PropertyDecorator {
   return applyDecorators(
     IsArray({ message: 'must be an array' }),
@@ -111,7 +111,7 @@ export abstract class CredentialBody {
   hosts?: string[];
 
   /**
-   * Creates the body for the kind that it names. If the kind is unknown, no other member is checked.
+   * Creates the body of the class for `sent.kind`. If the kind is unknown, no other member of `sent` is checked.
    * @throws ProblemError 400 for an unknown kind
    */
   static from(sent: { kind?: unknown }): CredentialBody {
@@ -272,7 +272,7 @@ const CREDENTIAL_FORMS = [
   { kind: 'oauth2-client-credentials', form: OAuth2Body },
 ] as const;
 
-/** Documents a body that is a credential. */
+/** Documents in the OpenAPI description that the request body is a credential of any kind. */
 export function ApiCredentialBody(): MethodDecorator {
   const forms = CREDENTIAL_FORMS.map(({ form }) => form);
   const oneOf = forms.map((form) => ({ $ref: getSchemaPath(form) }));

@@ -29,7 +29,10 @@ export function isToken(name: string): boolean {
   return TOKEN.test(name);
 }
 
-/** True if a header of this name may contain a secret. */
+/**
+ * True if a credential may be sent in a header of this name. The name must be valid, and must not be that of a header
+ * which describes the call: the names in TAKEN, `a2a-…` and `proxy-…`.
+ */
 export function mayCarrySecret(name: string): boolean {
   const key = name.toLowerCase();
   return isToken(name) && !TAKEN.has(key) && !key.startsWith('a2a-') && !key.startsWith('proxy-');
@@ -85,8 +88,8 @@ function placeBy(settings: CredentialSettings, scheme: SecurityScheme | undefine
 }
 
 /**
- * Returns the place that a card requests for an API key; `undefined` if the name is invalid, or that of a header with
- * another meaning.
+ * Returns the place that a card requests for an API key. Returns `undefined` if the name is not valid in that place, or
+ * if it is the name of a header in which no credential may be sent.
  */
 function keyPlacement({ in: place, name }: Extract<SecurityScheme, { type: 'apiKey' }>): Placement | undefined {
   const possible = place === 'header' ? mayCarrySecret(name) : place === 'cookie' ? isToken(name) : name !== '';

@@ -17,7 +17,7 @@ const SETTINGS: Record<string, object> = {
   oauth: { kind: 'oauth2-client-credentials', hosts: [ORIGIN] },
 };
 
-/** Secrets that were opened, by the name of their credential. */
+/** Names of the credentials whose secrets were decrypted, in order. */
 const opened: string[] = [];
 
 const pool = {

@@ -122,8 +122,8 @@ function isOAuth2(credential: UsableCredential): credential is OAuth2Credential 
 }
 
 /**
- * Returns the error that callers see for a failure; `undefined` for internal errors. The failure is not attached as
- * its cause, to be safe, although it contains no secret.
+ * Returns the error that callers see when a credential could not be used; `undefined` if `error` is an internal fault.
+ * To be safe, the returned error does not have `error` as its cause, although `error` contains no secret.
  */
 function signingFailure(name: string, error: unknown): AgentCallError | undefined {
   const failedAs = (kind: AgentCallFailure, reason: string): AgentCallError =>

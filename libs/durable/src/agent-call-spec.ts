@@ -245,14 +245,14 @@ export interface AgentCallSpec {
    */
   request: SendMessageRequest;
   /**
-   * Adapts the Parts that the agent does not accept: data is sent as JSON text, a file as a line that names it. Called
-   * once before the Message is sent, with the files that the agent does not accept, even if there are none. If this
-   * method is absent, Parts are sent unchanged.
+   * Reports the files that the agent does not accept. If this method is present, Parts that the agent does not accept
+   * are replaced before the Message is sent: data by its JSON text, a file by a line that names the file. The method is
+   * then called once; `unread` has the replaced files, possibly none. If it is absent, all Parts are sent unchanged.
    */
   adapt?(unread: readonly Part[]): void;
   /**
-   * Completes the Message once the agent's card is known, such as with metadata for agents that declare an extension;
-   * must return the same Message for every attempt. Absent: it is sent as it is.
+   * Completes the Message once the agent's card is known, for example with metadata for agents that declare an
+   * extension. Must return the same Message for every attempt. If this method is absent, the Message is sent unchanged.
    */
   complete?(message: Message, client: Pick<AgentClient, 'declaresExtension'>): Message;
   /**

@@ -179,8 +179,8 @@ export class AgentCall {
   }
 
   /**
-   * Cancels the agent's Task. If the agent cannot be reached by the first attempt, a later call makes a second one.
-   * Never rejects.
+   * Cancels the agent's Task once: later callers of this method get the same outcome. If the agent could not be
+   * reached, the next caller sends the cancel again. Never rejects.
    */
   private cancelSeen(): Promise<CancelOutcome> {
     this.canceling ??= this.cancelTask(this.taskId ?? '').then((outcome) => {

@@ -253,8 +253,9 @@ export abstract class AgentTalks {
   abstract requestMessage(request: TalkRequest, fields: Pick<Message, 'messageId'>): Message;
 
   /**
-   * Returns the Message with its source, signed for the owner of the Message. The conversation shows the origin. Before
-   * the requester's first turn, it sends the requester the newest texts of `before`, up to a size limit.
+   * Returns the Message with its source, signed for the owner of the Message. Views of the conversation show
+   * `source.origin`. The requester gets the newest texts of `before`, up to a size limit, with the Message of its first
+   * turn.
    */
   abstract withSource(message: Message, source: TalkSource, scope: TaskScope): Message;
 

@@ -92,7 +92,8 @@ export class CallEnd implements Disposable {
   }
 
   /**
-   * Gives the call up with a reason, unless it has already ended for another one. Closes the connection in any case.
+   * Closes the connection, and gives the call up with a reason. If the call was given up before, the earlier reason
+   * stays.
    */
   closeConnection(reason: unknown): void {
     this.giveUp(reason);
@@ -196,10 +197,7 @@ export function toCallFailure(cause: unknown): CallFailure {
   return { ...failure, ...(rateLimited && { rateLimited }), ...(retryAfter !== undefined && { retryAfter }) };
 }
 
-/**
- * Kinds of faults of a local agent whose message its caller may see: the kinds of A2AError, UnknownAgent and
- * ContentTooLarge.
- */
+/** Kinds of faults of local agents (A2AError, UnknownAgent and ContentTooLarge) whose message the caller may see. */
 const LOCAL_KINDS: ReadonlySet<FaultKind> = new Set<FaultKind>(['rpc-error', 'not-found', 'refused']);
 
 /**

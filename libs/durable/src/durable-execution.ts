@@ -130,9 +130,9 @@ export abstract class DurableExecution<State extends ProcessState> {
   }
 
   /**
-   * Cancels the agents that are working or waiting. Called when the Task was not ended by this execution, but for
-   * example by a fault or a limit of the Task. A subclass needs it only for Tasks of remote agents that only the log
-   * names. By default it does nothing.
+   * Cancels the Tasks of called agents that are working or waiting. Called if the Task of this process is ended, but
+   * not by an event of this execution: for example by a fault or a limit of the Task. By default does nothing, because
+   * a job cancels the child Tasks that are stored. Overridden where Tasks of remote agents are only in the log.
    */
   protected async endCalls(): Promise<void> {
     // The job END_CHILDREN cancels the Tasks that are known outside the log.

@@ -118,8 +118,8 @@ export class NodeProgress implements Disposable {
 }
 
 /**
- * Runs a call and yields its updates. If the call is delayed, the reason comes first. For readers that do not collect
- * updates; all others use NodeProgress.
+ * Runs a call and yields its updates. If the call is delayed, the reason comes first. Unlike NodeProgress, it does not
+ * collect updates.
  */
 export async function* withDelay(call: AgentCall): AsyncGenerator<CallProgress | { delay: string }, void, undefined> {
   const updates = call.runCall();

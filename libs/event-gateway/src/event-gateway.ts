@@ -16,8 +16,8 @@ import {
 } from './gateway-query.js';
 
 /**
- * Maximum number of frames of one event: each projection makes at most one. `Frame.place` is the place of the event in
- * its commit times this number, plus the index of the projection.
+ * Maximum number of frames for one event; each projection makes at most one. The number of a frame in its commit is
+ * `event.place * FRAMES_OF_EVENT + index of the projection`.
  */
 const FRAMES_OF_EVENT = 64;
 

@@ -5,9 +5,12 @@ import type { CommitPosition } from '#libs/tasks';
 export interface CursorPlace {
   /** Last completely received commit of each writer (a process that writes to the log), by the writer's name. */
   position: CommitPosition;
-  /** Number (`Frame.place`) of the first missing frame of each writer whose next commit was received in part. */
+  /**
+   * Numbers (`Frame.place`) of the first missing frame, by the name of each writer whose next commit was received in
+   * part.
+   */
   partly: ReadonlyMap<string, number>;
-  /** Time at this position: of the last received commit, or of the start without one; by the clock of the database. */
+  /** Time of the last received commit, or of the start if no commit was received, by the clock of the database. */
   at: Date;
 }
 
@@ -41,13 +44,11 @@ export function decodeCursor(text: string): CursorPlace {
 
 /**
  * Returns the part of a client's position that the log knows.
- *
- * - Writers that are no longer in the log are left out: their commits are gone as well. If such a writer returns
- *   under the same name, its new positions are higher than all its earlier ones, so the client misses none of its new
- *   commits.
- * - A position ahead of the log, such as after a failover that lost commits, becomes that of the log, so that later
- *   commits are not missed.
- *
+ * - Writers that are no longer in the log are left out, because their commits are gone as well. If such a writer
+ *   returns under the same name, its new positions are higher than all its earlier ones, so the client misses none of
+ *   its new commits.
+ * - If a position is ahead of the log, as after a failover that lost commits, it is replaced by the writer's last
+ *   position in the log. The client then misses no later commit.
  * @param log position of each writer in the log, read after the client gave its position
  */
 export function knownPlace({ position, partly, at }: CursorPlace, log: CommitPosition): CursorPlace {

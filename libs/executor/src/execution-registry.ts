@@ -482,12 +482,11 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Rejects new work in three phases.
-   *
-   * - While the journal writes nothing (a stall): rejects all calls except those of runs, in this process or at other
+   * Throws if this process must not accept the call now:
+   * - While the journal writes nothing (a stall): only calls of runs are accepted, from this process or from other
    *   replicas.
-   * - While draining, at shutdown: rejects all calls except in-process calls.
-   * - Once running executions are interrupted: rejects all calls.
+   * - While draining, at shutdown: only in-process calls are accepted.
+   * - Once running executions are interrupted: no call is accepted.
    */
   private refuseNewWork({ parent, revisionClaim }: CallContext): void {
     if (!parent && revisionClaim === undefined && this.recorder.isStalled) throw journalStalled();

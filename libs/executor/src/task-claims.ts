@@ -70,8 +70,8 @@ function taskBusy(taskId: string): A2AError {
 }
 
 /**
- * Time for which BegunClaims contains a claim (right to write a Task), in milliseconds. After it, the claim counts as
- * one without an execution, although its statement may still be open: an answer may never come.
+ * Time for which BegunClaims contains a claim (right to write a Task), in milliseconds. After this time the claim
+ * counts as a claim without an execution, even if the SQL statement that acquires it was not answered yet.
  */
 const LONGEST_MS = 60_000;
 

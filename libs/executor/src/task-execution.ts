@@ -41,8 +41,8 @@ export interface ExecutionStart {
   metadata: RequestContext['metadata'];
   acceptedOutputModes?: RequestContext['acceptedOutputModes'];
   /**
-   * Only for a new Task of a registered agent: its first turn at the remote agent, stored by the commit that creates the
-   * Task (see `AgentExecutor.relayedTurn`).
+   * First turn at the remote agent, for a new Task of a registered agent only. The commit that creates the Task stores
+   * this turn as well (see `AgentExecutor.relayedTurn`).
    */
   relayed?: RequestContext['relayed'];
   /** Task before `userMessage`; null if the Message creates the Task. */

@@ -86,7 +86,10 @@ export interface Evaluation {
   patterns: Map<string, RE2JS>;
   /** Date formats by time zone. */
   clocks: Map<string, Intl.DateTimeFormat>;
-  /** First error of a function that the caller gave for the value of a variable or a member; absent: none failed. */
+  /**
+   * First error thrown by a function that the caller passed as the value of a variable or a member; absent if none
+   * threw.
+   */
   fault?: { error: unknown };
 }
 
@@ -102,11 +105,10 @@ export function currentEvaluation(): Evaluation {
 }
 
 /**
- * Runs a function as an evaluation, which `currentEvaluation` returns in the meantime. Evaluations may nest, since
- * the function that makes the value of a member may evaluate another expression.
- *
- * Errors of the function have no stack: recording it would take most of the time of an expression that ignores an
- * error for each element.
+ * Runs `work` as the evaluation `it`: until `work` returns, `currentEvaluation` returns `it`. Evaluations may nest,
+ * since the function that makes the value of a member may evaluate another expression.
+ * Errors of `work` have no stack: recording it would take most of the time of an expression that ignores an error for
+ * each element.
  */
 export function runEvaluation<T>(it: Evaluation, work: () => T): T {
   return runWithin(it, 0, work);
@@ -140,7 +142,7 @@ function runWithin<T>(it: Evaluation, stack: number, work: () => T): T {
   }
 }
 
-/** Amounts used of each limited kind, shared by the nodes of one workflow or by the inputs of one Message. */
+/** Sums of amounts that have a common limit, such as the subschemas of one workflow or the steps for one Message. */
 export class SharedUse {
   private readonly used = new Map<string, number>();
 

@@ -62,8 +62,8 @@ export function* expressionsIn(value: JsonValue): Generator<string> {
 }
 
 /**
- * True if a value may be the result of filling a text: a string that has the literal parts of the text in order, with
- * anything between them. If the text is a single expression, that is so for any value.
+ * True if a value may be the result of filling a text: the value is a string that has the literal parts of the text in
+ * order, with anything between them. If the text is a single expression, the result is true for any value.
  */
 export function isFillingOf(text: string, value: JsonValue): boolean {
   const pieces = [...sourcesIn(text)].map((it) => ('literal' in it ? it.literal : ANYTHING));

@@ -35,7 +35,7 @@ const TEMPORARY: ReadonlySet<FaultKind> = new Set<FaultKind>([
 
 /**
  * Base class of the errors that one library throws and another library handles. Errors that stay in their library
- * extend Error. Members are accessors, so a logged fault has no fields beyond those of its class.
+ * extend Error. The members of this class are accessors, so they add no fields to a logged fault.
  */
 export abstract class ParleyFault extends Error {
   abstract readonly kind: FaultKind;

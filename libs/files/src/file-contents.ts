@@ -168,8 +168,8 @@ const LONGEST_OUTAGE_MS = 5 * 60_000;
 /**
  * Retries a read while the storage of files, or the database, does not answer: for five minutes, with growing pauses
  * (back-off).
- * @throws the signal's reason once it is aborted; the last failure after the five minutes; an error with another status
- *   than 503, at once
+ * @throws the reason of the signal once the signal is aborted
+ * @throws the last failure after five minutes; at once, an error whose status is not 503
  */
 export function readThroughOutage<T>(
   read: () => Promise<T>,

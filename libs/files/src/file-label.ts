@@ -65,8 +65,8 @@ export function sentFileName(disposition: string | undefined): string | undefine
 }
 
 /**
- * Returns the `Content-Type` with which a file is served. Scripts and style sheets become plain text: a page may load
- * them although `Content-Disposition` says to save them, but with `nosniff` it accepts them under no other type.
+ * Returns the `Content-Type` with which a file is served. The types of scripts and style sheets become `text/plain`: a
+ * page could load such a file in spite of `Content-Disposition`, but because of `nosniff` not as plain text.
  * `multipart/*` becomes `application/octet-stream`.
  */
 export function harmlessMediaType(mediaType: string): string {

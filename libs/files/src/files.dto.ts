@@ -52,8 +52,8 @@ export class FileUrlBody {
 }
 
 /**
- * Maximum characters of a signature. A valid one has fewer, so that one with added characters is refused as wrong
- * (403), not as malformed (400).
+ * Maximum characters of a signature in a request. This is more than a valid signature has, so that a valid signature
+ * with characters added to it is refused as wrong (403), not as malformed (400).
  */
 const LONGEST_SIGNATURE = 200;
 

@@ -155,8 +155,8 @@ async function writeWhole(file: FileHandle, chunk: Uint8Array): Promise<void> {
 }
 
 /**
- * Rethrows a failure of the disk, such as a full one, as ContentUnavailable. The arriving content reports its own
- * failures.
+ * Throws ContentUnavailable for a failure of the disk, for example a full disk. An error of the arriving content is not
+ * passed to this function.
  */
 function throwUnavailable(cause: unknown): never {
   throw new ContentUnavailable('A temporary file cannot be written', { cause });

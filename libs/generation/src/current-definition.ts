@@ -11,8 +11,9 @@ import {
 } from './kept-credentials.js';
 
 /**
- * Maximum number of JSON values that are compared in one request, over all its answers, to find the removed node that a
- * node with a new id replaces. Beyond it, a node with a new id counts as new.
+ * Maximum number of JSON values that one request may compare, for all answers of the model together. Nodes are compared
+ * to find out which removed node a node with a new id replaces. After the maximum, every node with a new id counts as
+ * new.
  */
 const MOST_COMPARED = 200_000;
 

@@ -143,10 +143,11 @@ function listedCredentials(list: string, before: JsonObject, after: JsonObject):
 }
 
 /**
- * Entry of a changed list with its restored credentials. `source` says if its agent was in the previous list:
- * - `known`: it was, and its credentials are restored.
- * - `unclear`: it was there with different credentials, and none is restored.
- * - `new`: it was not.
+ * Entry of a changed list with its restored credentials. `source` is the result of the search for the entry's agent in
+ * the previous list:
+ * - `known`: the agent was found, and its credentials are restored.
+ * - `unclear`: the agent was found several times with different credentials, so none is restored.
+ * - `new`: the agent was not found.
  * - absent: the entry is not an agent.
  */
 interface FoundEntry {

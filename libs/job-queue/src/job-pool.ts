@@ -167,7 +167,8 @@ export class JobWorkers {
   }
 
   /**
-   * Deletes the workers of forgotten replicas a day after their registration. A frozen replica may resume before that.
+   * Deletes the names of workers a day after their registration, if their replica is no longer in the table of
+   * replicas. A frozen replica may resume within that day.
    */
   async forgetOld(): Promise<void> {
     await this.database.pool.query(FORGET);
@@ -215,13 +216,16 @@ export const JOB_SESSIONS = Object.values(JOB_SLOTS).reduce((sum, slots) => sum 
  */
 const POLL_MS = 2_000;
 /**
- * Milliseconds from the loss of a session to the release of jobs that this worker took without learning of it; longer
- * than KNOWN_SECONDS.
+ * Milliseconds from the loss of a database session to the release of jobs that the lost session took without reporting
+ * it to this worker. Longer than KNOWN_SECONDS.
  */
 const LOOK_FOR_UNHELD_MS = 6_000;
 /** Milliseconds that an aborted handler may take to return. */
 const LETTING_GO_MS = 1_000;
-/** Milliseconds for which a missed cron entry is enqueued later, if no replica ran when it was due. */
+/**
+ * Maximum delay in milliseconds of a cron entry that was due while no replica ran: it is enqueued when a replica
+ * starts. After this time the missed entry is dropped.
+ */
 const CRON_BACKFILL_MS = 3_600_000;
 /**
  * Milliseconds of the longest timer of Node.js. As a time limit it means that the queue never aborts handlers; only

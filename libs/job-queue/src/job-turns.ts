@@ -11,7 +11,9 @@ const PASSED = 64;
 const LOOKS = 3;
 /** Name of the statement with which the queue (graphile-worker 0.18) takes a job. */
 const TAKE = 'get_job/graphile_worker';
-/** Number greater than every priority: the place after the last jobs of a caller, before the next caller. */
+/**
+ * Number greater than every priority. As the priority of a TurnPlace, it means the place after all jobs of the caller.
+ */
 const LAST_PRIORITY = 32_767;
 /** The place before all callers. Callers' flags are never empty. */
 const FIRST: TurnPlace = { caller: '', priority: LAST_PRIORITY };

@@ -226,8 +226,8 @@ export abstract class ResealJob implements OnApplicationBootstrap {
 
   /**
    * Reseals all secrets and logs how many of them no key opens.
-   * @param mark prefix of the texts that the key to seal with makes (SecretBox.mark); a job of an earlier version has
-   * no mark, and any key will do
+   * @param mark identifies the key to seal with (`SecretBox.mark`); jobs of an earlier version have no mark, and are
+   *   run with any key
    * @throws Error if this replica seals with another key
    */
   private async resealWith(mark: unknown, signal: AbortSignal): Promise<void> {

@@ -102,7 +102,7 @@ async function canceledRecovered(): Promise<DrivenConversation> {
   return rest;
 }
 
-/** Resumes a conversation after a crash, from the first `events` of its log. */
+/** Resumes a conversation after a crash. Only the first `events` events of its log were stored. */
 async function recovered(events: number): Promise<DrivenConversation> {
   const first = await played({});
   const rest = new DrivenConversation(first.agents, first.settings);
@@ -112,7 +112,10 @@ async function recovered(events: number): Promise<DrivenConversation> {
   return rest;
 }
 
-/** Resumes a conversation while `b` waits for a text of `a` that it has not received yet. */
+/**
+ * Resumes a conversation after a crash. The log names a Task of `b` that waits for input, and the text of `a` for that
+ * Task was not sent yet.
+ */
 async function recoveredWaiting(): Promise<DrivenConversation> {
   const first = await played({ b: (nth) => (nth === 0 ? { asks: 'which?' } : 'thanks') });
   const rest = new DrivenConversation(new TalkingAgents({ b: () => 'thanks' }), first.settings);

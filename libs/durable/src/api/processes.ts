@@ -213,8 +213,8 @@ export interface ProcessRequest {
   message?: Partial<Pick<Message, 'contextId' | 'parts' | 'referenceTaskIds'>>;
   metadata?: JsonObject;
   /**
-   * True if each member of `data` must be an input of the agent, by name. A name that is no input is then rejected.
-   * Otherwise such data may be content of the Message.
+   * True to require that each member of `data` has the name of an input of the agent; other names are rejected. If
+   * absent, data with other names may also be the content of the Message.
    */
   namesInputs?: true;
   /** `false` if the request has already been validated, so that the agent's check is skipped. */

@@ -27,14 +27,12 @@ const LOOKS_PER_WINDOW = 6;
 /**
  * Disconnects readers that take less than the minimum rate, so that no reader determines how long an answer stays in
  * memory.
- *
  * - A reader that takes nothing is cut between one window and one window plus a sixth after its answer began to wait.
  * - A reader for which no bytes wait is never cut, however long it is silent.
- * - A window is six measurements of a timer instead of a time, so that no reader is cut because the process stood
- *   still.
- *
+ * - The length of a window is counted in ticks of a timer (six), not in elapsed time. While the process stands still,
+ *   there are no ticks, so no reader is cut because of a standstill.
  * Bytes count as taken when they leave the process. The kernel accepts up to a few megabytes at once, so on a fast
- * network with large buffers a reader below 50 kB/s may count as one that takes nothing.
+ * network with large buffers a reader below 50 kB/s may count as a reader that takes nothing.
  */
 @Injectable()
 export class ReaderPace implements OnModuleDestroy {

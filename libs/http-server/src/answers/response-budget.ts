@@ -156,8 +156,8 @@ export class ByteRoom {
 }
 
 /**
- * Maximum wait for room, in milliseconds. It is longer than a reader that takes nothing can keep its room
- * (ReaderPace), so waiting calls get that room.
+ * Maximum wait for room, in milliseconds. ReaderPace cuts a reader that takes nothing before this time is over, so
+ * waiting calls get the room of such a reader.
  */
 export const LONGEST_WAIT_MS = 45_000;
 /** Injection token for another maximum wait in tests, in milliseconds. */
