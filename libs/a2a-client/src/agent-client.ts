@@ -131,8 +131,8 @@ export interface AgentCallOptions {
   /** Called with the failure when a connection is refused, and with `undefined` right before the call is retried. */
   onUnsent?: (failure: AgentCallError | undefined) => void;
   /**
-   * Called before an attempt is repeated, with a text that names the failure, the number of the attempt, and how long
-   * the call is repeated.
+   * Called before an attempt is repeated. The text names the failure, the number of the attempt, and the limit up to
+   * which the call is repeated.
    */
   onRepeat?: (reason: string) => void;
   /**
@@ -142,7 +142,7 @@ export interface AgentCallOptions {
   onPause?: (isPaused: boolean) => void;
   /** Trace context of the call; absent: the call is not traced. */
   trace?: TraceContext;
-  /** Name of the stored credential that authenticates the call; absent: none does. */
+  /** Name of the stored credential that authenticates the call; absent: no stored credential is used. */
   credential?: string;
   /** URIs of the extensions that the call activates at an agent of A2A 1.0. */
   extensions?: readonly string[];
@@ -221,8 +221,8 @@ export abstract class AgentClient {
   abstract cancelTask(taskId: string, options?: AgentCallOptions): Promise<CancelOutcome>;
 
   /**
-   * Registers a webhook for a Task, or replaces the one with the same id. May be repeated.
-   * @throws AgentCallError, `refused` for an agent that cannot call webhooks
+   * Registers a webhook for a Task, or replaces the webhook with the same id. Repeating the call has no further effect.
+   * @throws AgentCallError; `kind` is `refused` if the agent cannot call webhooks
    */
   async registerWebhook(_webhook: TaskWebhook, _options?: AgentCallOptions): Promise<void> {
     throw new AgentCallError('refused', 'the agent calls no webhooks');

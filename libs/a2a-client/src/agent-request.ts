@@ -27,12 +27,15 @@ export interface AgentHttp {
   readonly fetch: AgentFetch;
   /** GET through an HTTP cache that honors `max-age` and `ETag`. */
   readonly cachedFetch: AgentFetch;
-  /** Makes calls without Fetch API objects, which cost more than the call itself. Absent: `fetch` is used. */
+  /**
+   * Makes calls without objects of the Fetch API, since creating these objects costs more than the call itself. Absent:
+   * `fetch` is used.
+   */
   readonly request?: OutboundRequester;
   readonly cachedRequest?: OutboundRequester;
   /**
    * Returns the time, in milliseconds since 1970, until which the HTTP cache answers a GET without a request; 0 if a
-   * GET needs a request now. Absent: each GET needs one.
+   * GET needs a request now. Absent: each GET needs a request.
    */
   readonly freshUntil?: (url: URL, headers: Record<string, string>) => number;
   /** Makes gRPC calls. Absent: agents are not called over gRPC. */
@@ -170,7 +173,7 @@ export interface AgentAnswer {
   readonly place?: AnswerPlace | undefined;
 }
 
-/** HTTP request to an agent. Its CallAttempt, whose `signal` the request carries, enforces the time limits. */
+/** HTTP request to an agent. The CallAttempt that the `signal` belongs to enforces the time limits. */
 interface AgentHttpCall extends Omit<OutboundCall, keyof OutboundTimes> {
   /** Called for every received piece of the answer's body, so that the limit for silence begins again. */
   alive?: () => void;

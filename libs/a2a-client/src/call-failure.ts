@@ -39,7 +39,7 @@ function briefError(said: string): string {
   return briefText(withoutStackTrace(said), LONGEST_MESSAGE);
 }
 
-/** Returns the JSON-RPC code of a reason in `google.rpc.ErrorInfo`; `undefined` for an unknown one. */
+/** Returns the JSON-RPC code of a reason in `google.rpc.ErrorInfo`; `undefined` for an unknown reason. */
 export function codeOfReason(reason: unknown): number | undefined {
   return typeof reason === 'string' && Object.hasOwn(A2A_ERRORS, reason)
     ? A2A_ERRORS[reason as A2AErrorReason].code

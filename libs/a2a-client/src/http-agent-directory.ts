@@ -64,8 +64,8 @@ class LocalAgentClient extends AgentClient {
   }
 
   /**
-   * Returns the agent's current input modes: those of a workflow or a model may change between calls. For a registered
-   * agent these are the modes in the card of the remote agent.
+   * Returns the agent's current input modes, since the input modes of a workflow or a model may change between calls.
+   * For a registered agent these are the modes in the card of the remote agent.
    */
   override async inputModes(options: AgentCallOptions = {}): Promise<readonly string[] | undefined> {
     const { path, handler } = this.agent;
@@ -183,7 +183,7 @@ export interface HttpAgentDirectoryOptions {
    * `credentials` has headers for it.
    */
   own?: OwnAddresses;
-  /** Milliseconds for which the dialect that an agent was found to speak is remembered; default one minute. */
+  /** Milliseconds for which the detected dialect of an agent is remembered; default one minute. */
   dialectMaxAge?: number;
   /** Bindings of A2A 1.x to call, in order of preference; absent: all, in the order of each card. */
   bindings?: readonly AgentBinding[] | undefined;
@@ -205,7 +205,10 @@ interface LocalAgents {
   handler: () => LocalRequestHandler;
 }
 
-/** Resolves clients for agents by URL: for agents of this process without a socket, for others over HTTP. */
+/**
+ * Resolves clients for agents by URL: agents of this process are called without a socket, other agents over the
+ * network.
+ */
 export class HttpAgentDirectory extends AgentDirectory {
   readonly #cards: AgentCardReader;
   readonly #transports: AgentTransports;

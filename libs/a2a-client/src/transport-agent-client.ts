@@ -169,7 +169,7 @@ export class TransportAgentClient extends AgentClient {
 
   /**
    * Returns the current Task that a Message continues; `undefined` if the Message is to be sent as a stream. Otherwise
-   * the Message is posted, and the Task followed by SubscribeToTask: of a streamed Message, some agents do the work and
+   * the Message is posted, and the Task followed by SubscribeToTask: some agents do the work of a streamed Message and
    * then reject their own stream, because it does not begin with its Task.
    */
   async #taskBefore({ message }: SendMessageRequest, { options, limits }: OpenAgentCall): Promise<Task | undefined> {

@@ -228,7 +228,7 @@ export interface A2aRoutesOptions {
   /** Maximum number of JSON members in one body; absent: the default value of `JSON_MEMBERS_LIMIT` applies. */
   jsonMembers?: number;
   /**
-   * Schedules when a large body is parsed, since that occupies the event loop for long; absent: a large body is read
+   * Schedules when a large body is parsed, since parsing occupies the event loop for long; absent: a large body is read
    * like a small one.
    */
   bodyTurn?: BodyTurn;

@@ -31,8 +31,8 @@ import { isLegacyMethod, LegacyJsonRpc } from './v0-3/legacy-json-rpc.js';
 const HTTP_STATUSES: ReadonlySet<number> = new Set([401, 403, 413, 415, 421, 429, 503]);
 
 /**
- * JSON-RPC binding (section 9). Errors are JSON-RPC errors with HTTP status 200, except for HTTP_STATUSES, which have
- * the same body. Checks come in this order: JSON, envelope, version, method, agent, parameters.
+ * JSON-RPC binding (section 9). Errors are JSON-RPC errors. Their HTTP status is 200, unless HTTP_STATUSES contains the
+ * status of the error. Checks come in this order: JSON, envelope, version, method, agent, parameters.
  */
 export class JsonRpcBinding {
   private readonly pre10: Pre10Dialect;
@@ -97,8 +97,8 @@ export class JsonRpcBinding {
 }
 
 /**
- * Returns the operation of a JSON-RPC method. Operations of 1.0 need protocol version 1.0; methods of neither 1.0 nor
- * 0.3 are unknown.
+ * Returns the operation of a JSON-RPC method. Operations of 1.0 need protocol version 1.0. A method that exists neither
+ * in 1.0 nor in 0.3 is unknown.
  * @throws A2AError VERSION_NOT_SUPPORTED or METHOD_NOT_FOUND
  */
 function operationOf(method: string, version: string): A2aOperation {

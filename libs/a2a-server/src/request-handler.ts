@@ -143,7 +143,7 @@ export class RequestHandler {
 
   /**
    * Runs a function with the cached agent, without a query for its newest revision. If the function finds that the
-   * cached revision is no longer the newest (PreconditionFailed), runs it again with the newest one. Used for
+   * cached revision is no longer the newest (PreconditionFailed), runs it again with the newest revision. Used for
    * Messages and for reads of Tasks.
    */
   async withCachedAgent(call: CallContext, act: (agent: ServedAgent) => Promise<void>): Promise<void> {
@@ -160,7 +160,7 @@ export class RequestHandler {
     return revisionClaim === undefined ? revision : this.claims?.readRevision({ agent, scope }, revisionClaim);
   }
 
-  /** Returns the agent whose Tasks a request means, by its `tenant` (see `tenantAgent`). */
+  /** Returns the agent whose Tasks a request is about, by the request's `tenant` (see `tenantAgent`). */
   agentOfTenant(agent: ServedAgent, request: { tenant?: string }, call: AddressedCall): Promise<ServedAgent> {
     return tenantAgent(this.catalog, agent, request, call);
   }
@@ -297,7 +297,10 @@ export class RequestHandler {
     return this.cards.extendedCard(agent, call);
   }
 
-  /** Returns the card of an agent with the members of 0.3: the extended card, or the public one if there is none. */
+  /**
+   * Returns the card of an agent with the members of 0.3: the extended card, or the public card if the agent has no
+   * extended card.
+   */
   legacyCard(agent: ServedAgent, call: CallContext): Promise<AgentCard> {
     return this.cards.legacyCard(agent, call);
   }
@@ -316,8 +319,8 @@ export class RequestHandler {
   }
 
   /**
-   * Waits for the first event of a new Task whose agent may answer without a Task, at most two seconds. Returns the
-   * direct Message, if that event is one.
+   * Waits at most two seconds for the first event of a new Task, if its agent may answer without a Task. Returns the
+   * direct Message, if that event records one; otherwise `undefined`.
    */
   private async awaitDirectReply(
     { executor }: ServedAgent,

@@ -62,7 +62,7 @@ export class CredentialCache<T> {
   private readonly kept = new LRUCache<string, CachedAnswer<T>>({ max: 10_000 });
 
   /**
-   * @param ask verifies a credential by its digest; returns `undefined` for an invalid one
+   * @param ask verifies a credential by its digest; returns `undefined` for an invalid credential
    * @param now returns the milliseconds of a monotonic clock
    */
   constructor(

@@ -99,7 +99,7 @@ export class ServedHosts {
 
   /**
    * True if requests to a host are served.
-   * @param host value of the Host header; `undefined` without one
+   * @param host value of the Host header; `undefined` if the request has no Host header
    * @param reached local end of the connection, whose address is served, too
    */
   servesHost(host: string | undefined, reached: ReachedSocket): boolean {

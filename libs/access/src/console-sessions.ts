@@ -10,11 +10,11 @@ const TOKEN_BYTES = 32;
 const TOKEN_FORM = /^[\w-]{43}$/;
 /** Hours for which a session is valid. */
 const SESSION_HOURS = 12;
-/** Maximum number of sessions of one caller; a further one ends the oldest. */
+/** Maximum number of sessions of one caller; a further session ends the caller's oldest session. */
 const MAX_OF_CALLER = 20;
-/** Maximum number of sessions in the database; a further one is refused. */
+/** Maximum number of sessions in the database; a further session is refused. */
 const MAX_SESSIONS = 10_000;
-/** Maximum number of sessions of one tenant, where callers have tenants, so that no tenant takes all of them. */
+/** Maximum number of sessions of one tenant, so that no tenant uses up MAX_SESSIONS. */
 const MAX_OF_TENANT = 1_000;
 /** Key of the advisory lock under which sessions are counted and created. */
 const CREATION_LOCK = 0x70_73_65_73;

@@ -24,7 +24,7 @@ export class JwtVerifier {
   private readonly keys: JWTVerifyGetKey;
   private readonly believed = new LRUCache<string, { caller: Caller; until: number }>({ max: 10_000 });
 
-  /** @param fetch loads the provider's keys; they are cached, and reloaded if a token names an unknown one */
+  /** @param fetch loads the provider's keys; the keys are cached, and reloaded if a token names an unknown key */
   constructor(
     private readonly config: JwtConfig,
     fetch: OutboundFetch,
@@ -34,7 +34,7 @@ export class JwtVerifier {
   }
 
   /**
-   * Verifies a token; returns `undefined` for an invalid one. A recently verified token is answered from the cache.
+   * Verifies a token; returns `undefined` for an invalid token. A recently verified token is answered from the cache.
    * @throws any error that prevents reading the provider's keys
    */
   findCaller(token: string): Caller | undefined | Promise<Caller | undefined> {

@@ -46,7 +46,10 @@ export class RefusedBodies {
     this.inFlight.noteDropped(bytes);
   }
 
-  /** Removes a body from those that are read or wait, and gives its place, if it had one, to the next waiting body. */
+  /**
+   * Removes a body that is no longer read and no longer waits. If the body had a place, the next waiting body gets this
+   * place.
+   */
   leavePlace(body: RefusedBody, hadPlace: boolean): void {
     this.waiting.delete(body);
     if (!hadPlace) return;

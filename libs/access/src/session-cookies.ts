@@ -10,7 +10,7 @@ const CONSOLE_VALUE = 'parley-console';
 /** Name of the session's cookie. Over HTTPS it is prefixed with `__Host-`, so that no other host can set the cookie. */
 const NAME = 'parley-session';
 
-/** Attributes of a cookie, beside those that all cookies of the console have. */
+/** Attributes in which the cookies of the console differ; `makeCookie` adds the common attributes. */
 export interface CookieAttributes {
   /** Seconds for which the browser keeps the cookie; 0 removes it. */
   maxAge: number;
@@ -92,7 +92,9 @@ export class SessionCookies {
   }
 }
 
-/** Returns the value of a cookie (RFC 6265, section 4.2); `undefined` if there is none, or several have the name. */
+/**
+ * Returns the value of a cookie (RFC 6265, section 4.2); `undefined` if no cookie or more than one cookie has the name.
+ */
 function cookieOf(headers: IncomingHttpHeaders, name: string): string | undefined {
   const prefix = `${name}=`;
   const [value, ...others] = cookiesOf(headers).filter((it) => it.startsWith(prefix));

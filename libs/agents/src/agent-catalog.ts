@@ -154,7 +154,8 @@ export abstract class AgentCatalog {
 export const REGISTERED_AGENTS = 'agents';
 
 /**
- * Returns the path of the registered agent that the config of an `external` node names; `undefined` if it names none.
+ * Returns the path of the registered agent that the config of an `external` node names; `undefined` if the config names
+ * no registered agent.
  */
 export function registeredAgentPath({ agent }: JsonObject): string | undefined {
   return typeof agent === 'string' && agent !== '' ? `${REGISTERED_AGENTS}/${agent}` : undefined;
@@ -167,7 +168,7 @@ export function registeredAgentPath({ agent }: JsonObject): string | undefined {
 export interface AgentSource {
   /** First segment of the paths of this source's agents. */
   readonly root: string;
-  /** Returns the agent of a name, as it was last saved; `undefined` if the tenant has none of this name. */
+  /** Returns the agent of a name, as it was last saved; `undefined` if the tenant has no agent of this name. */
   findAgent(tenant: string, name: string): Promise<ServedAgent | undefined>;
   /** Returns an agent as this process last saw it (see `AgentCatalog.findCachedAgent`). */
   findCachedAgent?(tenant: string, name: string): ServedAgent | undefined;

@@ -227,7 +227,7 @@ export class TaskCanceled extends Error {
 
 /**
  * Does the work of an agent: `execute` yields the events of one Task, then returns.
- * - If the Task has neither a terminal nor a waiting state at the return and is not parked, it ends FAILED.
+ * - If `execute` returns while the Task is neither in a terminal or waiting state nor parked, the Task ends FAILED.
  * - If `execute` throws, the error is logged, the Task ends FAILED, and callers get one sentence without internals.
  * - An executor with `recovery: 'restart'` may park the Task, so that no process executes it until a time: it yields a
  *   status with that time (`parks`). At that time any process calls `execute` again, as after a crash.

@@ -229,7 +229,9 @@ export abstract class SignedEntries<Entry extends object> {
     return { ...message, extensions: [...(message.extensions ?? []), extension], metadata };
   }
 
-  /** Returns the entry that this service signed for the Message and its owner; `undefined` without a valid one. */
+  /**
+   * Returns the entry that this service signed for the Message and its owner; `undefined` if there is no valid entry.
+   */
   readEntry(message: Message, scope: TaskScope): Entry | undefined {
     const value = message.metadata?.[this.extension];
     if (!isJsonObject(value)) return undefined;
@@ -322,7 +324,9 @@ export class ConversationEntries extends SignedEntries<ConversationEntry> {
   }
 }
 
-/** Returns the entry of the Message that created a Task, as the Task's metadata stores it; `undefined` without one. */
+/**
+ * Returns the entry of the Message that created a Task, as the Task's metadata stores it; `undefined` if there is none.
+ */
 export function keptEntry(metadata: JsonObject | undefined): ConversationEntry | undefined {
   const entry = metadata?.[CONVERSATION_ENTRY];
   return isJsonObject(entry) ? (entry as unknown as ConversationEntry) : undefined;

@@ -26,11 +26,12 @@ export interface PartRestorer extends Disposable {
 }
 
 /**
- * Stores the bytes of large `raw` Parts in the file storage instead of in the logs of Tasks. A stored Part has a URL
- * of this service instead of its bytes, and `KEPT_FILE` in its metadata. If a Part has a signed URL of one of the
- * owner's files, the file's permanent URL replaces it.
+ * Stores the bytes of large `raw` Parts in the file storage instead of in the logs of Tasks. A stored Part has a URL of
+ * this service instead of its bytes, and `KEPT_FILE` in its metadata. If a Part has a signed URL of one of the owner's
+ * files, the file's permanent URL replaces it.
  *
- * - A file is durable before `keepParts` resolves. It expires unless a Task refers to it before then.
+ * - A file is durable before `keepParts` resolves. At its expiry time it is deleted, unless a Task refers to it by
+ *   then.
  * - A Part that cannot be stored keeps its bytes.
  */
 export abstract class PartKeeper {

@@ -24,8 +24,8 @@ import { mergePass } from './core/merge-pass.js';
 export const AWAITED_STATUS_KEY = 'parley/brainstorm-status';
 
 /**
- * Form in which a brainstorm's result appears in its Task, which differs between the management API and a workflow
- * node.
+ * Form in which a brainstorm's result appears in its Task. Brainstorms of the management API and of workflow nodes have
+ * different forms.
  */
 export interface BrainstormEnding {
   /** Id and name of the Artifact that has the state. */

@@ -126,7 +126,8 @@ export class ObjectPlan {
   /**
    * Saves the objects.
    * @param dryRun true to report the changes only
-   * @throws ProblemError 412 for an object with another revision, or NOT_ADOPTED; 409 for an object that others change
+   * @throws ProblemError 412 for an object whose stored revision is not the expected one, and 412 NOT_ADOPTED for an
+   *   object that `adopt: false` protects; 409 for an object that another request is changing
    */
   async saveObjects(session: ConfigurationSession, dryRun: boolean): Promise<ObjectOutcome[]> {
     this.changed = [];

@@ -90,7 +90,7 @@ function OneOf(words: readonly string[]): PropertyDecorator {
   );
 }
 
-/** True if the context of a violated rule marks it as one about ranges (RANGE). */
+/** True if the context of a violated rule is RANGE: the value has the right type but is not allowed. */
 function isRange(context: unknown): boolean {
   return (context as { range?: boolean } | undefined)?.range === true;
 }

@@ -219,7 +219,7 @@ export class ConversationRun extends DurableExecution<ConversationState> {
 
   /**
    * Ends the conversation and its Task. Cancels the agents' Tasks that still wait for a next Message.
-   * @param outcome outcome of the conversation; absent: the one that follows from its events
+   * @param outcome outcome of the conversation; absent: the outcome that follows from the events of the conversation
    */
   private async *endConversation(outcome?: ConversationOutcome): AsyncGenerator<TaskEvent> {
     const { dialogue } = this.state;

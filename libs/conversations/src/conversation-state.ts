@@ -164,7 +164,7 @@ export class ConversationState {
     return isTerminalState(this.taskState) && this.dialogue.outcome === undefined;
   }
 
-  /** Applies the next event of the log. Returns its event of the `a2a` stream, if it has one. */
+  /** Applies the next event of the log. Returns the event of the `a2a` stream that this event contains, if any. */
   apply(event: TaskEvent): A2aEvent | undefined {
     if (!('statusUpdate' in event)) return undefined;
     const { statusUpdate, received } = event;

@@ -38,7 +38,10 @@ export interface AgentTransport {
   subscribeToTask(taskId: string, options: TransportOptions): AsyncIterable<StreamResponse>;
   getTask(taskId: string, options: TransportOptions): Promise<Task>;
   cancelTask(taskId: string, options: TransportOptions): Promise<Task>;
-  /** Creates a push config of a Task, or replaces the one with the same id. Absent if the agent has no such method. */
+  /**
+   * Creates a push config of a Task, or replaces the push config with the same id. Absent if the agent has no such
+   * method.
+   */
   createPushConfig?(config: TaskWebhook, options: TransportOptions): Promise<void>;
   /** Deletes a push config of a Task. Absent if the agent has no such method. */
   deletePushConfig?(config: PushConfigName, options: TransportOptions): Promise<void>;
@@ -84,7 +87,7 @@ export function callTraceHeaders({ trace }: { trace?: TraceContext }): TraceHead
   return trace && traceHeaders(trace);
 }
 
-/** Pattern of the extensions that Parley defines, which need no activation. */
+/** Pattern of the extensions that Parley defines. They need no activation, so `extensionsHeader` leaves them out. */
 const OWN_EXTENSION = /^urn:parley:/;
 
 /**

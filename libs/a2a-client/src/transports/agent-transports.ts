@@ -166,7 +166,7 @@ export interface AgentTransportsOptions {
   files?: OutgoingFiles;
   /** Limits of agents' answers; the defaults unless set otherwise. */
   content?: ContentLimits;
-  /** Milliseconds for which the dialect that an agent was found to speak is remembered; default one minute. */
+  /** Milliseconds for which the detected dialect of an agent is remembered; default one minute. */
   dialectMaxAge?: number;
   /** Bindings of A2A 1.x to call, in order of preference; absent: all, in the order of each card. */
   bindings?: readonly AgentBinding[] | undefined;

@@ -10,8 +10,8 @@ export interface FileReader {
 /** Lets remote agents read files of this service by signed URLs, since remote agents have no key of this service. */
 export abstract class OutgoingFiles {
   /**
-   * Returns the Parts with signed URLs, which need no key, in place of the URLs of the reader's own files. Other
-   * Parts stay unchanged: a caller cannot pass on files of others. Waits while the database is unreachable.
+   * Returns the Parts with signed URLs, which need no key, in place of the URLs of the reader's own files. Other Parts
+   * stay unchanged, so a caller cannot open another caller's files. Waits while the database is unreachable.
    * @param reader tenant and owner for whom the call is made
    * @param forMs milliseconds for which the signed URLs are valid
    * @param signal ends the wait for the database

@@ -126,8 +126,8 @@ async function* framesOf(
 }
 
 /**
- * Reads the error in an event of a stream over REST, in all of its forms, of which the SDK reads only one;
- * `undefined` if the event is no error.
+ * Reads the error in an event of a stream over REST; `undefined` if the event is no error. Accepts every form of such
+ * an error, whereas the SDK accepts only one form.
  */
 function restFailure(type: string, frame: string): AgentCallError | undefined {
   const body = tryParseObject(frame);

@@ -133,7 +133,7 @@ export function withAppend(response: StreamResponse): StreamResponse {
   return { artifactUpdate: { ...update, append: true, ...(Object.keys(rest).length > 0 && { metadata: rest }) } };
 }
 
-/** Infers the kind of an item without one from its members. */
+/** Infers the kind of an item that has no `kind`, from its other members. */
 function kindOf({ artifact, parts, status, id }: JsonObject): string | undefined {
   if (artifact !== undefined) return 'artifact-update';
   if (parts !== undefined) return 'message';

@@ -194,7 +194,7 @@ function toGrpcFailure(error: unknown): GrpcFailure {
 }
 
 /**
- * Creates the failure for compressed messages, which names the accepted encodings (gRPC specification,
+ * Creates the failure for compressed messages. The failure names the accepted encodings (gRPC specification,
  * "Compression").
  */
 function compressedFailure(): GrpcFailure {

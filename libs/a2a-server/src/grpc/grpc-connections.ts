@@ -27,7 +27,9 @@ export interface ConnectionLimits {
 const DEFAULT_LIMITS: ConnectionLimits = { anonymousMs: 30_000, mostOfAddress: 1_000 };
 const LOOKS_PER_PERIOD = 6;
 
-/** Maximum number of concurrent calls on one connection after its first authenticated call; clients queue others. */
+/**
+ * Maximum number of concurrent calls on one connection after its first authenticated call; clients queue further calls.
+ */
 const MOST_STREAMS = 1_000;
 /**
  * Maximum number of concurrent calls on one connection before its first authenticated call. One read of the socket
@@ -92,7 +94,10 @@ export class GrpcConnections {
     });
   }
 
-  /** Returns the connection of a peer (`address:port`); a new one without a socket if the peer has left. */
+  /**
+   * Returns the connection of a peer (`address:port`); a new GrpcConnection without a socket if the peer has
+   * disconnected.
+   */
   connectionOf(peer: string): GrpcConnection {
     return this.byPeer.get(peer) ?? new GrpcConnection(addressOf(peer));
   }
@@ -135,7 +140,7 @@ export class GrpcConnections {
   }
 }
 
-/** Connection of the gRPC port. It counts as one without credentials until its first authenticated call. */
+/** Connection of the gRPC port. It counts as a connection without credentials until its first authenticated call. */
 export class GrpcConnection {
   private isKnown = false;
   private publicCalls = 0;
@@ -165,7 +170,7 @@ export class GrpcConnection {
     if (this.session?.destroyed === false) this.session.settings({ maxConcurrentStreams: MOST_STREAMS });
   }
 
-  /** Notes a rejected call. A connection without credentials is cut after MOST_REFUSALS of them. */
+  /** Notes a rejected call. A connection without credentials is cut after MOST_REFUSALS rejected calls. */
   countRefusal(): void {
     if (this.isKnown) return;
     this.refusals += 1;

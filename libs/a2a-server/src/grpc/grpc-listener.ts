@@ -129,8 +129,8 @@ export class GrpcListener {
   }
 
   /**
-   * Stops the server. Resolves when the calls in progress have been answered; when the signal aborts, cuts those that
-   * remain.
+   * Stops the server. Resolves when the calls in progress have been answered. When the signal aborts, cuts the
+   * remaining calls.
    */
   async close(signal: AbortSignal): Promise<void> {
     const cutCalls = (): void => {

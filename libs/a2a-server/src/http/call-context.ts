@@ -200,8 +200,8 @@ export function activatedExtensions(header: string | string[] | undefined): read
 }
 
 /**
- * Returns the `tenant` of an agent in the gRPC interface of its card, which clients send with every request (section
- * 8.3.2): the agent's path, with a trailing slash if the path has no slash.
+ * Returns the `tenant` for the gRPC interface of an agent's card: the agent's path, with a trailing slash if the path
+ * has no slash. Clients send this `tenant` with every request (section 8.3.2).
  */
 export function pathTenant(path: string): string {
   return path === '' || path.includes('/') ? path : `${path}/`;
@@ -259,8 +259,8 @@ export function callToAgent(call: CallContext, { path }: Pick<ServedAgent, 'path
 }
 
 /**
- * Returns the agent whose Tasks a request means: at the service's base URL the workflow that `tenant` names, if any,
- * otherwise the agent that was addressed.
+ * Returns the agent whose Tasks a request is about. At the service's base URL this is the workflow that `tenant` names;
+ * without a `tenant`, and at every other URL, it is the addressed agent.
  * @throws A2AError INVALID_PARAMS if `tenant` names no workflow
  */
 export async function tenantAgent(

@@ -231,7 +231,7 @@ export class LegacySendMessage {
 
 /**
  * Converts a body of `POST /send-message` to the parameters of 1.0.
- * @param newId creates the id of a Message that has none, from its metadata
+ * @param newId creates an id for a Message without an id, from the Message's metadata
  * @throws A2AError INVALID_PARAMS if the body mixes members of 0.3 and 1.0, or has different ids in the Message and
  *   beside it
  */

@@ -3,7 +3,7 @@ import { normalizeText } from './normalised.js';
 
 /** Change of the confidence between two passes below which the confidence counts as stable. */
 const SETTLED = 0.02;
-/** Minimum confidence: a brainstorm with a lower one has not converged. */
+/** Minimum confidence: a brainstorm with a lower confidence has not converged. */
 const FLOOR = 0.5;
 
 /** Decision whether a brainstorm has converged after a pass, with a sentence that explains it. */

@@ -9,7 +9,7 @@ import {
 } from './canonical-state.js';
 import { hasWords, normalizeText } from './normalised.js';
 
-/** Minimum words of a step's description; a step with a shorter one is dropped. */
+/** Minimum words of a plan step's description; a step with a shorter description is dropped. */
 const FEWEST_WORDS = 10;
 
 /** Value of a merged state with its source; the source is absent if no agent of this brainstorm set the value. */

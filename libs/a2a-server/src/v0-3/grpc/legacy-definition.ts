@@ -56,7 +56,10 @@ const writeTask = (result: Task): JsonObject => writeV03RestTask(result);
 const writeItem = (result: SendMessageResponse | StreamResponse): JsonObject => writeV03RestItem(result);
 const writeConfig = (result: TaskPushNotificationConfig): JsonObject => writeV03RestPushConfig(result);
 
-/** Writes a card whose security has the form of 1.0, as in the schema. */
+/**
+ * Writes a card with its security requirements under the name `security`. Their form is that of 1.0, as the schema
+ * requires.
+ */
 function writeCard({ securityRequirements = [], ...card }: AgentCard): JsonObject {
   return { ...card, security: securityRequirements } as unknown as JsonObject;
 }
