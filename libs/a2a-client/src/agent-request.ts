@@ -112,7 +112,7 @@ export function requireParsable(text: string, mostMembers: number): string {
 
 /** Maximum number of bytes of the decoded body of an error. */
 const MAX_ERROR_BYTES = 64 * 1024;
-/** Milliseconds in which the body of an error must arrive after its head. */
+/** Milliseconds within which the body of an error must arrive after the headers. */
 const LONGEST_MS = 5_000;
 
 /**

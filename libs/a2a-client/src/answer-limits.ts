@@ -24,7 +24,7 @@ const NAME_LENGTH = 256;
 export class AnswerSize {
   private readonly artifacts = new Map<string, number>();
   private total = 0;
-  /** Sum of the lengths of all Artifact ids, plus NAME_LENGTH for each Artifact. `total` does not contain it. */
+  /** Sum of the lengths of all Artifact ids, plus NAME_LENGTH for each Artifact. `total` does not include this sum. */
   private names = 0;
   private exceeded = false;
   private skipped = 0;

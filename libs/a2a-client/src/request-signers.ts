@@ -17,7 +17,7 @@ export type SecurityScheme =
  */
 const MOST = 100;
 const LONGEST_NAME = 256;
-/** Name of a scheme that never exists, so its requirement cannot be met. */
+/** Name of a scheme that never exists, so a requirement that names it cannot be met. */
 const UNMET = '';
 
 /** Authentication that an agent requires. */

@@ -263,7 +263,7 @@ export class MessageAcceptance {
     }
   }
 
-  /** Returns the agent for a Message: a Message to the service goes to the workflow that it names. */
+  /** Returns the agent for a Message: a Message to the service goes to the workflow that the Message names. */
   private async resolveTarget(
     agent: ServedAgent,
     request: SendMessageRequest,

@@ -26,8 +26,8 @@ type AtAgent = (
 export interface UnaryOperation {
   kind: 'unary';
   /**
-   * Runs a function with the agent that the call addresses. Depending on the operation, that is its newest revision,
-   * or a cached revision that is checked afterwards.
+   * Runs a function with the agent that the call addresses. The function gets the newest revision of the agent or, for
+   * some operations, a cached revision that is checked afterwards.
    */
   at: AtAgent;
   /** Checks the parameters, runs the operation, and returns the answer as JSON. */
@@ -43,8 +43,8 @@ export interface UnaryOperation {
 export interface StreamOperation {
   kind: 'stream';
   /**
-   * Runs a function with the agent that the call addresses. Depending on the operation, that is its newest revision,
-   * or a cached revision that is checked afterwards.
+   * Runs a function with the agent that the call addresses. The function gets the newest revision of the agent or, for
+   * some operations, a cached revision that is checked afterwards.
    */
   at: AtAgent;
   /** True if the operation accepts a cursor, by which a reader resumes the stream. */
@@ -53,7 +53,7 @@ export interface StreamOperation {
    * Opens the stream. Checks synchronously whether the agent streams (section 3.3.4), and the parameters; other
    * rejections are thrown by the first `next()`.
    * @throws PreconditionFailed if the agent is a cached revision (it has a `premise`) and does not stream, or the
-   *   parameters are invalid: its newest revision may answer otherwise
+   *   parameters are invalid: the caller then repeats the call with the newest revision
    */
   openStream(
     handler: RequestHandler,

@@ -160,7 +160,7 @@ export class RequestHandler {
     return revisionClaim === undefined ? revision : this.claims?.readRevision({ agent, scope }, revisionClaim);
   }
 
-  /** Returns the agent whose Tasks a request is about, by the request's `tenant` (see `tenantAgent`). */
+  /** Returns the agent whose Tasks a request is about (see `tenantAgent`). */
   agentOfTenant(agent: ServedAgent, request: { tenant?: string }, call: AddressedCall): Promise<ServedAgent> {
     return tenantAgent(this.catalog, agent, request, call);
   }
@@ -297,10 +297,7 @@ export class RequestHandler {
     return this.cards.extendedCard(agent, call);
   }
 
-  /**
-   * Returns the card of an agent with the members of 0.3: the extended card, or the public card if the agent has no
-   * extended card.
-   */
+  /** Returns the card of an agent with the members of 0.3: the extended card, or else the public card. */
   legacyCard(agent: ServedAgent, call: CallContext): Promise<AgentCard> {
     return this.cards.legacyCard(agent, call);
   }
@@ -319,8 +316,8 @@ export class RequestHandler {
   }
 
   /**
-   * Waits at most two seconds for the first event of a new Task, if its agent may answer without a Task. Returns the
-   * direct Message, if that event records one; otherwise `undefined`.
+   * Returns the direct Message that the first event of a new Task records. Returns `undefined` for any other event,
+   * after two seconds without an event, and for an agent that always answers with a Task.
    */
   private async awaitDirectReply(
     { executor }: ServedAgent,

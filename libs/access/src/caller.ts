@@ -79,7 +79,10 @@ export const Caller = createParamDecorator((_: unknown, context: ExecutionContex
 /** Injects the scope of the request into a handler: tenant and owner of the Tasks that it may see or create. */
 export const Scope = createParamDecorator((_: unknown, context: ExecutionContext) => scopeOf(requestOf(context).raw));
 
-/** Injects the scope of the request, and the base URL of this service that it used (`ApiCall`), into a handler. */
+/**
+ * Injects the scope of the request, and the base URL by which the caller reached this service (`ApiCall`), into a
+ * handler.
+ */
 export const Call = (): ParameterDecorator => Request(CallPipe);
 
 const Request = createParamDecorator((_: unknown, context: ExecutionContext): HttpExchange => {

@@ -113,7 +113,7 @@ export interface RequestContext {
   readonly call: CallContext;
   /** Trace of this turn; absent if the turn is not traced. Outgoing calls send its headers. */
   readonly trace?: TurnTrace;
-  /** Record of what models are sent and answer; absent if it is not kept. */
+  /** Record of the requests to models and of their answers; absent if no such record is kept. */
   readonly prompts?: PromptLog | undefined;
   /** Media types that the caller accepts; absent if it named none, and after a recovery by another process. */
   readonly acceptedOutputModes?: readonly string[] | undefined;
@@ -172,8 +172,8 @@ export interface RequestContext {
    */
   leaveTask?(): never;
   /**
-   * Returns Parts as the log will store them, with large bytes as files (see PartKeeper). Only executors that also
-   * use the Parts which they yield need it. Absent if this process stores no files.
+   * Returns Parts as the log will store them, with large bytes as files (see PartKeeper). An executor needs this method
+   * only if it also uses the Parts that it yields. Absent if this process stores no files.
    */
   keepParts?(parts: readonly Part[]): Promise<Part[]>;
   /** Opens a restorer for Parts that are recorded with their bytes. Absent if `keepParts` is absent. */
@@ -297,15 +297,15 @@ export abstract class AgentExecutor {
   directReply?(task: Task): Message | undefined;
 
   /**
-   * Looks up the media types that the agent reads at the moment, for cards and for files; `undefined` if it may read
-   * any. Absent if `declares` or `currentInput` has them.
+   * Looks up the media types that the agent reads at the moment, for cards and for files; `undefined` if the agent may
+   * read any media type. Absent if `declares` or `currentInput` lists the media types.
    */
   findInputModes?(tenant: string): Promise<readonly string[] | undefined>;
 
   /** Creates the id of a new Task; absent: the Task gets a usual id. */
   newTaskId?(): string;
 
-  /** Returns metadata to add to a new Task; its caller can read it. */
+  /** Returns metadata to add to a new Task. The Task's caller can read this metadata. */
   taskMetadata?(request: SendMessageRequest, call: AcceptingCall): JsonObject;
 
   /**
@@ -315,9 +315,9 @@ export abstract class AgentExecutor {
   spanSteps?(event: TaskEvent): readonly SpanStep[];
 
   /**
-   * Returns the first turn that a new Task of a registered agent begins at its remote agent. It is stored in the commit
-   * that creates the Task, and the execution finds it in its context. Absent for agents whose work is done in this
-   * service.
+   * Returns the first turn that a new Task of a registered agent begins at its remote agent. This turn is stored in the
+   * commit that creates the Task, and the execution finds it in `RequestContext.relayed`. Absent for agents whose work
+   * is done in this service.
    */
   relayedTurn?(request: SendMessageRequest, call: CallContext, reference: TaskReference): RelayedTurn;
 

@@ -12,8 +12,8 @@ export interface AgentTokenUsage {
 }
 
 /**
- * Report that an agent adds to a state: the faults of earlier answers of its model, which it sent back for a repair,
- * and the tokens that the model used.
+ * Report that an agent adds to a state: the faults of earlier answers that the agent sent back to its model for a
+ * repair, and the tokens that the model used.
  */
 export interface AnswerReport {
   /** Faults of each answer that the agent sent back to its model before it returned the state. */

@@ -1,4 +1,4 @@
-/** Problem of a request, with the field that has it. */
+/** Problem of a request, with the field at fault. */
 export interface ParleyProblemEntry {
   /** Field at fault; `''` for the whole request. */
   path: string;

@@ -54,7 +54,10 @@ interface EventToolCall {
   args: Record<string, unknown>;
 }
 
-/** Payloads of the events of a run, by type. The types check of the repository compares them with the service's. */
+/**
+ * Payloads of the events of a run, by type. The types check of the repository compares them with the payloads that the
+ * service emits.
+ */
 export interface RunEventPayloads {
   /** Without a node: the run has begun, with `workflow` and `inputs`. Else an attempt of a node has begun. */
   'node.started': { attempt?: number; workflow?: string; inputs?: Record<string, unknown> };

@@ -4,7 +4,7 @@ import type { JsonObject } from '#libs/protocol';
 /** Database session that runs statements: of a transaction, or of the pool. */
 export type ConfigurationSession = Pick<ClientBase, 'query'>;
 
-/** Object that a caller keeps in a file, after its check. */
+/** Object that a caller keeps in a file, as `readObject` returns it after checking the definition. */
 export interface ConfigurationObject {
   /** Identity among the objects of its kind in a tenant. */
   id: string;

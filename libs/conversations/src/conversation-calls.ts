@@ -122,7 +122,7 @@ export class ConversationCalls {
     return this.calledAgent('announce', agent, 'announce');
   }
 
-  /** Sends a person's answer to the Task that asked for it. What that Task then answers is the text of the turn. */
+  /** Sends a person's answer to the Task that asked for it. The Task's answer to it is the text of the turn. */
   private sendAnswer(
     { side, turn, taskId, contextId }: AskedQuestion,
     { messageId, parts }: Message,

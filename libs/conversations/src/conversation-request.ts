@@ -79,8 +79,8 @@ function WholeNumber(least: number, most: number): PropertyDecorator {
 }
 
 /**
- * Returns a decorator that requires one of the given words, if the member is present. Any other value counts as not
- * allowed instead of wrongly typed, whatever its type.
+ * Returns a decorator that requires one of the given words, if the member is present. Any other value, even of another
+ * type, is reported as a value that is not allowed (RANGE).
  */
 function OneOf(words: readonly string[]): PropertyDecorator {
   const isOne = (value: unknown): boolean => words.some((word) => word === value);

@@ -87,8 +87,8 @@ export interface AskedQuestion {
 
 /**
  * Returns the session of a side after an answer of its agent. `taskId` is the Task of the call; `waiting` is true if
- * the next Message continues that Task. It is also true after a call that failed without any update: the Task may
- * still be waiting.
+ * the next Message continues that Task. `waiting` is also true after a call that failed without any update: the Task
+ * may still be waiting.
  */
 export function sessionAfter(before: SideSession, answer: CalledTask): SideSession & { waiting: boolean } {
   const { taskId, reply, state } = answer;

@@ -125,7 +125,7 @@ export class SigningTransport implements AgentTransport {
 
   /**
    * Returns a new RequestAuth with which a call that the agent has rejected is repeated.
-   * @param again true if the call may be repeated; false if it has been already
+   * @param again true if the call may be repeated; false if it has already been repeated
    * @throws the failure if no repetition can help
    */
   async #renewOrFail(

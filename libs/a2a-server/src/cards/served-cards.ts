@@ -152,10 +152,7 @@ export class ServedCards {
     return this.withSignature(call.protocolVersion === '0.3' ? withLegacyMembers(card) : card, baseUrl);
   }
 
-  /**
-   * Returns the card of an agent with the members of 0.3: the extended card, or the public card if the agent has no
-   * extended card.
-   */
+  /** Returns the card of an agent with the members of 0.3: the extended card, or else the public card. */
   async legacyCard(agent: ServedAgent, { agent: path, baseUrl }: CallContext): Promise<AgentCard> {
     if (agent.gone) throw agent.gone;
     if (this.personal) return this.extendedCard(agent, { agent: path, baseUrl, protocolVersion: '0.3' });

@@ -145,7 +145,10 @@ export function fieldViolations(errors: readonly ErrorObject[]): FieldViolation[
   return [...byField.values()];
 }
 
-/** Returns the path of the field at fault, such as `message.parts[0]`; for a missing property its own path. */
+/**
+ * Returns the path of the field at fault, such as `message.parts[0]`; for a missing property, the path that it would
+ * have.
+ */
 function fieldOf(error: ErrorObject): string {
   const pointer =
     error.keyword === 'required' ? `${error.instancePath}/${error.params.missingProperty}` : error.instancePath;
@@ -181,8 +184,8 @@ function descriptionOf(error: ErrorObject): string {
 }
 
 /**
- * Returns the name of the type that a schema requires, such as `string`; for a boolean `boolean: true or false`, since
- * a query has only texts.
+ * Returns the name of the type that a schema requires, such as `string`; for a boolean it returns `boolean: true or
+ * false`, since query parameters are texts.
  */
 function typeName(schema: unknown): string {
   const types = (Array.isArray(schema) ? schema : [schema]) as string[];

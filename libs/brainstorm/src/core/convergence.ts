@@ -13,11 +13,12 @@ export interface Convergence {
 }
 
 /**
- * Decides whether a brainstorm has converged. It has if all of these hold:
+ * Decides whether a brainstorm has converged. It has converged if all of these hold:
  * - The pass added no critical risk.
  * - The plan has a step.
  * - There was an earlier pass to compare the confidence with.
  * - The confidence is at least 0.5 and changed by less than 0.02.
+ *
  * After the maximum number of iterations it counts as converged in any case.
  */
 export function convergenceOf(before: CanonicalState, after: CanonicalState, maxIterations: number): Convergence {
