@@ -77,8 +77,8 @@ export class CredentialStore {
   }
 
   /**
-   * Returns the credential as it is now, whichever replica changed it; `undefined` if there is none, or it is not
-   * wanted. Concurrent reads share one query.
+   * Returns the current state of a credential in the database. Returns `undefined` if there is no such credential, or
+   * `isWanted` returns false for its settings. Concurrent reads share one query.
    * @param signal ends the wait for an unreachable database; absent: an unreachable database is an error at once
    * @param isWanted filter on the settings: the secret of an unwanted credential is not decrypted
    * @throws UnreadableSecret if no key decrypts the secret
@@ -195,11 +195,16 @@ const NOTE = `
     last_error_at = CASE WHEN $5::text IS NULL THEN last_error_at ELSE now() END
   WHERE tenant = $1 AND name = $2 AND version = $3`;
 
-/** Minimum milliseconds between two records of a use of one credential, or of the same error. */
+/**
+ * Minimum milliseconds between two records of a successful use of a credential, or of the same error of a credential.
+ */
 const PAUSE_MS = 10_000;
 const LONGEST_ERROR = 500;
 
-/** Records the last use of credentials, and their last error. No call waits for it or fails with it. */
+/**
+ * Records the last use of credentials, and their last error. Calls do not wait for the record, and do not fail if the
+ * record fails.
+ */
 @Injectable()
 export class CredentialUse {
   private readonly logger = new Logger(CredentialUse.name);

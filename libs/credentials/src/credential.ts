@@ -52,7 +52,7 @@ export interface CredentialId {
   name: string;
 }
 
-/** Credential as its owner sees it: never its secret. */
+/** Credential as its owner sees it, without the secret. */
 export interface Credential extends CredentialId {
   settings: CredentialSettings;
   createdAt: Date;
@@ -71,8 +71,10 @@ export interface UsableCredential extends CredentialId {
 }
 
 /**
- * True if a credential may be sent to the endpoint of a call. `hosts` decide, if the credential has them; otherwise
- * only the origin of the agent's URL in the workflow is allowed, whatever endpoint the agent's card names.
+ * True if a credential may be sent to the endpoint of a call.
+ * - If the credential has `hosts`, the origin of the endpoint must be in that list.
+ * - Otherwise the origin of the endpoint must be that of the agent's URL in the workflow, even if the agent's card
+ *   names another endpoint.
  * @param endpoint URL that the call goes to
  * @param agentUrl URL of the agent in the workflow; `undefined` if no trusted source names one
  */

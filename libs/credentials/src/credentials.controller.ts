@@ -54,7 +54,7 @@ class LastError {
   message!: string;
 }
 
-/** Credential as it is shown: never its secret. It also has the members of its kind. */
+/** Credential as the API returns it, without the secret. It also has the members of its kind. */
 class CredentialView {
   @ApiProperty({ example: 'partner' })
   name!: string;
@@ -103,8 +103,8 @@ function credentialView(credential: Credential): CredentialView {
 }
 
 /**
- * Kinds of objects that may reference a credential: the method of CredentialNamers that finds them, their path in the
- * management API, and their name in sentences.
+ * Kinds of objects that may reference a credential. `by`: method of CredentialNamers that finds the objects. `path`:
+ * path of the objects in the management API. `plural`: noun for error messages.
  */
 const NAMERS = [
   { by: 'workflows', path: 'workflows', plural: 'workflows' },

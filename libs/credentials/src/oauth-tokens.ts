@@ -143,7 +143,9 @@ export class CachedToken {
     }
   }
 
-  /** Returns the cached token, unless it is `refused`, the token that an agent rejected: then a new one is fetched. */
+  /**
+   * Returns a token other than `refused`, which an agent rejected: the cached token if it differs, otherwise a new one.
+   */
   async replaceRefused(refused: string): Promise<string> {
     if (this.current?.value === refused) this.current = undefined;
     return this.get();
@@ -193,7 +195,7 @@ export class OAuthTokens {
     return this.cachedTokenOf(credential).get();
   }
 
-  /** Returns another token than the one that an agent rejected (`refused`). Rejects like `getToken`. */
+  /** Returns a token other than `refused`, which an agent rejected. Rejects like `getToken`. */
   replaceToken(credential: OAuth2Credential, refused: string): Promise<string> {
     return this.cachedTokenOf(credential).replaceRefused(refused);
   }

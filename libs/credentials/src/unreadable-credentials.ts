@@ -6,8 +6,9 @@ import { CredentialStore } from './credential-store.js';
 const COUNTED_MS = 60_000;
 
 /**
- * Creates a remark, shown by `/health/ready` and at the start, if no key in `CREDENTIALS_KEY` decrypts some of the
- * stored credentials, as after a restore with another key. Calls with such a credential fail.
+ * Warns the operator about stored credentials that no key in `CREDENTIALS_KEY` decrypts, for example after a restore
+ * with another key. The warning is a remark in the answer of `/health/ready` and at the start of the service. Calls
+ * with such a credential fail.
  */
 @Injectable()
 export class UnreadableCredentials implements OnApplicationBootstrap {

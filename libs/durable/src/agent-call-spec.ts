@@ -18,9 +18,9 @@ import {
 } from '#libs/protocol';
 
 /**
- * Maximum age of the proof that this replica still has the claim (right to write the Task) when a call leaves the
- * process, in milliseconds. Other replicas adopt the Tasks of a replica that is suspended for ten seconds or loses its
- * session. When such a replica continues, it may try to send a call that it decided on long before.
+ * Maximum age, in milliseconds, of the last confirmation that this replica has the claim (right to write the Task),
+ * when a call leaves the process. A replica that was suspended for ten seconds or has lost its session may still try to
+ * send calls, although other replicas have adopted its Tasks.
  */
 const PROOF_MS = 1_000;
 /**
@@ -105,8 +105,8 @@ export class AgentContext {
   constructor(private readonly kept: KeptContext | undefined) {}
 
   /**
-   * Returns the request with the `contextId` of earlier calls. Returns it unchanged if there is none, if the request
-   * itself names a context or a Task, or if the agent has rejected that context.
+   * Returns the request with the `contextId` of earlier calls. Returns the request unchanged if no `contextId` is
+   * stored, if the request itself names a context or a Task, or if the agent has rejected the stored context.
    */
   async withKeptContext(request: SendMessageRequest): Promise<SendMessageRequest> {
     const { message } = request;
@@ -144,8 +144,8 @@ export class AgentContext {
 }
 
 /**
- * True if the agent rejected the context with TaskNotFound or InvalidParams, or with the HTTP status of one of these,
- * because A2A over REST sends no code.
+ * True if the agent rejected the context: the error is TaskNotFound or InvalidParams, or has the HTTP status of one of
+ * these, because errors of A2A over REST have no JSON-RPC code.
  */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof AgentCallError)) return false;
@@ -295,9 +295,9 @@ export interface AgentCallSpec {
   /** Called when the time limit starts from the beginning now, instead of counting from `since`. */
   onRestart?(): void;
   /**
-   * Time from which `limit` counts, in milliseconds since 1970; set if an earlier execution recorded the call in the
-   * log. If the Message was never sent, the limit counts instead from the time when it is sent. The Message was never
-   * sent if an agent of this service has no Task for it, or if the known Task still waits for it.
+   * Time from which `limit` counts, in milliseconds since 1970. Set if an earlier execution recorded the call in the
+   * log. If the Message was never sent, `limit` counts from the time when it is sent instead. That is known if a local
+   * agent has no Task for the Message, or the known Task still waits for the Message.
    */
   since?: number;
   /**

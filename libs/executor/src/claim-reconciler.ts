@@ -9,9 +9,9 @@ const REST = 20;
 const LONGEST_REST_MS = 30_000;
 
 /**
- * Limits the share of time that a repeated query takes, by pausing between its polls. The query becomes slow while a
- * transaction holds an old snapshot of the database, because it then scans dead rows. It takes at most a twentieth of
- * the time, unless one poll takes longer than a second and a half.
+ * Schedules the polls of a repeated query, so that the query takes at most a twentieth of the time: the pause after a
+ * poll is twenty times as long as the poll, up to LONGEST_REST_MS. The query becomes slow while a transaction holds an
+ * old snapshot of the database, because the query then scans dead rows.
  */
 export class PacedLook {
   private dueAt = Number.NEGATIVE_INFINITY;

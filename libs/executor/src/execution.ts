@@ -61,9 +61,9 @@ export interface Execution {
 }
 
 /**
- * Stream of an execution's events as they are recorded, before they are durable. Its reader must be in this process,
- * and record its own events in the same journal. Because the journal keeps the order, an event that the reader records
- * in response to an event never becomes durable before that event.
+ * Stream of an execution's events as they are recorded, before they are durable. The reader must be in this process,
+ * and must record its own events in the same journal. The journal keeps the order of events: an event that the reader
+ * records as a reaction becomes durable only after the event that caused the reaction.
  */
 export class LiveEvents implements AsyncIterable<RecordedEvent> {
   private events: RecordedEvent[] = [];

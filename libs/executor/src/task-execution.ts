@@ -59,8 +59,8 @@ export interface ExecutionStart {
   /** Time limit for callers outside this process until their Message is durable. */
   acceptance: AcceptanceLimit;
   /**
-   * Log so far, if it was just read; otherwise it is read when it is needed. It is dropped after its first use or
-   * with the next event.
+   * Log of the Task so far, if it was just read. If absent, the log is read when it is needed. The reference is dropped
+   * after its first use, or with the next event, to free the memory.
    */
   log?: readonly TaskEvent[] | undefined;
   /** Waits until all recorded events are durable, and reads at most `limit` events after a sequence. */

@@ -43,8 +43,8 @@ export class TaskRecovery {
   private sweeping = false;
   private again = false;
   /**
-   * True if the previous sweep (check for Tasks to recover) had to skip claims of a dead replica, because their rows
-   * were locked, so that this sweep follows it immediately.
+   * True if the previous sweep (check for Tasks to recover) could not adopt all claims of a dead replica, because their
+   * rows were locked, and so requested this sweep. This sweep then does not request another one for the same reason.
    */
   private lookedAgain = false;
   private stopped = false;
@@ -211,8 +211,9 @@ export class TaskRecovery {
   }
 
   /**
-   * Removes dead replicas that have no Tasks left to adopt from the list of replicas. If one of them still has claims,
-   * another sweep follows immediately: its last commit may have locked their rows for a moment.
+   * Removes dead replicas that have no Tasks left to adopt from the list of replicas. If a dead replica still has
+   * claims, another sweep follows immediately: the last commit of that replica may have locked the rows of the claims
+   * for a moment.
    * @param succeeded replicas whose other resources have been released
    */
   private async forgetReplicas(dead: readonly string[], succeeded: ReadonlySet<string>): Promise<void> {

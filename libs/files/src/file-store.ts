@@ -96,10 +96,10 @@ export class FileStore {
   }
 
   /**
-   * Commits the files of one upload, all or none. If the owner already has a content, the new copy of it is not used,
-   * and its key stays a leftover.
-   * @param unreadable keys of existing contents that cannot be read: the new copies replace them, for all files with
-   *   these contents
+   * Commits the files of one upload, all or none. If the owner already has one of the contents, the files use the
+   * existing content, and the key of the new copy stays a leftover.
+   * @param unreadable keys of existing contents that cannot be read. The new copies replace these contents in all files
+   *   that use them.
    * @param terms how long the files are kept; absent: the defaults
    * @throws ProblemError 413 above FILES_QUOTA; 503 if the contents were deleted in the meantime, because the upload
    *   took too long

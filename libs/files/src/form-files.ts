@@ -28,10 +28,10 @@ interface FormFile {
 }
 
 /**
- * Yields the files of a form (multipart/form-data) in order; each must be read to its end before the next one. Unread
- * data stays in the connection.
- * @throws ProblemError 400 for a form without files, with more than 20, with an empty one, with other fields, with more
- *   than 1 MiB besides its files, or that is malformed
+ * Yields the files of a form (multipart/form-data) in order. Each file must be read to its end before the next one is
+ * requested. Unread data stays in the connection.
+ * @throws ProblemError 400 if the form is malformed, has no files, more than 20 files, an empty file, other fields, or
+ *   more than 1 MiB besides its files
  */
 export async function* formFiles(body: Readable, contentType: string): AsyncGenerator<ArrivingFile> {
   const form = new FormReader(body, contentType);

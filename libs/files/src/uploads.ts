@@ -22,8 +22,9 @@ interface UploadConnection {
 }
 
 /**
- * Watches the rate of an upload, and cuts it if its client sends less than 4 KiB a second over half a minute, since
- * it would occupy a slot. A client that waits because this service has not read its data yet is not slow.
+ * Watches the rate of an upload. Ends the upload if the client sends less than 4 KiB a second over half a minute,
+ * because a slow upload occupies a slot. A client that waits because this service has not read its data yet is not
+ * slow.
  * @returns the function that ends the watch
  */
 export function watchPace(body: Readable, connection: UploadConnection): () => void {

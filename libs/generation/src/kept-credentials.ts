@@ -186,8 +186,8 @@ class KnownAgents {
    * Returns an entry with the credentials of the same agent in the previous list.
    * - The match is an entry that is equal except for credentials, else one with the same agent and name, else one with
    *   the same agent.
-   * - Of several matches, the one at the same position counts.
-   * - If no match has the same position and they have different credentials, the match is unclear.
+   * - Of several matches, the match at the same position counts.
+   * - If no match is at the same position, and the matches have different credentials, the result is `unclear`.
    */
   entryWith(entry: JsonValue, index: number): FoundEntry {
     const likenesses = likenessesOf(entry);

@@ -37,13 +37,10 @@ const FORWARDED_HEADERS = ['X-Forwarded-For', 'X-Forwarded-Proto', 'X-Forwarded-
 
 /**
  * Returns the base URL, without a trailing slash, under which the caller reached the service.
- *
- * - If the request does not come from a trusted proxy, the Host header counts; otherwise X-Forwarded-Proto, -Host and
- *   -Prefix.
- * - Several proxies may be trusted, one behind the other; X-Forwarded-For shows how many. Each of them appends one
- *   entry to each header, so as many entries are read from the end of a list; earlier ones are not believed.
- * - Scheme and host are those that the outermost trusted proxy saw; the prefixes that the proxies removed are joined.
- *
+ * - If the request comes from a trusted proxy, X-Forwarded-Proto, -Host and -Prefix count; otherwise the Host header.
+ * - Several trusted proxies may stand one behind the other; X-Forwarded-For shows how many. Each appends one entry to
+ *   each header, so only that many entries at the end of a header are believed.
+ * - Scheme and host are those that the outermost trusted proxy saw. The prefixes that the proxies removed are joined.
  * @returns `undefined` if the headers name no valid host
  */
 export function requestedBaseUrl(request: IncomingRequest, proxies: TrustedProxies): string | undefined {

@@ -198,8 +198,9 @@ export function scheduleUpkeep(
 }
 
 /**
- * Job that reseals (re-encrypts) the secrets that older keys sealed, once after each start. A replica does it only if
- * it seals with the same key as the replica that started. Any other replica fails the job, so that it is retried.
+ * Job that reseals (re-encrypts) the secrets that older keys have sealed. Each replica enqueues the job when it starts;
+ * the job identifies the sealing key of that replica. In a replica with another sealing key the job fails, so that it
+ * is retried.
  */
 export abstract class ResealJob implements OnApplicationBootstrap {
   private readonly logger = new Logger(this.constructor.name);

@@ -312,9 +312,9 @@ export class Processes {
   }
 
   /**
-   * Cancels a process, and resolves when it has ended. Its outcome is in its log, and need not be `canceled`. Does
-   * nothing if the process has ended before.
-   * @param revision revision of the process's agent; by default the revision with which it started
+   * Cancels a process, and resolves when the process has ended. The outcome is in the log, and need not be `canceled`.
+   * Does nothing if the process has ended before.
+   * @param revision revision of the process's agent; by default the revision with which the process started
    * @throws ClientLeft if the caller disconnected before; the cancel remains in effect
    */
   async cancelProcess(process: StoredTask, call: ProcessCall, revision?: string): Promise<void> {
@@ -451,10 +451,10 @@ export class ProcessStreams {
   }
 
   /**
-   * Returns the events of a process in the form that its readers see, one for each event of its log.
-   * @param project converts an event of the log to that form
-   * @param until end of the stream: `terminal` when the process has ended, `waiting` also when it waits for a caller,
-   * `now` after the last event so far
+   * Returns the events of a process for readers. Each event of the log becomes exactly one of them.
+   * @param project converts an event of the log to the event that readers see
+   * @param until end of the stream. `terminal`: when the process has ended. `waiting`: when the process has ended or
+   *   waits for a caller. `now`: after the last event so far.
    */
   eventsOf(
     { taskId, lastSequence, tenant, owner }: Pick<TaskHeader, 'taskId' | 'lastSequence'> & Partial<TaskScope>,

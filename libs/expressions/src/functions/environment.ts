@@ -119,8 +119,9 @@ function meterFunction(func: CelFunc, counted: boolean): CelFunc {
 }
 
 /**
- * Returns the `typeof` of the JavaScript values of a CEL type; `undefined` if there are several. Comparing it first
- * is fast: most calls of an operator try overloads for other types before the right one.
+ * Returns the `typeof` that the JavaScript values of a CEL type have; `undefined` if the values have different ones.
+ * Before a function is called, this is compared with the arguments: a fast check, since a call of an operator mostly
+ * tries overloads for other types first.
  */
 function javascriptKind(type: CelType | undefined): string | undefined {
   return type?.kind === 'scalar' ? KINDS[type.name] : type && 'object';

@@ -2,8 +2,8 @@ import { type CelFunc, celFunc, type CelList, celList, celMethod, CelScalar, lis
 import { currentEvaluation } from '../evaluation.js';
 
 /**
- * Maximum length of a text to search for by JavaScript's `indexOf`, whose worst case is the product of both lengths.
- * For a longer one, and to search backward, `searchText` is used.
+ * Maximum length of a text that JavaScript's `indexOf` searches for, since its worst case is the product of both
+ * lengths. Longer texts are searched for by `searchText`, as are texts that are searched backward.
  */
 const LONGEST_NEEDLE = 64;
 

@@ -37,8 +37,8 @@ const PARTS: Record<string, (clock: Date) => number> = {
 };
 
 /**
- * Time functions of the CEL standard. They replace those of the CEL evaluator, which use the time zone of the
- * machine, confuse seconds with milliseconds, and turn invalid days and hours into later ones.
+ * Time functions of the CEL standard. They replace the functions of the CEL evaluator, which use the time zone of the
+ * machine, confuse seconds with milliseconds, and accept invalid days and hours as later days and hours.
  */
 export const TIME: readonly CelFunc[] = [
   ...Object.entries(PARTS).flatMap(([name, part]) => [

@@ -24,8 +24,8 @@ export function readAnswer(
 }
 
 /**
- * Returns a violation for each Part that is not part of the answer. With a form, the answer is one data Part, or text
- * if there is no data. Without a form, it is text.
+ * Returns a violation for each Part that does not belong to the answer. With a form, the answer is one data Part, or
+ * text if there is no data. Without a form, the answer is text. (`readAnswer` also accepts data without a form.)
  */
 export function strayParts(form: InputSchema | undefined, parts: readonly Part[]): FieldViolation[] {
   const answers = form ? parts.findIndex(isData) : -1;

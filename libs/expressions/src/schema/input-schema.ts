@@ -92,8 +92,8 @@ export class InputSchema {
   }
 
   /**
-   * Compiles a schema as `fromJson` does; `undefined` if it is absent or invalid, such as one that was saved under
-   * older rules.
+   * Compiles a schema as `fromJson` does. Returns `undefined` if the schema is absent or invalid; a stored schema may
+   * be invalid because it was saved under older rules.
    */
   static ifValid(
     schema: JsonValue | undefined,

@@ -64,7 +64,7 @@ const MEMBERS_PER_STEP = 20;
 /** Number of characters of a value that cost as much as one value without characters. */
 const CHARACTERS_PER_STEP = 32;
 
-/** Cost of one subschema, with those inside it and the one to which its `$ref` points. */
+/** Cost of one subschema, including the subschemas inside it and the subschema to which its `$ref` points. */
 interface Weight {
   subschemas: number;
   /** Steps for each checked value, without the cost of patterns. */

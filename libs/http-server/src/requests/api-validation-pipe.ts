@@ -11,7 +11,7 @@ import { isJsonObject, textStart } from '#libs/protocol';
 import { malformedRequest, MOST_ENTRIES, type ProblemEntry } from '../problem.js';
 import { isAnyObject, refuseUnfitJson } from './request-bodies.js';
 
-/** Mark of a rule about the entries of a list, by which `brokenRules` names the invalid entries. */
+/** Context of a rule that `EachEntry` declares. `brokenRules` finds the invalid entries of the list with `test`. */
 interface EachContext {
   test: (entry: unknown) => boolean;
 }

@@ -101,8 +101,9 @@ export class SigningKeys {
   }
 
   /**
-   * Decrypts a stored private key, and stores it encrypted with the current encryption key if it was not. Returns
-   * `undefined` if the private key cannot be decrypted: it then creates no more signatures.
+   * Decrypts a stored private key. If it was stored unencrypted or with an older encryption key, stores it again,
+   * encrypted with the current key. If it cannot be decrypted, returns `undefined`, and marks the key pair so that it
+   * creates no more signatures.
    */
   private async openKey({ kid, private_key, sealed_private_key: sealed }: SigningKeyRow): Promise<KeyPair | undefined> {
     try {
