@@ -9,9 +9,10 @@ const REST = 20;
 const LONGEST_REST_MS = 30_000;
 
 /**
- * Schedules the polls of a repeated query, so that the query takes at most a twentieth of the time: the pause after a
- * poll is twenty times as long as the poll, up to LONGEST_REST_MS. The query becomes slow while a transaction holds an
- * old snapshot of the database, because the query then scans dead rows.
+ * Schedules the polls of a repeated query: the pause after a poll is twenty times as long as the poll, at least
+ * `leastPauseMs` and at most LONGEST_REST_MS. So polls that last less than 1.5 seconds take at most a twentieth of the
+ * time. The query becomes slow while a transaction holds an old snapshot of the database, because the query then scans
+ * dead rows.
  */
 export class PacedLook {
   private dueAt = Number.NEGATIVE_INFINITY;

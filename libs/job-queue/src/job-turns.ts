@@ -47,13 +47,13 @@ interface Claim {
 }
 
 /**
- * Fair turns of callers whose jobs are due at the same time. Takes jobs on behalf of the queue's workers; without it,
- * the queue takes jobs by priority and time alone.
+ * Fair turns of callers whose jobs are due at the same time. Takes jobs on behalf of the queue's workers. The queue
+ * alone would take jobs only by priority and time.
  * - While few jobs are due, they are taken by priority, then by time.
- * - While many jobs are due, the next job is that of the next caller. Once per round it is the oldest due job with the
- *   smallest priority number.
- * - A caller with a due job waits for a few jobs of each other caller, and for one job per 64 callers without a due
- *   job.
+ * - While many jobs are due, each worker takes one job of each caller in turn. Once per round it takes the oldest due
+ *   job with the smallest priority number.
+ * - Before a due job of a caller is taken, only a few jobs of each other caller are taken, and one job for every 64
+ *   pairs of caller and priority without a due job that a worker skips.
  * - The jobs of one caller keep their order, and a single caller may use every slot.
  * - A worker takes a job by one statement, which reads a bounded number of rows. At most one worker takes a job.
  */

@@ -19,11 +19,10 @@ const ROOMS = new WeakMap<object, (request: IncomingMessage) => EnterFrame>();
 
 /**
  * Memory of this process for large frames of event streams, as much as large answers have (ANSWER_LIMIT).
- *
- * - A frame holds room from when it is built until its reader has taken it. So hundreds of streams of one large event
- *   take turns.
+ * - Room for a frame is reserved before the frame is built, and freed once the reader has taken the frame. So hundreds
+ *   of streams that send the same large event take turns.
  * - ByteRoom shares the room among callers. Whole answers have a separate room, ResponseBudget.
- * - Once a frame has room, it is built and sent in its caller's turn on the event loop (WorkTurns).
+ * - Once a frame has room, it is built and sent in the turn of its caller on the event loop (WorkTurns).
  */
 @Injectable()
 export class FrameRoom {
