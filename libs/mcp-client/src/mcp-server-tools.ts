@@ -35,7 +35,7 @@ export interface FoundServer {
 }
 
 interface McpLookupOptions {
-  /** True if the server is asked now, even if a list of its tools is cached. */
+  /** True to ask the server for its tools even if a list of them is cached. */
   refresh?: boolean;
   /**
    * Milliseconds without an answer after which the server counts as unreachable; absent: the limits of a session apply.
@@ -105,7 +105,7 @@ export class McpServerTools extends McpTools {
     return { known: await retryWhileDatabaseDown(() => this.watch.compareSeen(tenant, name, list), signal), skipped };
   }
 
-  /** Calls a tool that may be called. @throws McpServerError if the call fails */
+  /** Calls a tool that `callableTool` has permitted. @throws McpServerError if the call fails */
   private async callTool(
     server: McpServer,
     { definition }: KnownTool,
@@ -139,7 +139,7 @@ export class McpServerTools extends McpTools {
     }
   }
 
-  /** Returns the server of a name. @throws McpServerError if there is none */
+  /** Returns the MCP server with this name. @throws McpServerError if there is none */
   private async findCallableServer(tenant: string, name: string, signal: AbortSignal): Promise<McpServer> {
     const server = MCP_SERVER_NAME.test(name) ? await this.servers.forCall(tenant, name, signal) : undefined;
     if (!server) throw new McpServerError(`there is no MCP server "${textStart(name, 64)}"`);

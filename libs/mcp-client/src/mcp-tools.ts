@@ -14,7 +14,9 @@ export interface McpTool {
   readOnly: boolean;
   /** True if the server declares that a repeated call has no further effect (`idempotentHint`). */
   idempotent: boolean;
-  /** True if the server's `approve` matches the tool: a person must approve each call. */
+  /**
+   * True if the list `approve` in the definition of the MCP server matches the tool: a person must approve each call.
+   */
   needsApproval: boolean;
 }
 
@@ -42,8 +44,8 @@ export type McpToolResult =
   | { error: string; errorForModel?: string; truncated?: true };
 
 /**
- * Error of a lookup: the MCP server does not exist, or is unreachable and was never reached. The message is for
- * callers.
+ * Error of a lookup or a call: the MCP server or the tool does not exist, the server is unreachable, the tool is
+ * blocked or not allowed, or the call failed. The message is for callers.
  */
 export class McpServerError extends PublicFault {
   override readonly name = 'McpServerError';
@@ -59,12 +61,13 @@ export abstract class McpTools {
    * Finds the tools that may be called and that match one of the patterns (`server/glob`), each once, sorted by name.
    * For an unreachable server it returns the tools that the server listed last. Tools that `allow` excludes, and tools
    * with a blocked change, are omitted.
-   * @throws McpServerError
+   * @throws McpServerError if a server does not exist, or is unreachable and never listed its tools
    */
   abstract findMcpTools(patterns: readonly string[], options: McpFindOptions): Promise<McpTool[]>;
 
   /**
-   * Calls `server/tool` once, without a retry. Failures of the server and of the connection are returned as `error`.
+   * Calls `server/tool` once, without a retry. Failures of the server and of the connection are returned as `error`,
+   * and also the reason why a tool may not be called.
    * @throws the reason of the signal
    */
   abstract callMcpTool(name: string, args: JsonObject, options: McpCallOptions): Promise<McpToolResult>;

@@ -35,7 +35,7 @@ export interface AskingTask extends StoredTask {
 /** HTTP request of an MCP client. */
 interface McpRequest {
   call: CallContext;
-  /** Scopes of the caller, and headers of the request; absent: registered agents get none. */
+  /** Scopes of the caller and headers of the request, to pass on to registered agents; absent: nothing is passed on. */
   inbound?: CallContext['inbound'];
   /** Aborts when the client has left, and on shutdown (reason SHUTTING_DOWN). An abort cancels no run. */
   signal: AbortSignal;
@@ -77,7 +77,10 @@ export class McpExchange {
     return { ...this.callFor(path), agent: path, namesInputs: true };
   }
 
-  /** Returns the context of the call, with the caller's scopes and headers if the agent at a path needs them. */
+  /**
+   * Returns the context of a call of the agent at a path. For a registered agent it also has the caller's scopes and
+   * headers.
+   */
   private callFor(path: string): CallContext {
     return { ...this.call, ...(isRegisteredPath(path) && this.inbound && { inbound: this.inbound }) };
   }
@@ -105,8 +108,8 @@ export class McpExchange {
   }
 
   /**
-   * Returns the Message that answers open questions of a Task; `undefined` if the Task does not wait, or no reply is
-   * for an open question.
+   * Returns the Message that answers open questions of a Task. Returns `undefined` if the Task does not wait, or none
+   * of the replies accepts an open question.
    */
   answerTo({ header, questions }: AskingTask, replies: Readonly<Record<string, unknown>>) {
     if (!isWaitingState(header.state)) return undefined;

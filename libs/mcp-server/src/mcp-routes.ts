@@ -120,7 +120,11 @@ async function callTool(
   return call.beginCall(await callMessage(agent, args, meta, exchange.call.idempotencyKey));
 }
 
-/** Returns the agent of a tool, if the endpoint offers the tool. @throws McpError, A2AError */
+/**
+ * Returns the agent of a tool.
+ * @throws McpError if the name is invalid, or the endpoint does not offer the tool
+ * @throws the error of `resolveAgent` if there is no such agent
+ */
 async function toolAgent(exchange: McpExchange, name: string): Promise<ServedAgent> {
   const { backend, agent } = exchange;
   const path = toolPath(name);
@@ -139,7 +143,8 @@ function readArguments({ arguments: given = {} }: CallParams): JsonObject {
 }
 
 /**
- * Throws an error as an McpError for the client. A status 503 is also set in `exchange.failed`, for the HTTP response.
+ * Converts an error to an McpError for the client and throws it. If its status is 503, sets `exchange.failed`, so that
+ * the HTTP response gets this status too.
  */
 function failRequest(exchange: McpExchange, error: unknown): never {
   const known = mcpError(error);
@@ -287,8 +292,9 @@ class McpRouteHandler {
   }
 
   /**
-   * Passes the answer to an elicitation on to its Task. This or another replica sent the elicitation in a stream.
-   * @throws McpError for an id of no elicitation
+   * Passes the answer to an elicitation on to the Task that asked. This or another replica sent the elicitation in a
+   * stream.
+   * @throws McpError if the id of the answer is not the id of an elicitation
    */
   private async receiveAnswer(exchange: McpExchange, body: JsonObject, reply: FastifyReply): Promise<FastifyReply> {
     const { id, result } = body;
@@ -324,7 +330,7 @@ class McpRouteHandler {
     return new McpExchange(this.options, await handler.resolveAgent(call), exchange);
   }
 
-  /** Converts a Fastify request for the SDK. The body is omitted, as the SDK gets it parsed. */
+  /** Converts a Fastify request for the SDK, without its body: the SDK gets the parsed body separately. */
   private webRequest(request: FastifyRequest, signal: AbortSignal): Request {
     const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
       PASSED_ON.test(name) && value !== undefined ? [[name, String(value)]] : [],
@@ -342,8 +348,9 @@ function requestPath({ url }: FastifyRequest): string {
 }
 
 /**
- * Returns the body as one JSON-RPC message. Batches are rejected, as the supported revisions of MCP have none.
- * @throws McpError, or as `refuseUnfitJson` does
+ * Returns the body as one JSON-RPC message.
+ * @throws McpError if the body is not an object; batches are rejected too, as the supported revisions of MCP have none
+ * @throws the error of `refuseUnfitJson`
  */
 function readBody(body: unknown): JsonObject {
   refuseUnfitJson(body);

@@ -137,7 +137,10 @@ export function createdTask(asking: AskingTask): JsonObject {
   return { resultType: 'task', ...mcpTask(asking), ...aboutOf(asking.task) };
 }
 
-/** Handles `tasks/get`: returns the task with its open questions, or with its result. @throws A2AError */
+/**
+ * Handles `tasks/get`: returns the task with its open questions, or with its result.
+ * @throws A2AError if the caller has no such Task of this agent
+ */
 export async function getTask(exchange: McpExchange, taskId: string): Promise<JsonObject> {
   const asking = await exchange.loadTask(taskId);
   const task = mcpTask(asking);
@@ -153,7 +156,7 @@ export async function getTask(exchange: McpExchange, taskId: string): Promise<Js
 /**
  * Handles `tasks/update`: sends the answers to open questions as a follow-up Message. Replies to closed questions are
  * ignored.
- * @throws A2AError
+ * @throws A2AError if the caller has no such Task of this agent, or the agent rejects the answer
  * @throws McpError if the Task still works after 10 seconds
  */
 export async function updateTask(
@@ -168,7 +171,7 @@ export async function updateTask(
 /**
  * Handles `tasks/cancel` by CancelTask of A2A. Returns once the cancellation is durable; `_meta` and `tasks/get` report
  * the resulting state. A Task that has ended is unchanged.
- * @throws A2AError
+ * @throws A2AError if the caller has no such Task of this agent, or CancelTask fails
  */
 export async function cancelTask(exchange: McpExchange, taskId: string): Promise<JsonObject> {
   const { header, task } = await exchange.loadTask(taskId);

@@ -101,8 +101,8 @@ export interface ElicitationReply {
 }
 
 /**
- * Returns the open questions of a Task; none unless it waits. A waiting Task without open questions of nodes has one
- * question: the text of its status.
+ * Returns the open questions of a Task; an empty list if the Task does not wait. A waiting Task without open questions
+ * of nodes has one question: the text of its status.
  */
 export async function questionsOf(
   { header, task }: StoredTask,
@@ -129,8 +129,8 @@ export async function questionsOf(
 }
 
 /**
- * Converts a question to an elicitation: with its form, or with the text field `answer` if there is no form, or none
- * that MCP can show.
+ * Converts a question to an elicitation with the form of the question. If the question has no form, or a form that MCP
+ * cannot show, the elicitation has one text field, `answer`.
  */
 export function elicitationOf({ text, form }: McpQuestion): Elicitation {
   const requestedSchema = form && elicitationSchema(form);
@@ -151,7 +151,7 @@ export function inputRequests(questions: readonly McpQuestion[]): Record<string,
  * Returns the Message that answers open questions; `undefined` if no reply accepts one of them. Replies to unknown or
  * answered questions are ignored.
  * @param mostMembers maximum number of members and elements in the JSON of one answer
- * @throws McpError if an answer has more
+ * @throws McpError if an answer has more members
  */
 export function answerMessage(
   taskId: string,
@@ -200,8 +200,8 @@ function replyValue(
 }
 
 /**
- * Parses the answer as JSON. A text that is not valid JSON stays a text.
- * @throws McpError if it has too many members
+ * Parses an answer as JSON. A text that is not valid JSON stays a text.
+ * @throws McpError if the JSON has more than `mostMembers` members and elements
  */
 function jsonOr(text: string, mostMembers: number): JsonValue {
   if (hasMoreMembers(text, mostMembers))

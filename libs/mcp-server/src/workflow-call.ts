@@ -125,14 +125,20 @@ export class WorkflowCall {
     this.signal = listener.support.tasks ? AbortSignal.any([signal, AbortSignal.timeout(TASK_AFTER_MS)]) : signal;
   }
 
-  /** Begins the call with its Message. @throws McpError */
+  /**
+   * Sends the Message of the call, and returns the result of `tools/call` (see WorkflowCall).
+   * @throws McpError if the agent rejects the Message for a reason other than its arguments, the Task cannot be read,
+   * the client leaves, or the process shuts down
+   */
   async beginCall(message: Message): Promise<JsonObject> {
     return this.awaitOutcome(this.startStream(message));
   }
 
   /**
-   * Handles a repeated call that has the replies of the user to the questions of a Task.
-   * @throws McpError
+   * Handles a repeated call that has the replies of the user to the questions of a Task, and returns the result of
+   * `tools/call`.
+   * @throws McpError if a reply is invalid, the agent rejects the answer, the client leaves, or the process shuts down
+   * @throws A2AError if the caller has no such Task
    */
   async resumeCall(taskId: string, replies: Readonly<Record<string, unknown>>): Promise<JsonObject> {
     const asking = await this.loadTask(taskId);
@@ -175,7 +181,8 @@ export class WorkflowCall {
   }
 
   /**
-   * Reads events until the Task has ended or waits, or the signal aborts. The first event is read once it is durable.
+   * Reads events until the Task has ended or waits, or the signal aborts. Also ends after a direct Message, which it
+   * stores in `reply`.
    */
   private async readItems(items: ResponseItems): Promise<void> {
     for await (const { response, sequence = 0 } of items) {
@@ -229,8 +236,8 @@ export function parseElicitationId(id: unknown): { taskId: string; key: string }
 }
 
 /**
- * Returns the result that asks the user of the client. The client repeats the call with the answers and with the state,
- * which is the id of the Task. Only the owner of the Task can use it.
+ * Returns the result that asks the user of the client. The client repeats the call with the answers and with
+ * `requestState`, which is the id of the Task. Only the owner of the Task can continue the Task with this id.
  */
 function inputRequired({ header, questions }: AskingTask): JsonObject {
   return {

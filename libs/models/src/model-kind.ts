@@ -7,7 +7,7 @@ import type { ModelDefinition } from './model-definition.js';
 import { MOST_MODELS } from './model-store.js';
 import { ModelBody } from './models.controller.js';
 
-/** Kind `model` of the objects that files describe (see libs/configuration): the models of a tenant. */
+/** Kind `model` of configuration files (see libs/configuration): each object of this kind is a model of a tenant. */
 @Injectable()
 export class ModelKind extends TableKind {
   readonly kind = 'model';
@@ -57,7 +57,10 @@ export class ModelKind extends TableKind {
   }
 }
 
-/** Returns those problems of the definition of a model that can be found without a running service. */
+/**
+ * Returns the problems in the definition of a model, as a configuration file has it; an empty list if there are none.
+ * Problems that only a running service can find are not included.
+ */
 export function findModelProblems(sent: object): { path: string; detail: string }[] {
   try {
     void readBody(ModelBody, sent).definition;

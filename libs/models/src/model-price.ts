@@ -59,8 +59,8 @@ export function costOf(usage: Omit<ModelUsage, 'cost'>, { input, output, cachedI
 }
 
 /**
- * Returns the number of tokens that the provider reports, with their cost if the model has a price; `undefined` if the
- * provider reports no number, or one that is no count.
+ * Returns the number of tokens that the provider reports, with their cost if the model has a price. Returns `undefined`
+ * if the provider reports no number, or an impossible one, such as a negative number.
  */
 export function usageOf(
   { inputTokens: input, outputTokens: output }: ReportedUsage,
@@ -80,7 +80,9 @@ export function usageOf(
   return { ...tokens, ...(price && { cost: costOf(tokens, price) }) };
 }
 
-/** Returns a number of tokens that is a part of `total`; 0 if the provider reports none, or one that is no part. */
+/**
+ * Returns `count`, a number of tokens that is part of `total`; 0 if `count` is absent, invalid or greater than `total`.
+ */
 function partOf(count: number | undefined, total: number): number {
   return count !== undefined && isTokenCount(count) && count <= total ? count : 0;
 }

@@ -117,8 +117,8 @@ function modelOf(row: ModelRow): StoredModel {
 }
 
 /**
- * Converts a row of `RETURNING`; `undefined` if there is none. TypeORM does not map it, so its members are named as the
- * columns.
+ * Converts the row that a statement with `RETURNING` returned; `undefined` if the statement returned no row. TypeORM
+ * does not map this row, so the members have the names of the columns.
  */
 function toSavedModel({ raw }: InsertResult | UpdateResult): StoredModel | undefined {
   const [row] = raw as ModelRow[];

@@ -17,7 +17,10 @@ export class ModelRow {
   @Column('json', { nullable: true }) price!: ModelPrice | null;
   @Column('timestamptz') created_at!: Date;
   @Column('timestamptz') updated_at!: Date;
-  /** Mark of the origin, such as a folder of files, from which the model was last applied; null if it never was. */
+  /**
+   * Mark (label) of the source from which this model was last written by the command `apply`, such as a folder of
+   * files; null if it never was.
+   */
   @Column('text', { nullable: true }) mark!: string | null;
 }
 

@@ -65,8 +65,9 @@ export interface TestedModel extends ModelId, ModelDefinition {}
 
 /**
  * Tests a model with one short call at its provider.
- * - The call has the client, the credential and the guard of addresses of calls of agents.
- * - Nothing is stored, also not the refusal of a credential. The tokens count in `parley_model_tokens_total` alone.
+ * - The call uses the same HTTP client, credential and rules for permitted addresses as the calls of agents.
+ * - Nothing is stored. If the provider refuses the credential, the credential is not marked as refused.
+ * - The tokens are counted in the metric `parley_model_tokens_total` only.
  * - The result contains no secret, even if the provider sends the secret back.
  */
 @Injectable()
@@ -82,7 +83,10 @@ export class ModelTester {
     this.counts = new ModelCounts(metrics);
   }
 
-  /** Tests a model. @throws the reason of `signal` if the signal aborts */
+  /**
+   * Tests a model. A failed call is a result with `failure`, and does not throw.
+   * @throws the reason of `signal` if the signal aborts
+   */
   async testModel(tested: TestedModel, { signal, reader }: TestCall): Promise<ModelTestResult> {
     const secrets = new Set<string>();
     const signer = recordingSigner(this.signerOf(tested), secrets);
@@ -106,7 +110,10 @@ export class ModelTester {
     }
   }
 
-  /** Calls the model, and again without a limit of tokens if the provider does not know this parameter. */
+  /**
+   * Calls the model. If the provider rejects the parameter that limits the tokens, calls it once more without the
+   * limit.
+   */
   private async requestAnswer(tested: TestedModel, signer: ModelSigner, call: ModelCall): Promise<ReadAnswer> {
     const { name, tenant: _tenant, auth: _auth, ...settings } = tested;
     const { shared } = this.configured;
@@ -158,7 +165,10 @@ interface ReadAnswer {
   usage?: ModelUsage;
 }
 
-/** Reads an answer up to MOST_READ characters. An answer that ends at its limit of tokens counts as read. */
+/**
+ * Reads an answer up to MOST_READ characters. An answer that the provider truncated at the limit of tokens is returned
+ * as well, with `truncated`.
+ */
 async function readStart(events: AsyncIterable<ModelEvent>): Promise<ReadAnswer> {
   let text = '';
   try {
@@ -183,7 +193,7 @@ function tooSlow({ name }: TestedModel): string {
   return `model "${name}" gave no whole answer within ${LONGEST_TEST_MS / 1000} seconds`;
 }
 
-/** True if a provider refuses the limit of tokens, which some models name otherwise; agents send none by default. */
+/** True if a provider rejects the parameter that limits the tokens, because the model needs another name for it. */
 function refusesLimit(error: unknown): boolean {
   return error instanceof ModelError && error.status === 400 && /max_\w{0,20}tokens/i.test(error.message);
 }
@@ -201,7 +211,9 @@ const OUTAGES = {
   overloaded: 'rate-limited',
 } as const satisfies Record<ModelError['outage'] & string, ModelTestCause>;
 
-/** Returns the cause of a failed call, which says what to correct. */
+/**
+ * Returns the cause of a failed call. It shows the caller what to correct, such as the key, the model or the address.
+ */
 function causeOf(error: ModelError): ModelTestCause {
   const { status, outage, cause } = error;
   const call = isCallError(cause) ? cause : undefined;

@@ -63,8 +63,8 @@ export interface AssistantMessage {
   parts: Part[];
   toolCalls?: ModelToolCall[];
   /**
-   * Value of `end.kept` of the answer; absent if there was none. Models of other providers ignore this value and use
-   * the other members of the message.
+   * Data that the provider wants back with this answer (`ModelEnd.kept`); absent if it wants none. Models of other
+   * providers ignore this value and use the other members of the message.
    */
   kept?: JsonValue;
 }
@@ -117,8 +117,8 @@ export interface ModelEnd {
    */
   kept?: JsonValue;
   /**
-   * Deviation of the end from the protocol, as the part of a sentence that follows the name of the model, such as `its
-   * answer ended with [DONE] and without a finish_reason`; absent if there is none.
+   * Description of how the end deviates from the protocol of the provider, such as `its answer ended with [DONE] and
+   * without a finish_reason`; absent if it does not deviate. A reader puts the name of the model before this text.
    */
   note?: string;
 }

@@ -103,8 +103,9 @@ export class AnswerAccount {
   constructor(private readonly change: (bytes: number) => boolean) {}
 
   /**
-   * Adds bytes to those held.
-   * @throws AgentCallError if a limit is exceeded and this answer holds more than ALWAYS bytes
+   * Adds bytes to the bytes that this answer holds.
+   * @throws AgentCallError if the unfinished answers of the tenant or of all tenants hold too many bytes, and this
+   * answer holds more than ALWAYS bytes
    */
   holdBytes(bytes: number): void {
     this.held += bytes;
@@ -128,8 +129,8 @@ const LONGEST_UNFINISHED_MS = 60_000;
 const SPACE = 0x20;
 
 /**
- * Counts the bytes of a body that are read and not yet passed on: those of the unfinished event of a stream, or of the
- * whole answer.
+ * Counts the bytes of a body that are read and not yet passed on. In a stream these are the bytes of the unfinished
+ * event, otherwise the bytes of the whole answer.
  */
 class UnfinishedBytes {
   private readonly events: EventEnds | undefined;
@@ -191,7 +192,7 @@ export interface BodyBounds {
   cut?: (reason: AgentCallError) => void;
 }
 
-/** Account that holds the bytes of a body while it is read. */
+/** Account in which the bytes of a body count while the body is read. */
 export interface BodyRoom {
   account: AnswerAccount;
   /** True if the body is a stream of events (SSE). Each event is passed on as soon as it ends. */

@@ -24,8 +24,8 @@ const WINDOW_MS = 60_000;
 /**
  * Decides how long to wait before an ended stream of one server is reopened (backoff).
  * - A pause takes at least one second. It doubles with each ended stream, up to ten seconds.
- * - Concurrent requests each have a stream, so the number of ended streams is first divided by half the number of
- *   recent requests.
+ * - Each concurrent request has its own stream. Therefore the number of ended streams is first divided by half the
+ *   number of recent requests (WINDOW_MS).
  * - The server may request a longer pause, up to a minute.
  */
 export class ReconnectPace {
@@ -149,8 +149,8 @@ function withoutNullMeta(value: unknown): unknown {
 type ServerFetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
 
 /**
- * Stored credential for the requests to one server, and the secrets that these requests have sent, which are removed
- * from its answers.
+ * Stored credential for the requests to one server, and the secrets that these requests have sent. The secrets are
+ * removed from the answers of the server.
  */
 export interface ServerProof {
   signers: RequestSigners;
@@ -169,9 +169,10 @@ export interface AnswerBounds extends BodyBounds {
 
 /**
  * Creates the `fetch` for the transport of the SDK.
- * - It uses the outbound client, signs requests with a stored credential, and limits bodies.
+ * - It uses the outbound client, signs requests with a stored credential, and limits the bodies of responses.
  * - A network error becomes an AgentCallError.
- * - HTTP 202 to a request, which expects an answer, becomes an AgentCallError too.
+ * - HTTP 202 in response to a request, and not to a notification, becomes an AgentCallError too: a request needs an
+ *   answer.
  */
 export function serverFetch(send: OutboundFetch, bounds: AnswerBounds, proof?: ServerProof): ServerFetch {
   return async (input, init) => {
@@ -326,7 +327,10 @@ export async function httpTransport(
   return new Watched(endpoint, { fetch, reconnectionScheduler }) as Transport;
 }
 
-/** Converts an error that this transport made in place of an answer; `undefined` for any other error. */
+/**
+ * Converts an error that `httpTransport` made in place of a missing answer to an AgentCallError; `undefined` for any
+ * other error.
+ */
 export function cutReason(error: unknown): AgentCallError | undefined {
   const { message, data } = (error ?? {}) as { message?: string; data?: { cut?: unknown } };
   return data?.cut === true ? new AgentCallError('connect', message ?? '') : undefined;

@@ -156,8 +156,8 @@ const BACKOFF = new Backoff(500, 30_000);
 /**
  * Connection to one MCP server. A session is opened on demand, shared by all callers, and opened again after its end.
  *
- * If a program (`pauses`) cannot be started, further calls fail with the same error until a pause has passed. The
- * pauses grow from 0.5 to 30 seconds (backoff).
+ * With `pauses` (servers that are local programs), a session that failed to open is not opened again before a pause has
+ * passed. Until then calls fail with the same error. The pauses grow from 0.5 to 30 seconds (backoff).
  */
 export class McpConnection {
   private current: Slot | undefined;

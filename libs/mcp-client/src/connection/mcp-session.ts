@@ -15,8 +15,8 @@ import type { McpToolDefinition } from '../pins/tool-listing.js';
 import { cutReason } from './http-transport.js';
 
 /**
- * Name of the member that contains, in a stand-in (a result that every schema accepts, see `withUncheckedResults`), the
- * result as the server sent it.
+ * Name of the member that contains the original result of the server. A stand-in has this member: a substitute result
+ * that every schema of the SDK accepts (see `withUncheckedResults`).
  */
 const AS_SENT = 'parley/asSent';
 
@@ -33,8 +33,9 @@ interface PendingRequest {
 
 /**
  * Wraps a transport.
- * - Results of `tools/list` and `tools/call` are not validated by the SDK: it validates a stand-in, and `resultAsSent`
- *   returns the original. Otherwise one member of a wrong type would fail the whole result.
+ * - The SDK does not validate results of `tools/list` and `tools/call`, as one member of a wrong type would fail the
+ *   whole result. The SDK validates a stand-in (a substitute result without content), and `resultAsSent` returns the
+ *   original.
  * - The answer to a canceled request is not read further, in either era of the protocol (see McpSession).
  * - Requests that the server sends get at most 60 answers per minute.
  */
@@ -79,7 +80,7 @@ class AnswerCount {
   }
 }
 
-/** Returns the result as the server sent it, from a stand-in. */
+/** Returns the original result of the server, which a stand-in contains. Any other result is returned unchanged. */
 function resultAsSent(result: unknown): JsonObject {
   const { [AS_SENT]: sent, ...rest } = result as JsonObject;
   return isJsonObject(sent) ? sent : rest;
@@ -105,8 +106,9 @@ function dropCanceled(pending: Map<RequestId, PendingRequest>, message: JSONRPCM
 }
 
 /**
- * Returns a stand-in for a result, which every schema accepts. An incomplete result, or a page of tools that is
- * malformed, is left to the SDK.
+ * Returns a stand-in: a substitute that contains the original result and that every schema of the SDK accepts. An
+ * incomplete result, a malformed page of tools, and the result of another method get no stand-in: the SDK validates
+ * them.
  */
 function standIn(method: string, result: JsonObject): JsonObject {
   const { resultType } = result;

@@ -12,7 +12,10 @@ export class McpServerRow {
   @Column('text', { array: true, nullable: true }) approve!: string[] | null;
   @Column('timestamptz') created_at!: Date;
   @Column('timestamptz') updated_at!: Date;
-  /** Mark of the origin, such as a folder of files, from which the server was last applied; null if it never was. */
+  /**
+   * Mark (label) of the source from which this server was last written by the command `apply`, such as a folder of
+   * files; null if it never was.
+   */
   @Column('text', { nullable: true }) mark!: string | null;
 }
 

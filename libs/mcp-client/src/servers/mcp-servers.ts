@@ -124,8 +124,8 @@ function toMcpServer(row: McpServerRow): McpServer {
 }
 
 /**
- * Converts a row of `RETURNING`; `undefined` if there is none. TypeORM does not map it, so its members are named as the
- * columns.
+ * Converts the row that a statement with `RETURNING` returned; `undefined` if the statement returned no row. TypeORM
+ * does not map this row, so the members have the names of the columns.
  */
 function toSavedServer({ raw }: InsertResult | UpdateResult): McpServer | undefined {
   const [row] = raw as McpServerRow[];

@@ -21,7 +21,7 @@ export class UnfitAnswer extends Error {
 
 /**
  * Wraps a `fetch` so that an error response has a short body or none: see `responseErrorBody`.
- * @param mostMembers maximum number of members and elements of its JSON
+ * @param mostMembers maximum number of members and elements in the JSON of an error body
  */
 export function shortErrors(send: typeof fetch, mostMembers: number): typeof fetch {
   return async (input, init) => {

@@ -61,8 +61,9 @@ function outageOf(status: unknown): ModelOutage | undefined {
 }
 
 /**
- * Converts an error of the connection to a ModelError, also if an error of a provider package wraps it; `undefined` for
- * any other error.
+ * Converts an error of sending the request or of reading the answer to a ModelError: a broken connection, a refused
+ * address, an unusable credential, an answer that is too long, or too little memory. Returns `undefined` for any other
+ * error.
  */
 function ofConnection(error: unknown, failed: Failed): ModelError | undefined {
   if (error instanceof AgentCallError) return ofCredential(error, failed);
@@ -87,8 +88,8 @@ const OUTAGES: Partial<Record<OutboundFault['kind'], [ModelOutage, string]>> = {
 const PASSING: readonly ModelOutage[] = ['connect', 'timeout', 'server-error'];
 
 /**
- * Converts an error of a credential to a ModelError. Another model (`fallback`) is asked only if a token endpoint is
- * unavailable.
+ * Converts an error of a credential to a ModelError. The next model of `fallbacks` is called only if the cause is
+ * temporary, such as an unreachable token endpoint.
  */
 function ofCredential(error: AgentCallError, failed: Failed): ModelError {
   const outage = PASSING.find((it) => it === error.kind);

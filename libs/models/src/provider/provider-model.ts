@@ -152,8 +152,8 @@ interface AnswerLack {
 }
 
 /**
- * Returns why an answer is not whole, as the second part of a sentence in `said` (`was cut at its token limit`).
- * `fallback` is false if the provider withholds content: no other model is then asked.
+ * Returns why an answer is not whole. `said` continues a sentence that begins with `its answer`, such as `was cut at
+ * its token limit`. `fallback` is false if the provider withholds content: no other model is then called.
  */
 function lackOf(reason: LanguageModelV4FinishReason | undefined): AnswerLack {
   switch (reason?.unified) {
