@@ -8,8 +8,8 @@ const DEFAULT_TIMEOUT_SECONDS = 30;
 export const LONGEST_TIMEOUT_SECONDS = Math.floor((2 ** 31 - 1) / 1_000);
 
 /**
- * Pattern of the name of a credential, and of a registered agent. It is checked only at a run that such a credential or
- * agent exists, because a workflow may be saved first.
+ * Pattern of the name of a credential or of a registered agent. A workflow may be saved before the credential or the
+ * agent exists: only a run checks that it exists.
  */
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 const LONGEST_SKILL = 256;

@@ -128,7 +128,7 @@ export function resultParts(result: JsonValue): Part[] {
   return [textPart(String(result))];
 }
 
-/** Returns the Parts with the media type `text/plain` for each text that has none. */
+/** Returns the Parts. Each text Part without a media type gets `text/plain`. */
 export function typedParts(parts: readonly Part[]): Part[] {
   return parts.map((part) => (part.text === undefined || part.mediaType ? part : { ...part, mediaType: 'text/plain' }));
 }

@@ -35,7 +35,7 @@ export const OTHER_NODE_TYPES = Symbol('OTHER_NODE_TYPES');
 /**
  * Module of the node types that a workflow may contain, and of the built-in tools. Needs the modules of the ground
  * layer, a global AgentDirectory, and a global provider of OTHER_NODE_TYPES. The module with that provider may also
- * provide the ports that are injected as optional.
+ * provide the services that are optional here, such as McpTools.
  */
 @Module({
   imports: [AgentReferencesModule, CallChainModule, ModelsModule, TasksModule],

@@ -49,10 +49,10 @@ function callArgs(node: NodeSpec, { userMessage }: RequestContext, renderedText:
 
 /**
  * Returns the arguments for a tool call: the data of the Message, or the member `args` of that data, restricted by the
- * arguments in the workflow (`own`). - A value without references in `own` cannot be changed by the Message. - In a
- * string with references, the Message may set only the values of the references. - If the Message has no data, its text
- * replaces `{{text}}`.
- *
+ * arguments in the workflow (`own`).
+ * - A value without references in `own` cannot be changed by the Message.
+ * - In a string with references, the Message may set only the values of the references.
+ * - If the Message has no data, its text replaces `{{text}}`.
  * @throws the error of `author.fillText`
  */
 export function toolArgs({ parts }: Message, own: unknown, author = authorOf(firstText(parts) ?? '')): JsonObject {

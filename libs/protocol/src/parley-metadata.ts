@@ -30,17 +30,24 @@ export function runEventNote(metadata: JsonObject | undefined): RunEventNote | u
 
 /**
  * Outcome of the cancel of a call, as the steps of a run report it.
+ * - `acknowledged`: the agent answered with the Task, or the Task was canceled already.
  * - `refused`: the agent answered with an error.
- * - `unreachable`: the agent did not answer, or with a 5xx or 429.
+ * - `unreachable`: the agent did not answer, or answered with HTTP 5xx or 429.
  * - `not-started`: the agent received no Message, so there was nothing to cancel.
  * - `unknown`: the agent may have received the Message, but its Task is not known.
  */
 export type CallCancelOutcome = 'acknowledged' | 'refused' | 'unreachable' | 'not-started' | 'unknown';
 
-/** Metadata key under which a Task event carries an event of a live stream (`a2a`, …), in that stream's format. */
+/**
+ * Metadata key under which a Task event carries an event for a live stream, such as `a2a`, in the format of that
+ * stream.
+ */
 const STREAM_EVENT_KEY = 'parley/stream';
 
-/** Event of a live stream of the event gateway, such as `a2a`. The gateway needs only the name of the stream. */
+/**
+ * Event that the event gateway (`/api/events`) sends to subscribers of a live stream. The gateway needs only the name
+ * of the stream; further members depend on the stream.
+ */
 export interface StreamEvent {
   /** Name of the stream. */
   stream: string;

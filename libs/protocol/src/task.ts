@@ -95,7 +95,7 @@ export function timestampNow(): string {
 }
 
 /**
- * Parses a timestamp. The newest result of `timestampNow` is not parsed again. Its Date is shared, so callers must not
+ * Parses a timestamp. For the newest result of `timestampNow`, repeated calls return the same Date, so callers must not
  * change the result.
  */
 export function dateOfTimestamp(timestamp: string): Date {

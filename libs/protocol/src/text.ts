@@ -1,4 +1,7 @@
-/** Maximum number of UTF-16 code units that are passed on of an agent's failure text, which is often repeated. */
+/**
+ * Maximum number of UTF-16 code units of an agent's failure text. A longer text is truncated, as such texts are often
+ * repeated.
+ */
 const MOST = 8_192;
 
 /** Returns a text truncated to `most` UTF-16 code units, with `…` at its end if it was longer. Splits no character. */

@@ -5,9 +5,9 @@ import { DUE_CONFIG, type DueConfig, type PushQueue, PushQueues, PushSessions } 
 import type { AttemptOutcome } from './retry-plan.js';
 
 /**
- * Stores the progress of each push config (webhook). A lane is a worker that sends the notifications of one queue. Its
- * writes check `turn`, the fencing number that each new holder of the config increments: of two concurrent holders only
- * the newer one succeeds.
+ * Stores the progress of each push config (webhook). One worker at a time (a lane, see PushQueues) holds a config and
+ * sends its notifications. Each new holder increments the number `turn` of the config, and writes with an earlier
+ * number have no effect: of two concurrent holders only the newer one succeeds.
  */
 @Injectable()
 export class DeliveryStore {

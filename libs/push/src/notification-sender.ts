@@ -58,7 +58,7 @@ class TaskTraces {
     private readonly tracing: Pick<Tracing, 'traceTurn'>,
   ) {}
 
-  /** Returns the trace headers of a notification: its parent is the Task's first turn. */
+  /** Returns the trace headers of a notification. The parent span is the first turn of the Task. */
   async traceHeadersOf({ taskId, sequence, event }: RecordedEvent): Promise<TraceHeaders> {
     const known = this.kept.get(taskId);
     if (known) return known;

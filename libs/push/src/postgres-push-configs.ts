@@ -32,7 +32,7 @@ interface KeptRegistration extends PushRegistration {
   sealed?: string | null;
 }
 
-/** Parses the payload. @throws TypeError for a payload of another shape */
+/** Parses the payload of a registration job. @throws TypeError for a payload of another shape */
 function readRegistration(payload: unknown): KeptRegistration {
   if (!isJsonObject(payload) || typeof payload.taskId !== 'string' || !isJsonObject(payload.config)) {
     throw new TypeError('The data are no registration of a config');
@@ -188,8 +188,8 @@ function refusedForGood(error: unknown): never {
 }
 
 /**
- * Locks the Task until the commit. Events committed before the lock are counted in its row; later events see the
- * config.
+ * Locks the row of the Task until the commit, so that a new config misses no event. The row counts the events that were
+ * committed before the lock. Later events are committed after the config, and find it.
  * @throws A2AError TASK_NOT_FOUND
  */
 async function lockTask(client: ClientBase, taskId: string, { tenant, owner }: TaskScope): Promise<PushedTaskRow> {

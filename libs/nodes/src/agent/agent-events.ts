@@ -64,8 +64,10 @@ export interface ToolOutcome {
 }
 
 /**
- * Question about a tool call: - `approval`: may the call be made? - `repetition`: may a call whose outcome is unknown
- * be repeated? - `agent`: the called agent itself asks a question.
+ * Question about a tool call. `about` says what is asked:
+ * - `approval`: whether the call may be made
+ * - `repetition`: whether a call whose outcome is unknown may be repeated
+ * - `agent`: a question that the called agent itself asks
  */
 export interface CallQuestion {
   about: 'approval' | 'repetition' | 'agent';

@@ -114,8 +114,8 @@ export interface LoggedToolCall extends AskedCall {
   /** Answer to the approval question, if any. */
   approved?: 'yes' | 'no';
   /**
-   * Answer to the question if the interrupted call may be repeated. Absent before the answer, and again once the call
-   * has been repeated.
+   * Answer to the question whether the interrupted call may be repeated. Absent before the answer, and again once the
+   * call has been repeated.
    */
   repeated?: 'yes' | 'no';
   /** Latest record about the Task of the called agent; absent if none is in the log. */
@@ -382,7 +382,7 @@ function appendPiece(before: readonly Part[], piece: readonly Part[]): Part[] {
 export interface BrainstormRequest {
   systemPrompt: string;
   /**
-   * State of the brainstorm, as one data Part. The Message also has data for agents that cannot read `entry`; it is
+   * State of the brainstorm, as one data Part. The data that the Message has for agents that cannot read `entry` is
    * omitted.
    */
   parts: Part[];

@@ -79,8 +79,8 @@ export class AgentMemory {
 
   /**
    * Returns the newest turns (each a Message and its answer) that fit in `historyTokens`, newest first.
-   * @param inConversation true if the own Task is a turn of a conversation; then earlier calls by the same run are
-   * included
+   * @param own Task whose agent remembers the turns
+   * @param inConversation true if `own` is a turn of a conversation; then earlier calls by the same run are included
    */
   private async chooseTurns(
     own: TaskHeader,
@@ -136,8 +136,7 @@ export class AgentMemory {
   }
 
   /**
-   * Reads one page of Tasks. `more` is true if further Tasks were not read because their logs exceed the limit of
-   * bytes.
+   * Reads one page of Tasks. `more` is true if further Tasks were not read because the logs together exceed MOST_BYTES.
    */
   private async readTaskPage(
     { tenant, owner }: TaskHeader,
@@ -166,8 +165,8 @@ function toRemembered(turns: readonly RememberedTurn[]): Remembered {
 }
 
 /**
- * True if both Tasks were called by the same run for the same node: for other iterations, list entries or attempts.
- * Such calls are independent of each other.
+ * True if both Tasks come from calls that one run made to the same node: for different iterations, list entries or
+ * attempts. Such calls are independent of each other.
  */
 function isOfSameRun(own: TaskHeader, { parentTaskId, parentReference = '' }: TaskHeader): boolean {
   const node = own.agent.slice(own.agent.lastIndexOf('/') + 1);

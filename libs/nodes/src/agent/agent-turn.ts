@@ -127,10 +127,9 @@ const EMPTY = 'gave an empty answer';
 type ModelStepEvents = AsyncGenerator<NodeEvent, void, void>;
 
 /**
- * Calls a model for its next answer, and yields the answer in pieces as it arrives. - A call that a crash interrupted
- * is made again. The new Artifact replaces the pieces that were yielded before. - If a model fails and another model
- * may answer instead (`fallbacks`), the next model is called.
- *
+ * Calls a model for its next answer, and yields the answer in pieces as it arrives.
+ * - A call that a crash interrupted is made again. The new Artifact replaces the pieces that were yielded before.
+ * - If a model fails and another model may answer instead (`fallbacks`), the next model is called.
  * @throws NodeFailure if no model answers, or the limit of steps or tokens is reached
  */
 export async function* modelStep(turn: AgentNodeTurn): ModelStepEvents {
@@ -177,7 +176,8 @@ function refuseMore({ log, settings: { maxSteps, budget } }: AgentNodeTurn): voi
 
 /**
  * Calls one model of the agent, and yields the events of its answer.
- * @throws ModelError if the answer is empty and another model may be called
+ * @param isLast true if no further model may be called; then an empty answer is accepted
+ * @throws ModelError if the model gives no whole answer, or an empty one that is not accepted
  */
 async function* askedFor(
   turn: AgentNodeTurn,
@@ -249,16 +249,17 @@ function askedCalls(turn: AgentNodeTurn, calls: readonly ModelToolCall[], step: 
   });
 }
 
-/** Number of times that a repeatable call is made although it was interrupted, before a person is asked. */
+/** Maximum number of times that a repeatable call is made without a question, if every earlier time was interrupted. */
 const TWICE = 2;
 /** Maximum number of characters that the text of an approval question quotes from the arguments. */
 const SHOWN = 2_000;
 
 /**
  * Handles one tool call that a model requested: asks for approval if needed, records the call, makes it, and records
- * its result. - If an earlier execution may have made the call, it is made again only if its tool, the config or a
- * person permits that. - If a question is asked, the question is the last event, and the Task waits for the answer.
- *
+ * its result.
+ * - If an earlier execution may have made the call, the call is made again only if its tool, the config or a person
+ *   permits that.
+ * - If a question is asked, the question is the last event, and the Task waits for the answer.
  * @throws NodeFailure if the outcome of the call is unknown and `onUncertain` is `fail`
  */
 export async function* callStep(turn: AgentNodeTurn, call: LoggedToolCall): AsyncGenerator<NodeEvent, void, void> {
@@ -301,8 +302,9 @@ function approvalQuestion(
 }
 
 /**
- * Returns the question if an interrupted call may be repeated; `undefined` if it is repeated without a question.
- * @throws NodeFailure if the call may be repeated only after a question, and `onUncertain` is `fail`
+ * Returns the question whether an interrupted call may be repeated. Returns `undefined` if the call is repeated without
+ * a question.
+ * @throws NodeFailure if a question is needed, and `onUncertain` is `fail`
  */
 function repetitionQuestion(
   { settings }: AgentNodeTurn,

@@ -78,8 +78,8 @@ type TalkingAgent = AgentToolConfig & { talk: TalkConfig };
 /**
  * Tool of an `agent` node by which the model starts a conversation with another agent.
  * - A call creates one Task of the local agent `conversations`, even if the call is repeated.
- * - When that agent reports the Task, its id is recorded in the calling Task's log (`parley/called`). From then on,
- *   only the log of the reported Task decides the outcome of the call.
+ * - Once the agent `conversations` reports this Task, the id of the Task is recorded in the calling Task's log
+ *   (`parley/called`). From then on, only the log of the reported Task decides the outcome of the call.
  * - The call and each turn of the conversation count in the budget of the root Task.
  */
 class TalkTool implements SelfRecordingTool {
@@ -225,7 +225,7 @@ function argumentText(value: JsonValue | undefined): string {
 /** Maximum depth of a chain of calls of this service. An agent at this depth may call no further agents. */
 const DEEPEST_AGENTS = 8;
 
-/** Agents that one execution of an `agent` node may call as tools. Also the place where their open calls are kept. */
+/** Agents that one execution of an `agent` node may call as tools. `calls` has the calls that are in progress. */
 export class CalledAgents implements AgentToolCalls {
   readonly calls: ProcessCalls;
 

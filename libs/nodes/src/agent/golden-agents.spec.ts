@@ -31,7 +31,7 @@ async function played(...agent: Parameters<typeof notedAgent>): Promise<{ driver
   return { driver, made: tools.made };
 }
 
-/** Functions that play Tasks of agents whose tools are no agents, by name. */
+/** Functions that run Tasks of agents to their end, by name. The tools of these agents are not agents. */
 const GOLDEN_AGENTS = {
   'answers at once': () => played(() => says('hello')),
   'calls tools in steps': () => played(TWO_STEPS),

@@ -45,7 +45,7 @@ export interface AgentNodeServices {
   agents?: AgentToolServices;
 }
 
-/** Time for which the cancel of a Task waits until the Tasks of its called agents are canceled, in milliseconds. */
+/** Maximum milliseconds for which the cancel of a Task waits until the Tasks of its called agents are canceled. */
 const CANCEL_MS = 10_000;
 
 /**

@@ -84,7 +84,7 @@ function talkWords({ maxTurns, wait }: TalkConfig): string {
   return `This tool begins a conversation with the agent.${loop} ${result}`;
 }
 
-/** Local agent, with the schema of its inputs. */
+/** Local agent, with the schema of its inputs. Both are absent if the service has no such agent. */
 interface FoundAgent {
   agent?: ServedAgent;
   input?: JsonObject;
@@ -109,7 +109,8 @@ async function servedAgent(
 }
 
 /**
- * Returns the current card of a remote agent. If it cannot be read, returns the pinned card; `undefined` without both.
+ * Returns the current card of a remote agent. If the current card cannot be read, returns the pinned card; `undefined`
+ * if there is none either.
  */
 async function cardOf(
   config: AgentToolConfig,

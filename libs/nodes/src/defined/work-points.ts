@@ -94,7 +94,7 @@ export class WorkPoints {
   /**
    * Asks a question, or returns its recorded answer. Without a recorded answer the promise never resolves: the
    * execution ends with the question.
-   * @throws RunFault
+   * @throws RunFault for a fault in the code of the work, such as a question inside of a step
    */
   async askQuestion(text: string, form?: JsonMembers): Promise<Json> {
     if (typeof text !== 'string') throw this.recordFault('the question must be a text');

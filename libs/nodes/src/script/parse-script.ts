@@ -179,8 +179,9 @@ export class InvalidScript extends Error {
 }
 
 /**
- * Returns the problems of a script, at most 20. A problem is one sentence, beginning with its path.
- * @param use amounts used by the other scripts of the same workflow
+ * Returns the problems of a script, at most 20. A problem is one sentence, beginning with the path of the member at
+ * fault.
+ * @param use sums of the sizes of regular expressions in the workflow; those of this script are added
  */
 export function scriptProblems(
   json: JsonValue | undefined,

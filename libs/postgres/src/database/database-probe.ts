@@ -16,10 +16,10 @@ const NO_TRANSACTIONS =
 const ANOTHER_DATABASE = 'DATABASE_POOL_URL: is not the database of DATABASE_URL';
 
 /**
- * Probes the addresses of the database without changing it.
- * - The database at `url` has the encoding UTF8; a session there receives notifications and holds its locks.
- * - `poolUrl` leads to the same database and supports transactions.
- * @throws ConfigError with one sentence if a probe fails; other errors of the database
+ * Checks the addresses of the database without changing the database:
+ * - the database at `url` has the encoding UTF8, and a session there receives notifications and keeps its locks
+ * - `poolUrl` leads to the same database and supports transactions
+ * @throws ConfigError with one sentence if a check fails; other errors of the database
  */
 export async function probeDatabase(url: string, poolUrl?: string): Promise<void> {
   const name = randomBytes(6);
@@ -43,9 +43,8 @@ interface Probe {
 }
 
 /**
- * Asserts that an idle session keeps its backend, its lock and its LISTEN while a second session works: a transaction
- * pooler would lend the backend to the second session.
- * @throws ConfigError
+ * Asserts that an idle session keeps its backend, its lock and its LISTEN while a second session works.
+ * @throws ConfigError if it does not, as behind a transaction pooler, which lends the backend to the second session
  */
 async function probeSession(session: pg.Client, other: pg.Client, { lock, channel }: Probe): Promise<void> {
   const received = new Promise<boolean>((resolve, reject) => {

@@ -18,9 +18,11 @@ const LONGEST_READ_ONLY_MS = 10_000;
 const PASSING = /^(08...|40...|53...|58...|57P..|25006|57014|55P03|54000|42501|0A000|XX000)$/;
 
 /**
- * True if a retry of a statement may succeed: transient failures of the server (PASSING), errors that ended the
- * session, and every error without a SQLSTATE except TypeError and RangeError, since sockets and pools report failures
- * without one. For errors of unknown origin use `isDatabaseAway`.
+ * True if a retry of a statement may succeed. This is the case for
+ * - transient failures of the server (PASSING)
+ * - errors with which the server ended the session
+ * - errors without a SQLSTATE, except TypeError and RangeError, as sockets and pools report failures without a SQLSTATE
+ * Use this only for errors of database statements; for errors of unknown origin use `isDatabaseAway`.
  */
 export function isOutage(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof RangeError) return false;
@@ -111,7 +113,8 @@ export async function retryWhileUnreachable<T>(ask: () => Promise<T>, signal: Ab
 /**
  * Retries a whole transaction that a read-only server refused, for ten seconds: the duration of a failover. Later
  * attempts run in new sessions (see ReadOnlySessions).
- * @param cause refusal of an earlier attempt: a pause precedes the first attempt
+ * @param cause error with which the server refused an attempt before this call; if present, the first attempt follows
+ * after a pause
  */
 export async function retryUntilWritable<T>(transaction: () => Promise<T>, cause?: unknown): Promise<T> {
   const deadline = performance.now() + LONGEST_READ_ONLY_MS;

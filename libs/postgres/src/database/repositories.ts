@@ -26,7 +26,11 @@ const doNothing = (): void => undefined;
 /** Beginning of TypeORM's writing statements. */
 const WRITE = /^(?:INSERT INTO|UPDATE|DELETE FROM|TRUNCATE TABLE) "([^"]+)"/;
 
-/** Returns a pool class, with its sessions, in the form that TypeORM expects. */
+/**
+ * Returns the pool class that TypeORM is given in place of the class of pg. Its sessions send every statement to
+ * `pool`.
+ * @param readOnly names of the tables to which a write throws
+ */
 function sharedPoolClass(pool: pg.Pool, readOnly: ReadonlySet<string | undefined>): () => object {
   const query = (text: string, values?: unknown[]): Promise<unknown> => {
     const [, written] = WRITE.exec(text) ?? [];

@@ -6,8 +6,8 @@ import { type CallerIdentity, CallerTurns, NoTurnInTime, type TurnLimits } from 
 import { sqlState } from './outage.js';
 
 /**
- * Registers a callback for the moment at which a request's client closes its connection. Returns false if it is closed
- * already.
+ * Registers a callback for the moment at which the client of a request closes its connection. Returns false if the
+ * connection is closed already; the callback is then not called.
  */
 export type WhenGone = (done: () => void) => boolean;
 

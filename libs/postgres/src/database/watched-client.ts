@@ -122,7 +122,10 @@ export class SessionWatch {
     return silence !== undefined && silence.askAt <= this.now();
   }
 
-  /** Records the progress of a session; returns `undefined` if it waits for nothing, or is no longer watched. */
+  /**
+   * Records the progress of a session. Returns since when the session waits without progress; `undefined` if it waits
+   * for no answer, or is no longer watched.
+   */
   private observeProgress(session: WatchedSession): SessionSilence | undefined {
     if (!this.silences.has(session)) return undefined;
     const progress = session.progress();
@@ -167,7 +170,10 @@ export const SESSIONS_OF_PROCESS = `parley:${process.pid}`;
 const ANSWER_MS = 5_000;
 /** Maximum milliseconds for the server to end a session after the client's Terminate message. */
 const GOODBYE_MS = 5_000;
-/** Milliseconds between two statements of a listening session. */
+/**
+ * Milliseconds between two empty statements on a listening session. If one stays unanswered, SessionWatch notices that
+ * the connection is lost.
+ */
 const TALK_MS = 5_000;
 /** Maximum number of characters of a session name in PostgreSQL, which truncates longer names. */
 const LONGEST_NAME = 63;

@@ -52,7 +52,8 @@ export interface ClusterHome {
 }
 
 /**
- * Files of the server, and the account that owns them and runs PostgreSQL: `undefined` if that is Parley's own user.
+ * Files of the server, and the account that owns them and runs PostgreSQL. `account` is `undefined` if this is the user
+ * that runs Parley.
  */
 export interface ClusterPlacement {
   home: ClusterHome;

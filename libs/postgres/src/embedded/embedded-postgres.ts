@@ -101,8 +101,8 @@ export class EmbeddedPostgres {
   }
 
   /**
-   * Releases the server, and stops it if no other session uses it. Sessions of this process count only if another
-   * EmbeddedPostgres in it holds the server; its remaining sessions end with the server. Idempotent.
+   * Releases the server. Stops the server unless another process, or another EmbeddedPostgres of this process, uses it.
+   * Other sessions of this process do not keep the server running; they end with it. Idempotent.
    */
   stop(): Promise<void> {
     return (this.stopped ??= this.releaseServer());

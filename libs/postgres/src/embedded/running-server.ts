@@ -31,8 +31,11 @@ export function readPostmasterFile(cluster: string): PostmasterFile | undefined 
 }
 
 /**
- * State of a process: `running`: a PostgreSQL of this data directory; `zombie`: ended, but not reaped; `other`: another
- * process has its number by now; `gone`: no process has the number.
+ * State of the process whose number `postmaster.pid` names:
+ * - `running`: the process is a PostgreSQL of this data directory.
+ * - `zombie`: the process has ended, but its parent has not reaped it.
+ * - `other`: an unrelated process has the number by now.
+ * - `gone`: no process has the number.
  */
 type PostmasterState = 'running' | 'zombie' | 'other' | 'gone';
 
@@ -46,7 +49,7 @@ function postmasterState(pid: number, cluster: string): PostmasterState {
 /**
  * Replaces the process number of an ended server by a number that no process can have. PostgreSQL refuses a data
  * directory while a process with the old number exists, even a zombie, or an unrelated process after a reboot. After
- * the replacement, PostgreSQL relies on its better check: if the old server's shared memory is still in use.
+ * the replacement, PostgreSQL checks instead whether the old server's shared memory is still in use.
  */
 function disownPostmasterFile(cluster: string): void {
   const path = join(cluster, 'postmaster.pid');

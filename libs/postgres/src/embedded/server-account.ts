@@ -37,9 +37,10 @@ export function serverAccount(owner?: number): ServerAccount | undefined {
 }
 
 /**
- * Returns the account with an unused group, if the system has one. Other programs may share the account. The server's
- * files lie behind a folder that only this group passes. A process of the same account but another group can neither
- * pass it nor inspect the server. It can still end the server, which is then restarted.
+ * Returns the account with an unused group in place of its own, if the system has one; otherwise the account unchanged.
+ * Other programs may share the account. The server's files lie behind a folder that only this group passes. A process
+ * of the same account but another group can neither pass the folder nor inspect the server. It can still end the
+ * server, which is then restarted.
  */
 export function withPrivateGroup(account: ServerAccount): ServerAccount {
   const taken = new Set(readAccounts().map(({ gid }) => gid));
@@ -69,12 +70,17 @@ function readAccounts(): ServerAccount[] {
   return accounts;
 }
 
-/** Returns an account without a name if the uid has none. Only creating a data directory needs a name. */
+/**
+ * Returns the account of a uid. For a uid that no account has, the name and the group id are the uid: only creating a
+ * data directory needs a real name.
+ */
 function accountOf(uid: number, accounts: readonly ServerAccount[]): ServerAccount {
   return accounts.find((it) => it.uid === uid) ?? { name: String(uid), uid, gid: uid };
 }
 
-/** True if a group id exists in the user namespace (a container without privileges). */
+/**
+ * True if this process can use the group id. In a container without privileges, the user namespace has only some ids.
+ */
 function isMapped(group: number): boolean {
   const ranges = linesOf('/proc/self/gid_map').map((line) => line.trim().split(/\s+/).map(Number));
   return ranges.length === 0 || ranges.some(([first = 0, , count = 0]) => group >= first && group - first < count);

@@ -71,9 +71,12 @@ const STICKY = 0o1000;
 const INNER = 's';
 
 /**
- * Returns the folder of the server's socket, which only the server's account (and root) can enter. It is `socket`
- * beside the data if a socket's path may be that long; else a folder with a random name below the system's temporary
- * directory, whose name is stored in the home. A folder of another user is never used.
+ * Returns the folder of the server's socket. Only the server's account and root can enter it.
+ * - The folder is `home.socketFolder` if the path of a socket in it is short enough.
+ * - Otherwise the folder has a random name below the system's temporary directory, and `home.socketFile` stores its
+ *   path.
+ * - A folder of another user is never used.
+ * @throws PostgresRefusal if `home.socketFolder` is not private, or no folder can be created
  */
 function socketFolder(home: ClusterHome, account: ServerAccount | undefined): string {
   if (fitsSocketPath(home.socketFolder)) return requireFolder(home.socketFolder, account);

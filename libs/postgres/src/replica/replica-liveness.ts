@@ -65,11 +65,14 @@ export interface LivenessCheck {
   selectGone(suspects: string): string;
 }
 
-/** Reads the replicas that the judge `$1` finds dead. */
+/** Reads the ids of the replicas that are dead by the judgment of the replica `$1` (see `livenessCheckBy`). */
 export const DEAD_REPLICAS = ((check: LivenessCheck) => `
   WITH ${check.withs} SELECT r.id FROM judge, replica AS r WHERE ${check.isDead('r')}`)(livenessCheckBy('$1'));
 
-/** Reads the ids among `$2` that no replica has, as the judge `$1` sees it. */
+/**
+ * Reads the ids in the array `$2` that have no row in `replica`. Reads none if the replica `$1` cannot prove that it
+ * lives itself.
+ */
 export const UNKNOWN_REPLICAS = `
   WITH ${livenessCheckBy('$1').withs}
   SELECT claimant.id FROM judge, unnest($2::text[]) AS claimant (id)
@@ -83,7 +86,8 @@ export const LIVING_PEERS = `
     AND other.heartbeat_at > now() - interval '${FROZEN_SECONDS} seconds'`;
 
 /**
- * Deletes the row of the replica `$2` if the judge `$1` finds it dead; a heartbeat that was committed meanwhile counts.
+ * Deletes the row of the replica `$2` if it is dead by the judgment of the replica `$1`. A replica that has committed a
+ * heartbeat meanwhile keeps its row.
  */
 export const FORGET_REPLICA = ((check: LivenessCheck) => `
   WITH ${check.withs} DELETE FROM replica AS r USING judge WHERE r.id = $2 AND ${check.isDead('r')}`)(

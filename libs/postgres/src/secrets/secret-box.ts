@@ -7,7 +7,8 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 /**
- * Version of the format of sealed secrets; each of them begins with it. Text with another beginning is never opened.
+ * Version of the format of sealed secrets. Every sealed secret begins with this version; any other text is never
+ * opened.
  */
 const FORM = '1';
 

@@ -81,7 +81,10 @@ function hasOtherValue(one: JsonValue, other: JsonValue | undefined): boolean {
   return one !== null && other !== undefined && other !== null && !isSame(one, other, DEEPEST);
 }
 
-/** Maximum depth of the comparison, equal to the maximum depth of requests, which may not have been checked yet. */
+/**
+ * Maximum depth of the comparison. It equals the maximum depth of requests; the request at hand may not have been
+ * checked against that maximum yet.
+ */
 const DEEPEST = 100;
 
 function isSame(one: JsonValue | undefined, other: JsonValue | undefined, depthLeft: number): boolean {
