@@ -119,8 +119,9 @@ export class LoopBodies {
 }
 
 /**
- * Finds two loops that share nodes although neither contains the other. Visits the loops from the largest body to the
- * smallest. All nodes of a body must have the same innermost loop among the loops visited before.
+ * Returns the fault of the first loop found that shares nodes with another loop, unless one of the two bodies lies
+ * inside the other. The list is empty if there is no such loop. Visits the loops from the largest body to the smallest:
+ * all nodes of a body must have the same innermost loop among the loops visited before.
  */
 function findOverlap(loops: readonly Loop[]): GraphFault[] {
   const innermost = new Map<string, Loop>();
@@ -259,8 +260,8 @@ export class Regions {
   }
 
   /**
-   * Returns the units of the region from which every path leads to the given unit. Units that contain a result node, or
-   * from which an edge leaves the region, are omitted.
+   * Returns the other units of the unit's region that lead only to this unit: every path from them reaches it. Omits
+   * units that contain a result node, and units with an edge that leaves the region.
    */
   onlyBefore(unit: GraphUnit): readonly GraphUnit[] {
     const known = this.befores.get(unit);

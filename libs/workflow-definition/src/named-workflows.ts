@@ -108,7 +108,8 @@ export class ReadWorkflows implements SavedWorkflows {
 }
 
 /**
- * Returns a copy of a revision with only its ids, the workflows that its nodes run, and the inputs that it requires.
+ * Returns a copy of a revision that is reduced to what `ReadWorkflows` needs: the node ids, the workflows that the
+ * nodes run, and the inputs that the workflow requires.
  */
 function runningNodes({ definition, ...saved }: WorkflowRevision): WorkflowRevision {
   const nodes = definition.nodes.flatMap(({ id, type, config }) => {

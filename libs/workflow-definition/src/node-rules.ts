@@ -100,7 +100,10 @@ function checkOutput(problems: MemberProblems, { type, config, output }: Workflo
   problems.checkSchema('output.schema', output?.schema, use);
 }
 
-/** Checks the JSON Schema in a config, `onWait`, and the default answer of a `human` node against that schema. */
+/**
+ * Adds an error for an invalid JSON Schema in a node's config, an invalid `onWait`, and a default answer of a `human`
+ * node that does not match that schema.
+ */
 function checkAnswer(problems: MemberProblems, { type, config, onWait }: WorkflowNode, use: SharedUse): void {
   const value = onWait?.default;
   const key = CONFIG_SCHEMAS[type] ?? '';
@@ -151,7 +154,9 @@ export function findConfigProblems(
   );
 }
 
-/** Checks `config.description`, which a node of any type may have for its agent card. */
+/**
+ * Returns a problem if `config.description` is not a string. A node of any type may have it; its agent card shows it.
+ */
 function descriptionProblems({ id, type, config: { description } }: WorkflowNode): NodeProblem[] {
   if (description === undefined || typeof description === 'string') return [];
   return [{ path: 'config.description', detail: `${type} node "${id}": description must be a string` }];
@@ -179,7 +184,10 @@ function readAgentPath(reference: string): string {
   return reference.replace(/^\/?(a2a\/)?/, '').replace(/\/$/, '');
 }
 
-/** Checks an `input` node: `optional`, its schema, and its default against the schema. */
+/**
+ * Returns the problems of an `input` node: `optional` is not a boolean, the schema is invalid, or the default does not
+ * match the schema. Returns none for other node types.
+ */
 function inputProblems({ id, type, config }: WorkflowNode, use: SharedUse): NodeProblem[] {
   if (type !== 'input') return [];
   const { schema, optional } = config;

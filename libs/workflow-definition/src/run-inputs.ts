@@ -82,10 +82,10 @@ export function messageText({ parts }: Message): string | undefined {
 const MOST_INPUTS = 1_000;
 
 /**
- * Rejects a Message that begins a run if it has too many inputs or its text is too long. The text becomes the input of
- * every `input` node, so its length counts once for each of them.
+ * Rejects a Message that begins a run if the Message has too many inputs or its text is too long. The text becomes the
+ * input of every `input` node, so its length counts once for each of these nodes.
  * @param limit maximum number of characters of the text, counted once for each `input` node
- * @throws ContentTooLarge
+ * @throws ContentTooLarge if a limit is exceeded
  */
 export function refuseLargeInputs({ parts }: Message, definition: WorkflowDefinition, limit: number): void {
   const { nodes } = definition;

@@ -181,8 +181,8 @@ export function objectMember<M extends ShapeMembers>(
 }
 
 /**
- * Yields the faults of a value that is not the expected object. If the value is a list, the faults of those entries
- * that are not objects follow.
+ * Yields the faults of a value that should be an object and is not. If the value is a list, also yields a fault for
+ * each entry that is not an object, in nested lists too.
  */
 function* noObjects(value: JsonValue | undefined, path: string): Generator<ShapeFault> {
   yield { path, detail: 'must be an object' };

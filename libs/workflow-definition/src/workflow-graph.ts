@@ -110,7 +110,7 @@ export class WorkflowGraph {
     this.results = new Map(this.findResults().map((node) => [node.id, node]));
   }
 
-  /** Builds the graph of a valid definition. @throws InvalidWorkflow */
+  /** Builds the graph of a definition. @throws InvalidWorkflow if the graph has a fault and cannot be run */
   static buildValid(definition: WorkflowDefinition): WorkflowGraph {
     const graph = new WorkflowGraph(definition);
     if (graph.fault) throw graph.fault;
@@ -289,8 +289,8 @@ export class PrecedenceIndex {
   }
 
   /**
-   * True if the node `other` has come when the outgoing edges of the node `id` are decided: it is that node itself, or
-   * comes before it.
+   * True if the conditions on the outgoing edges of the node `id` may name the node `other`: it is the same node, or it
+   * comes before that node.
    */
   decidesAfter(id: string, other: string): boolean {
     return id === other || this.runsAfter(id, other);

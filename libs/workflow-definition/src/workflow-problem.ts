@@ -12,12 +12,13 @@ export interface WorkflowProblem {
   detail: string;
   /** Path of the member with the problem in the definition, for example `nodes[2].id`. */
   path: string;
-  /** Id of the affected node; absent if the problem is of no node. */
+  /** Id of the affected node; absent if the problem concerns no node. */
   node?: string;
-  /** Index of the affected edge in `edges`; absent if the problem is of no edge. */
+  /** Index of the affected edge in `edges`; absent if the problem concerns no edge. */
   edge?: number;
   /**
-   * Position in the text at `path` where the problem begins, in UTF-16 code units; absent if it is of the whole member.
+   * Position in the text at `path` where the problem begins, in UTF-16 code units; absent if the problem concerns the
+   * whole member.
    */
   offset?: number;
 }
@@ -52,31 +53,32 @@ export class MemberProblems {
 
   constructor(private readonly owner: ProblemOwner) {}
 
-  /** Checks a number against an inclusive range. */
+  /** Adds an error if a number is outside of an inclusive range. */
   checkNumber(member: string, value: number | undefined, [least, most]: readonly [number, number]): this {
     const holds = value === undefined || (value >= least && value <= most);
     return this.checkThat(holds, 'OUT_OF_RANGE', member, `must be from ${least} to ${most}`);
   }
 
-  /** Checks a whole number against an inclusive range. */
+  /** Adds an error if a number is not an integer, or is outside of an inclusive range. */
   checkWholeNumber(member: string, value: number | undefined, range: readonly [number, number]): this {
     if (value === undefined || Number.isInteger(value)) return this.checkNumber(member, value, range);
     return this.checkThat(false, 'OUT_OF_RANGE', member, `must be a whole number from ${range[0]} to ${range[1]}`);
   }
 
-  /** Checks a duration, such as `2m`, that may be zero and is at most a year. */
+  /** Adds an error if a text is not a duration, such as `2m`, from zero to a year. */
   checkPause(member: string, value: string | undefined): this {
     return this.checkDuration(member, value, 0);
   }
 
-  /** Checks a duration, such as `2m`, that must be more than zero and is at most a year. */
+  /** Adds an error if a text is not a duration, such as `2m`, that is more than zero and at most a year. */
   checkLimit(member: string, value: string | undefined): this {
     return this.checkDuration(member, value, 1);
   }
 
   /**
-   * Checks a JSON Schema, and a value against that schema.
-   * @param use limits that the schemas of the workflow share
+   * Adds an error if a JSON Schema is invalid, or if a value does not match it.
+   * @param schema if absent, nothing is checked
+   * @param use counters of limits that all schemas of the workflow share
    */
   checkSchema(
     member: string,

@@ -60,7 +60,7 @@ export const WHOLE: JsonObject = {
   onExit: [{ node: 'notify', on: 'failure' }],
 };
 
-/** Paths of the objects in `WHOLE` whose members are broken. */
+/** Paths of the objects in `WHOLE` in which `brokenDefinitions` breaks one member at a time. */
 const BROKEN_OBJECTS = [
   '',
   'nodes.1',

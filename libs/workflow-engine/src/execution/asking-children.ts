@@ -103,7 +103,8 @@ export function remoteLookJob(
 }
 
 /**
- * Creates the job that ends the polls for a node's question. It has the key of the pending poll, and so replaces it.
+ * Creates the job that ends the polls for a node's question. The job replaces the pending poll, because both have the
+ * same key.
  */
 export function remoteLookOver({ runId, node }: Omit<LookOver, 'over'>): Job {
   return { name: LOOK_AT_REMOTE, key: remoteLookKey({ runId, node }), payload: { runId, node, over: true } };

@@ -28,7 +28,7 @@ export interface ChildCancel {
   workflow?: string;
   /**
    * Revision of `workflow` with which the run was started, since the newest revision may lack the node. Absent if
-   * `workflow` is, or if the Task names no revision.
+   * `workflow` is absent, or if the Task names no revision.
    */
   revision?: string;
   /** Path of a registered agent below `/a2a`, from which the URL is derived; absent for any other agent. */

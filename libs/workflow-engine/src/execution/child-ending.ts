@@ -63,7 +63,7 @@ export class OutputRules {
   /**
    * Validates a result and returns the Artifacts to store. With `output.parse`, the JSON in the text is added as data.
    * @param mostMembers maximum number of members and elements of that JSON
-   * @throws InvalidOutput
+   * @throws InvalidOutput if the result violates the rules
    */
   applyRules(artifacts: Artifact[], mostMembers: number): Artifact[] {
     const kept = this.node.output?.parse === true ? this.withData(artifacts, mostMembers) : artifacts;
@@ -208,8 +208,8 @@ function formatEndError(node: WorkflowNode, url: string, state: TaskState, said:
 }
 
 /**
- * Returns the Artifacts of an answer. The Parts of a single Artifact, which may be streamed pieces of a text, are
- * replaced by the Parts of the last status Message, if any.
+ * Returns the Artifacts of an answer. If there is only one Artifact and the last status has a Message, the Parts of
+ * that Message replace those of the Artifact, which may be streamed pieces of a text.
  */
 function readWholeAnswer(answer: CalledTask): Artifact[] {
   const artifacts = readAnswerArtifacts(answer, 'agent');
@@ -299,9 +299,9 @@ interface RecordingRun {
 }
 
 /**
- * Calls `report` with an ending whose large Parts have the form of the run's log: stored files, or bytes if expressions
- * may read them. So a run continues with the content that it would read after a crash. The bytes count in memory limits
- * until `report` resolves.
+ * Calls `report` with the ending of a call. Before that, replaces each file in the ending by the form that the run
+ * reads from its log after a crash: a reference to a stored file, or the bytes if expressions may read them. A run thus
+ * continues with the same content with and without a crash. The bytes count in memory limits until `report` resolves.
  */
 export async function reportRecordable(
   ending: ChildEnding,

@@ -38,8 +38,8 @@ import { answerParts } from '../state/run-questions.js';
 import type { RunState } from '../state/run-state.js';
 
 /**
- * Returns the path of a workflow's agent below `/a2a`. An inline workflow (`outer.node`) has the path of its node.
- * @param name name of the workflow
+ * Returns the path of a workflow's agent below `/a2a`; for an inline workflow, the path of the node that contains it.
+ * @param name name of the workflow; `outer.node` for the inline workflow of a node
  */
 export function workflowPath(name: string): string {
   const [workflow = '', ...nodes] = name.split('.');
@@ -57,8 +57,8 @@ export function nodePath(workflow: string, id: string): string {
 }
 
 /**
- * Returns the path of the workflow that contains the node at `path`; for an inline workflow, the path of its node.
- * `undefined` if `path` is not the path of a node.
+ * Returns the path of the workflow that contains the node at `path`; for an inline workflow, the path of the node that
+ * contains the definition. `undefined` if `path` is not the path of a node.
  */
 export function pathAround(path: string): string | undefined {
   const [, workflow, around] = /^(workflows\/[^/]+)\/nodes\/(?:([^/]+)\.)?[^/.]+$/.exec(path) ?? [];
@@ -79,8 +79,8 @@ export function nodeUrl(workflow: string, node: WorkflowNode, baseUrl: string): 
 }
 
 /**
- * Rejects a call to an invalid endpoint. A definition is checked when it is saved, but an older definition may still
- * contain an invalid endpoint.
+ * Rejects a call to an invalid endpoint. A definition that was saved by an earlier version may contain one.
+ * @throws AgentCallError of the kind `refused`
  */
 export function refuseEndpoint(node: WorkflowNode): void {
   if (!isRemoteNode(node)) return;
@@ -111,7 +111,7 @@ interface ContextRun {
 }
 
 /**
- * Returns the access to the stored context id of an external node's agent; `undefined` if the context is not stored.
+ * Returns an object that reads and stores the context id at a node's external agent; `undefined` if no id is stored.
  * - The turns of the run's context and the iterations of a loop share one context at the agent.
  * - A rerun, and a run that was called for one entry of a list, have a separate context.
  * - The context of a list entry, or of a node with `history: "none"`, is not stored.
@@ -138,8 +138,8 @@ export function nodeContext(
 
 /**
  * Returns the context id of Messages to a registered agent; `undefined` if each Message begins a new context, and for
- * any other agent. The parts of a run share contexts as in `nodeContext`. Two nodes never share one, as agents may not
- * take two Messages in a context at the same time.
+ * any other agent. Calls share contexts by the rules of `nodeContext`. Two nodes never share a context, because an
+ * agent may not accept two Messages in one context at the same time.
  */
 export function registeredContext(
   run: ContextRun,
@@ -151,7 +151,9 @@ export function registeredContext(
   return derivedId(contextId, workflow, id, path);
 }
 
-/** Returns the config of an `external` node whose agent is called in one context; `undefined` for any other node. */
+/**
+ * Returns the config of an `external` node whose calls share one context (see `nodeContext`); `undefined` otherwise.
+ */
 function findConfig(
   { definition }: ContextRun,
   { id, type, index }: Pick<NodeInstance, 'id' | 'type' | 'index'>,
@@ -195,7 +197,7 @@ const CALLER_MESSAGE_KEY = 'parley/caller-message-id';
 /** Data of a run that the Messages of its calls contain. */
 export interface DispatchingRun {
   contextId: string;
-  /** Context of Messages to the registered agent that the node calls, if it calls one in a context. */
+  /** Context id of Messages to the node's registered agent; absent if each Message begins a new context. */
   registeredContext?: string | undefined;
   revision: string;
   /** Id of the Message that began the run, or that answers the node's question. */

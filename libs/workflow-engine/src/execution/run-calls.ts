@@ -65,10 +65,11 @@ type CallLimit = Required<Pick<PlannedCall, 'limit' | 'onPause' | 'onRestart'>>;
 const LATE_MS = 1_000;
 
 /**
- * Suspends and delays the timeouts of nodes' attempts in this execution, in addition to `NodeClock`, which derives them
- * from the log:
- * - The answer to a call of an earlier execution is looked up before the timeout counts.
- * - A call that could not be sent at once, or whose answer waited for free memory, restarts its own timeout.
+ * Suspends and delays the timeouts of nodes' attempts in this execution. `NodeClock` derives the timeouts from the log;
+ * this class adds what the log does not contain:
+ * - While the answer to a call of an earlier execution is looked up, the timeout does not count.
+ * - For a call that was sent late (LATE_MS), or whose answer waited for free memory, the timeout stays suspended. The
+ *   time limit of the call itself (`createCallLimit`) applies instead.
  */
 export class CallTimes {
   /**
@@ -90,8 +91,8 @@ export class CallTimes {
   }
 
   /**
-   * Ends the suspension: the timeout counts as `NodeClock` derives it from the log, unless the call was sent late
-   * (LATE_MS).
+   * Ends the suspension of a node's timeout. The timeout then counts as `NodeClock` derives it from the log. Does
+   * nothing for a call that was sent late (LATE_MS), because the time limit of the call itself applies then.
    * @param after delay of the call in milliseconds
    */
   releaseTimeout(node: NodeInstance, after = 0): void {
@@ -99,8 +100,9 @@ export class CallTimes {
   }
 
   /**
-   * Returns the time limit of a call. It pauses while memory is lacking to read the answer, and restarts if no earlier
-   * execution has sent the Message.
+   * Returns the time limit of a call, with two callbacks: `onPause` suspends the node's timeout when the limit pauses
+   * for lack of memory; `onRestart` restarts the timeout when the limit restarts, because no earlier execution has sent
+   * the Message.
    * @param limit in milliseconds
    */
   createCallLimit(node: NodeInstance, limit: number, clock: Pick<RunClock, 'now'>): CallLimit {
@@ -294,8 +296,8 @@ export class RunCalls {
 
   /**
    * Gives up the call of a node and cancels its Task in the background, while the run continues. Never throws.
-   * @returns the job that repeats the cancel if it fails, or if this process ends first. Commit that job with the event
-   * that gives up the call
+   * @returns the job that repeats the cancel if it fails, or if this process ends first; `undefined` if no Task is
+   *   known. Commit that job with the event that gives up the call
    */
   async giveUpCall(node: NodeInstance): Promise<Job | undefined> {
     const seen = node.taskId !== undefined && { seen: node.taskId };
@@ -303,7 +305,8 @@ export class RunCalls {
   }
 
   /**
-   * Gives up a call that this process has open. Unlike `giveUpCall`, it needs no lookup, because the Task id is known.
+   * Gives up a call that this process has open, and returns the job as `giveUpCall` does. Needs no lookup, because the
+   * Task id is already known if there is a Task.
    */
   giveUpOpenCall(node: NodeInstance): Job | undefined {
     return this.cancelGivenUp(node, this.calls.taskIdOf(referenceOf(node)) ?? node.taskId);
@@ -463,7 +466,7 @@ export class RunCalls {
 
   /**
    * Returns the URL of a node's agent from the definition, not from the log: a local node is called in this process,
-   * even if another replica called it before.
+   * even if another replica called it before. `undefined` for an `external` node without an endpoint.
    */
   private urlOf(node: NodeInstance): string | undefined {
     const { definition } = this.run.graph;

@@ -227,8 +227,8 @@ export class RunDecisions {
   }
 
   /**
-   * Yields the events that replace results of the run by empty texts, for the nodes that the last iteration skipped or
-   * canceled.
+   * Yields an event for each result of the run whose node was skipped or canceled in the last iteration of an outermost
+   * loop. The event replaces that result by an empty text.
    */
   private *emptiedResults({ loop, path }: LoopRun): Generator<TaskEvent> {
     if (path.length > 0) return;
@@ -264,7 +264,8 @@ function neededSuccesses({ total }: EachRun, { onFailure, minSuccess = 0 }: Each
 }
 
 /**
- * Returns the Parts of a list entry's result that its element of the resulting list (`entryElement`) does not contain.
+ * Returns the Parts of an entry's result that are missing in the element by which the entry appears in the resulting
+ * list (`entryElement`).
  */
 function unsaidByElement({ instance, artifacts }: NodeInstance): Part[] {
   const [first] = artifacts;

@@ -116,8 +116,8 @@ export interface Completion {
 
 /**
  * Creates the event of a node's completion. For a result node (`WorkflowGraph.resultNodes`), the event carries the
- * result as an Artifact of the run, named by the node id. Entries of a list have no Artifact of the run; their list has
- * one.
+ * result as an Artifact of the run, named by the node id. The event of a list entry carries no Artifact; the event of
+ * its list does.
  */
 export function completedEvent(
   reference: TaskReference,
@@ -130,7 +130,9 @@ export function completedEvent(
   );
 }
 
-/** Creates the event of a reused result. It carries an Artifact of the run as in `completedEvent`. */
+/**
+ * Creates the event of a result that a rerun reuses. The event carries an Artifact of the run as in `completedEvent`.
+ */
 export function reusedEvent(
   reference: TaskReference,
   graph: WorkflowGraph,

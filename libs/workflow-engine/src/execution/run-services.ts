@@ -61,8 +61,8 @@ export interface MovedOnChild {
  */
 export abstract class RunChildStore {
   /**
-   * Stores a child. Resolves when it is durable. The first Task of a run, node and attempt stays; a second call changes
-   * nothing.
+   * Stores the Task of a remote child. Resolves when the child is durable. If a Task is already stored for the same
+   * run, node and attempt, that Task stays and nothing changes.
    */
   abstract rememberChild(child: RunChild): Promise<void>;
 
@@ -278,7 +278,10 @@ export interface RunServices extends ProcessServices {
   folds: Pick<RunFolds, 'takeFold' | 'keepFold' | 'readRunState'>;
   contexts: RemoteContexts;
   cancels: {
-    /** Stores an outcome. Resolves when it is durable. The first outcome of a run, node and attempt stays. */
+    /**
+     * Stores an outcome. Resolves when the outcome is durable. If one is already stored for the same run, node and
+     * attempt, nothing changes.
+     */
     recordOutcome(outcome: LaterOutcome): Promise<void>;
   };
   origins: {

@@ -37,8 +37,8 @@ const FIELD = `message.metadata.${NODE_KEY}`;
 const EDIT = `metadata.${RERUN_KEY}.edit`;
 
 /**
- * Rejects a Message to a waiting run if its metadata name a node that asks no question, because the run could not
- * report that the Message was ignored. Messages to runs that accept no Message are rejected elsewhere.
+ * Rejects a Message to a waiting run if its metadata name a node that asks no question. Otherwise the run would ignore
+ * the Message without a report to the caller. Messages to runs that accept no Message are rejected elsewhere.
  * @throws A2AError INVALID_PARAMS with a violation for `message.metadata.node`
  */
 export async function refuseUnasked(

@@ -99,7 +99,10 @@ class QuestionPoller {
   }
 }
 
-/** Adds the fact `run.failed`, for handlers of plugins, to a failed run's last event: the failed node and the cause. */
+/**
+ * Adds the fact `run.failed` to the last event of a failed run, with the failed node and the cause. A fact is a
+ * notification to listeners in this replica, including handlers of plugins, after the event is committed.
+ */
 export function withFailureFact(
   end: TaskEvent,
   { taskId, call, trace }: RequestContext,
@@ -119,7 +122,7 @@ export function withFailureFact(
   return 'statusUpdate' in end ? { ...end, facts } : end;
 }
 
-/** Returns the events that end a failed run. The last event carries the fact `run.failed`. */
+/** Returns the events that end a failed run. The last event carries the fact `run.failed` (see `withFailureFact`). */
 function reportedFailure(context: RequestContext, state: RunState, fault?: string): TaskEvent[] {
   const events = failedEvents(context, state, fault);
   return events.map((event) => (event === events.at(-1) ? withFailureFact(event, context, state, fault) : event));

@@ -42,7 +42,7 @@ interface SaidContent {
 /** Node types whose Message has a single text, without Parts from other nodes. */
 const TEXT_ALONE = new Set(['conversation', 'brainstorm', 'tool']);
 /**
- * Number of copies of a Message that the Task of an agent which repeats it may store: the Message itself, an Artifact
+ * Number of copies of a Message that a Task may store if its agent repeats the Message: the Message itself, an Artifact
  * and the final status, and one more as a margin.
  */
 export const ECHOES_IN_A_TASK = 4;
@@ -74,8 +74,8 @@ export function asOneArtifact(node: string, artifacts: readonly Artifact[]): Par
 }
 
 /**
- * Returns the content of a node's result that a prompt's `{{reference}}` to the node does not insert: the files, which
- * are sent beside the prompt, and the other Parts, which are left out.
+ * Returns the content of a node's result that a `{{reference}}` to the node in a prompt does not insert. `files` are
+ * sent beside the prompt; `leftOut` has the other Parts, which are not sent.
  * @param withData true if the prompt also refers to the node's data
  */
 function unsaidByReference(
@@ -90,8 +90,10 @@ function unsaidByReference(
 }
 
 /**
- * Builds the content of a Message to a node. For a type that takes a single text (TEXT_ALONE), all other Parts are left
- * out; if there is no text, they are converted to one. For a `workflow` node, data are converted to texts.
+ * Builds the content of a Message to a node.
+ * - For a type that takes a single text (TEXT_ALONE), all other Parts are left out. If there is no text, the other
+ *   Parts are converted to one, and only the files count as left out.
+ * - For a `workflow` node, data are converted to texts.
  * @param given data or arguments from the definition of the node
  */
 function contentFor(type: string, { text, rest }: SaidContent, given: readonly Part[] = []): NodeContent {

@@ -151,8 +151,8 @@ function readNodeField(at: Viewpoint, id: string, field: string): Value | undefi
 }
 
 /**
- * Returns the value that was given to an `input` node, unless it is a text. The Artifact of the node has the value only
- * as text.
+ * Returns the value that was given to a completed `input` node, unless the value is a string. The Artifact of the node
+ * has the value only as text. `undefined` for a string, for any other node, and without a value.
  */
 function readGivenData({ inputs }: Viewpoint, node: NodeInstance | undefined): JsonValue | undefined {
   if (node?.type !== 'input' || node.status !== 'completed') return undefined;
@@ -228,15 +228,15 @@ export class RunEvaluation {
     return this.budgets.createBudget();
   }
 
-  /** Begins a decision, and returns the source from which the Message to an instance is built. */
+  /** Begins a decision, and returns the values from which the Message to an instance is built. */
   messageSource(node: NodeInstance): MessageSource {
     this.beginDecision();
     return this.sourceAt(node, this.endingMoment(node));
   }
 
   /**
-   * Returns the source from which the Message to an instance, or the content of the instance's fallback, is built. The
-   * caller has begun the decision (`beginDecision`).
+   * Returns the values from which the Message to an instance, or the content of its `fallback`, is built. Call
+   * `beginDecision` first.
    * @param moment values of the variables `error` and `now` of the expressions
    */
   sourceAt(node: NodeInstance, moment: Moment): MessageSource {

@@ -87,8 +87,9 @@ export class EdgePropagation {
   }
 
   /**
-   * Skips a unit (a node or a loop). With `damage`, an unhandled failure, its outgoing edges break; otherwise they are
-   * not taken.
+   * Skips a unit (a node or a loop).
+   * @param damage unhandled failure because of which the unit is skipped: the unit's outgoing edges then break; if
+   *   absent, the edges are not taken
    */
   skipUnit(run: UnitState, because: SkipReason, damage?: FailurePropagation): void {
     this.finishUnit(run, 'skipped');
@@ -247,8 +248,9 @@ export class EdgePropagation {
   }
 
   /**
-   * Handles a broken edge to a unit (a node or a loop) that has already begun or been skipped. The failure ends there
-   * (`isAbsorbed`). If an unhandled failure was the reason to skip the unit, this failure reaches the end of the run.
+   * Handles a broken edge to a unit (a node or a loop) that has already begun or been skipped. The failure of the edge
+   * ends there (`isAbsorbed`), with one exception: if the unit was skipped because of another unhandled failure, the
+   * failure of the edge also reaches the end of the run.
    */
   private propagateFailureTo(run: UnitState, damage: FailurePropagation): void {
     if (run.outcome === 'skipped' && run.damage?.isUnhandled) this.reachEnd(damage);

@@ -72,7 +72,7 @@ export interface RunMetadata {
   revision: string;
   /** Inputs of the run; if absent, they are read from its first Message. */
   inputs?: JsonObject;
-  /** Metadata of the request that began the run, without those that are not passed on to remote agents. */
+  /** Metadata of the request that began the run: only the part that is passed on to remote agents. */
   request?: JsonObject;
 }
 
@@ -115,8 +115,8 @@ export function rerunMetadata(request: RerunRequest): JsonObject {
 }
 
 /**
- * Reads the request for a rerun from the metadata of a Message or Task; `undefined` if they have none, or it names no
- * original run.
+ * Reads the request for a rerun from the metadata of a Message or Task; `undefined` if the metadata contain no request,
+ * or the request names no original run.
  */
 export function readRerunRequest(metadata: JsonObject | undefined): RerunRequest | undefined {
   const rerun = metadata?.[RERUN_KEY];
@@ -138,7 +138,9 @@ function readPromptEdit(sent: JsonValue | undefined): PromptEdit | undefined {
   return typeof node === 'string' && typeof prompt === 'string' ? { node, prompt } : undefined;
 }
 
-/** Reads the request for a rerun from the Task of a run, the first event of its log. */
+/**
+ * Reads the request for a rerun from the Task of a run, the first event of its log; `undefined` if the run is no rerun.
+ */
 export function readTaskRerun(first: TaskEvent | undefined): RerunRequest | undefined {
   return first && 'task' in first ? readRerunRequest(first.task.metadata) : undefined;
 }

@@ -275,5 +275,8 @@ export class RunState implements RunFacts {
   }
 }
 
-/** Types of steps whose event carries the only Artifact of the node, instead of repeating it in the payload. */
+/**
+ * Types of steps for which the payload may omit `artifacts`: the only Artifact of the node is then the Artifact that
+ * the event itself carries.
+ */
 const RESULT_STEPS: ReadonlySet<string> = new Set([nodeCompleted.type, nodeReused.type]);

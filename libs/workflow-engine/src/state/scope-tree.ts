@@ -101,8 +101,9 @@ export class IterationScope {
   }
 
   /**
-   * Returns the state of a node in this iteration. For a node in an inner loop, returns its state in the newest iteration
-   * of that loop, or the state of the loop itself if the loop has not begun.
+   * Returns the state of a node in this iteration; `undefined` if the region does not contain the node. For a node in
+   * an inner loop, returns the state in the newest iteration of that loop, or the state of the loop itself if the loop
+   * has not begun.
    */
   latestOf(id: string): UnitState | undefined {
     const run = this.findUnit(id);
@@ -236,8 +237,10 @@ export class ScopeTree {
   }
 
   /**
-   * Returns the instance that represents a node in an iteration: the instance of that iteration once its outcome is
-   * known (including skipped and canceled), else the instance of the previous iteration.
+   * Returns the instance that represents a node in an iteration:
+   * - the instance of this iteration, once its outcome is known (including skipped and canceled),
+   * - else the instance of the previous iteration, if its outcome is known,
+   * - else the instance of this iteration; `undefined` if there is none.
    */
   private resultIn(scope: IterationScope, id: string): NodeInstance | undefined {
     const run = scope.findUnit(id);

@@ -4,8 +4,8 @@ import { FakeAgents, type FakeCall } from './fake-agents.js';
 type Behaviour = (call: FakeCall) => void;
 
 /**
- * Creates agents that answer with the name of their node. `others` has the behaviors of agents that do otherwise, by
- * node.
+ * Creates agents that answer with the name of their node, except the nodes in `others`.
+ * @param others behavior of the agent, by node id
  */
 export function answering(others: Record<string, Behaviour> = {}): FakeAgents {
   return new FakeAgents((call) => (others[call.node] ?? answer)(call));

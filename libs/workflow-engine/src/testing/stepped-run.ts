@@ -79,7 +79,7 @@ export class SteppedRun {
     return this.emit(a2aSending.createNote(this.node(name), { url: 'http://own', messageId: 'm' }));
   }
 
-  /** Ends an instance; starts it first if it has not started. */
+  /** Completes an instance with the text as its result. Starts the instance first if it has not started. */
   complete(name: string, taken?: number[], text?: string): this {
     const artifacts = text === undefined ? [] : [{ artifactId: 'a', parts: [textPart(text)] }];
     return this.begun(name).emit(
@@ -87,7 +87,7 @@ export class SteppedRun {
     );
   }
 
-  /** Ends an instance; starts it first if it has not started. */
+  /** Fails an instance with the failure `boom`. Starts the instance first if it has not started. */
   fail(name: string, taken?: number[]): this {
     const failure: WorkflowFailure = { kind: 'failed', message: 'boom' };
     const said = { error: 'boom', message: `${name}: boom`, failure, ...(taken && { taken }) };

@@ -76,7 +76,10 @@ export interface WorkLimits {
    * up.
    */
   readonly callerSteps: number;
-  /** Evaluation steps (of CEL expressions) of all callers: per second, and at most saved up for one use. */
+  /**
+   * Evaluation steps (of CEL expressions) that all callers together get per second. At most the steps of one second are
+   * saved up.
+   */
   readonly processSteps: number;
 }
 

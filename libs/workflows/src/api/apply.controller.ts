@@ -48,9 +48,11 @@ export class WorkflowApply {
   /**
    * Applies workflows and objects in one transaction.
    * @param dryRun true to report the changes without saving them
-   * @throws ProblemError with status - 412 if a workflow or object does not have the expected revision - 412
-   * `NOT_ADOPTED` naming everything that `adopt: false` protects - 422 for definitions with errors - 403 for objects
-   * without the scope `admin`
+   * @throws ProblemError
+   * - 412 if a workflow or object does not have the expected revision
+   * - 412 `NOT_ADOPTED` naming everything that `adopt: false` protects
+   * - 422 for definitions with errors
+   * - 403 for objects without the scope `admin`
    */
   async applyAll(body: ApplyBody, dryRun: boolean, caller: Caller): Promise<AppliedView> {
     const { tenant, owner } = caller;

@@ -96,7 +96,10 @@ function countByStatus(groups: readonly RunGroup[]): RunCounts {
   return counts;
 }
 
-/** Returns a line for each workflow. The workflows with the most runs come first. */
+/**
+ * Returns the overview's entry for each workflow: its runs by status, and the duration of completed runs. The workflows
+ * with the most runs come first.
+ */
 function listWorkflows(groups: readonly RunGroup[]): WorkflowLine[] {
   const byAgent = Map.groupBy(groups, ({ agent }) => agent);
   const lines = Array.from(byAgent, ([agent, its]) => {

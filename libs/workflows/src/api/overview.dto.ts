@@ -21,7 +21,7 @@ export class OverviewQuery {
   @QueryTime({ description: 'End of the range, not included; default: now.', example: '2026-01-31T09:30:00Z' })
   until?: Date;
 
-  /** Range of the overview. @throws ProblemError 400 if it is empty, or has more than MOST_DAYS */
+  /** Range of the overview. @throws ProblemError 400 if the range is empty, or has more than MOST_DAYS days */
   rangeAt(now: Date): TimeRange {
     const until = this.until ?? now;
     const since = this.since ?? new Date(until.getTime() - DAY_MS);

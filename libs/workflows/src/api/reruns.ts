@@ -68,7 +68,7 @@ export class Reruns {
   /**
    * Returns the original run of a rerun, and the idempotency key under which the rerun was started; `undefined` for any
    * other run.
-   * @throws ProblemError 404
+   * @throws ProblemError 404 for an unknown run
    */
   async findStart(
     runId: string,
@@ -100,7 +100,7 @@ export class Reruns {
 
   /**
    * Returns the reruns of a run, newest first.
-   * @throws ProblemError 404
+   * @throws ProblemError 404 for an unknown run
    */
   async listForks(runId: string, call: ApiCall): Promise<RunForks> {
     const { scope } = call;
@@ -169,8 +169,8 @@ export class Reruns {
 }
 
 /**
- * Rejects a rerun of a run that a `workflow` node called: only the calling run can be rerun.
- * @throws ProblemError 409; 404 if the Task is not a run
+ * Rejects a rerun of a run that a `workflow` node called. Such a run cannot be rerun by itself; the calling run can.
+ * @throws ProblemError 409 for such a run; 404 if the Task is not a run
  */
 function refuseInner({ header, task }: StoredTask): void {
   if (isRun(header)) return;
@@ -185,7 +185,10 @@ function refuseInner({ header, task }: StoredTask): void {
   throw new ProblemError(409, `the run is one of node "${node}" of run ${parentTaskId}: rerun that from the node`);
 }
 
-/** Rejects an edit unless it names an instance of an agent node that the run has. @throws ProblemError 422 */
+/**
+ * Rejects the edit of a prompt if the run has no instance of this name, or the instance's node is no `agent` node.
+ * @throws ProblemError 422 naming `edit.node`
+ */
 function assertEditable(name: string, definition: WorkflowDefinition, run: RunState): void {
   const id = parseInstance(name)?.id;
   const node = definition.nodes.find((it) => it.id === id);

@@ -52,10 +52,10 @@ export class RevisionConditions {
   }
 
   /**
-   * Rejects a change if its conditions do not hold.
+   * Rejects a change if `If-Match` or `If-None-Match` does not hold for the newest revision.
    * @param name name of the workflow
    * @param current the newest revision; `undefined` if the workflow does not exist
-   * @throws ProblemError 412
+   * @throws ProblemError 412 if a condition does not hold
    */
   assertRevision(name: string, current: string | undefined): void {
     const wrong =

@@ -96,7 +96,10 @@ export class RunAnswers {
     }
   }
 
-  /** Resolves when the run waits for an answer again. It was resumed by another answer or a due timer meanwhile. */
+  /**
+   * Resolves when the run waits for an answer again, after another answer or a due timer has resumed it.
+   * @throws the reason of the signal if it aborts first
+   */
   private async untilItWaits({ header }: StoredTask, signal: AbortSignal): Promise<void> {
     // A replica that has just claimed the run may not have recorded an event yet.
     await delay(CONTENDED_MS);
@@ -112,7 +115,10 @@ function notFitting(name: string, faults: readonly FieldViolation[]): ProblemErr
 
 /**
  * Returns the instance that asks a question, by its name or the id of its node.
- * @throws ProblemError if no instance asks, or several do
+ * @throws ProblemError
+ * - 404 if the run has no such node
+ * - 409 if the run has ended, or no instance of this name asks
+ * - 422 if several instances ask
  */
 function askingNode({ process, state }: AskingRun, name: string): NodeInstance {
   const known = state.findInstance(name) ?? state.nodes.get(readNodeId(name));

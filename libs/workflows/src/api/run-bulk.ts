@@ -67,7 +67,7 @@ type RunAction = (
   call: ApiCall,
 ) => Promise<Omit<BulkOutcome, 'runId' | 'status'>>;
 
-/** Filter that selects runs, and the statuses of the runs that it selects if it names none. */
+/** Filter that selects runs. `statuses` applies only if the filter names no status. */
 interface RunSelection {
   filter: RunFilterQuery;
   statuses: string;
@@ -78,8 +78,9 @@ interface RunSelection {
  * - A request acts on at most `MOST_SELECTED` runs, `AT_ONCE` at a time, and starts with no further run after
  *   `LONGEST_MS`.
  * - A refusal of one run does not affect the others. An outage ends the action.
- * - A repeated cancel changes nothing. A repeated rerun with the same idempotency key starts no further run, also not
- *   of the runs that it started.
+ * - A repeated cancel changes nothing.
+ * - A rerun request that is repeated with the same idempotency key starts no further run. Nor does it rerun the runs
+ *   that the first request started.
  */
 @Injectable()
 export class BulkRuns {
@@ -119,7 +120,11 @@ export class BulkRuns {
     });
   }
 
-  /** Rejects a rerun that an earlier request with the key started: a filter selects it once it has ended. */
+  /**
+   * Rejects a run that an earlier request with the same key started as a rerun. Once that run has ended, the filter of
+   * the repeated request may select it, too.
+   * @throws ProblemError 409 for such a run
+   */
   private async refuseOwnRerun(runId: string, key: string, call: ApiCall): Promise<void> {
     const start = await this.reruns.findStart(runId, call);
     if (start && start.key === keyOf(key, start.origin)) throw new ProblemError(409, OWN_RERUN);
@@ -144,8 +149,9 @@ export class BulkRuns {
   }
 
   /**
-   * Returns the outcomes of an action that an outage has ended, so that its caller can repeat it for the rest alone.
-   * @throws the outage if nothing was done
+   * Returns the outcomes of an action that an outage has interrupted. Runs that were not reached are marked, so that
+   * the caller can repeat the action for them alone.
+   * @throws the outage if the action has changed no run
    */
   private reportFault(fault: unknown, runs: readonly BulkOutcome[]): BulkOutcome[] {
     if (!runs.some(({ outcome }) => outcome === 'done')) throw fault;

@@ -69,7 +69,7 @@ export class Runs {
     }
   }
 
-  /** Returns the header of a run and the name of its workflow. @throws ProblemError 404 */
+  /** Returns the header of a run and the name of its workflow. @throws ProblemError 404 for an unknown run */
   async findHeader(runId: string, scope: TaskScope): Promise<RunHeader> {
     const header = await this.processes.findHeader(RUN, runId, scope);
     const task = isRun(header) ? undefined : await begunTask(this.tasks, runId);
@@ -77,9 +77,9 @@ export class Runs {
   }
 
   /**
-   * Returns the view of a run with the state of every node, or without nodes if its definition no longer exists.
+   * Returns the view of a run with the state of every node, or without nodes if the run's definition no longer exists.
    * @param room memory for reading the log; if absent, memory is reserved for this log alone
-   * @throws ProblemError 404
+   * @throws ProblemError 404 for an unknown run
    */
   async viewRun(
     runId: string,
@@ -93,7 +93,7 @@ export class Runs {
     return { ...view, ...(error && { error: shownFailure(error) }), trace_id };
   }
 
-  /** Returns one node of a run, with its input. @throws ProblemError 404 */
+  /** Returns one node of a run, with its input. @throws ProblemError 404 for an unknown run or node */
   async viewNode(runId: string, nodeId: string, call: ApiCall): Promise<NodeDetail> {
     const source = await this.loadSource(runId, call, this.processes.openRoom(call));
     const found = isDefined(source) ? nodeDetail(source, nodeId) : undefined;
@@ -103,7 +103,7 @@ export class Runs {
 
   /**
    * Returns a page of the instances of a run's nodes.
-   * @throws ProblemError 404
+   * @throws ProblemError 404 for an unknown run
    */
   async listInstances(runId: string, query: InstancesQuery, call: ApiCall): Promise<RunInstances> {
     const { pageToken, pageSize: limit, ...filter } = query;
@@ -159,7 +159,7 @@ export class Runs {
 
   /**
    * Cancels a run. Canceling a canceled run again returns the same result.
-   * @throws ProblemError 404; 409 for a run that has ended with another outcome
+   * @throws ProblemError 404 for an unknown run; 409 for a run that has ended with another outcome
    */
   async cancelRun(runId: string, call: ApiCall): Promise<CanceledRun> {
     await this.stopRun(runId, call);
@@ -170,7 +170,7 @@ export class Runs {
 
   /**
    * Cancels a run without returning its view. An ended run does not change.
-   * @throws ProblemError 404
+   * @throws ProblemError 404 for an unknown run
    */
   async stopRun(runId: string, call: ApiCall): Promise<void> {
     const run = await this.processes.loadBegun(RUN, runId, call.scope);

@@ -97,7 +97,7 @@ export class UsageRequest {
   })
   until?: string;
 
-  /** Days of the report. @throws ProblemError 400 if there are none, or more than MOST_DAYS */
+  /** Days of the report. @throws ProblemError 400 if there are none, or more than MOST_DAYS days */
   daysAt(now: Date): { since: string; until: string } {
     const until = this.until ?? toDay(now);
     const last = Date.parse(until);

@@ -212,7 +212,10 @@ export class WorkflowRevisionsController {
     throw contentionProblem(name);
   }
 
-  /** Returns a stored revision of an existing workflow. @throws ProblemError 404 */
+  /**
+   * Returns a stored revision of an existing workflow. @throws ProblemError 404 if the workflow or the revision does
+   * not exist
+   */
   private async findRevision(store: WorkflowStore, name: string, revision: string): Promise<WorkflowRevision> {
     if (!(await store.get(name))) throw unknownWorkflow();
     const found = await store.get(name, revision);

@@ -178,7 +178,10 @@ class ChildRunExecutor extends AgentExecutor {
     return child ? `revision ${child.revision} of workflow "${child.workflow}" not found` : 'it names no revision';
   }
 
-  /** Rejects a run that would be nested more than `DEEPEST_RUN` deep. */
+  /**
+   * Rejects a run that would be nested more than `DEEPEST_RUN` levels deep.
+   * @throws A2AError UNSUPPORTED_OPERATION with the reason `DEPTH_EXCEEDED`
+   */
   private assertDepthAllowed(links: readonly ChainLink[]): void {
     if (this.chains.ownCalls(links).filter(isCallOfNode).length <= DEEPEST_RUN) return;
     const message = `DEPTH_EXCEEDED: ${DEEPEST_RUN} runs are nested already`;

@@ -6,11 +6,11 @@ import { type LastSequences, LOOK_AGAIN, readRecheckJob, type RecheckChildren } 
 
 /**
  * Resumes a waiting run whose local child Task no longer waits, because its question was answered by a Message to the
- * child and not to the run. Two mechanisms find such a child: - The database trigger `task_moved_on` makes the waiting
- * run due, or enqueues a recheck job if the run's row is locked. - A recheck job is enqueued in the commit by which a
- * run begins to wait. It finds an answer that came after the run's last poll of the child, and before that commit.
- *
- * For remote children, see `RemoteLooks`.
+ * child and not to the run. `RemoteLooks` does so for remote children. Two mechanisms find such a child:
+ * - The database trigger `task_moved_on` makes the waiting run due, or enqueues a recheck job if the run's row is
+ *   locked.
+ * - A recheck job is enqueued in the commit by which a run begins to wait. The job finds an answer that came after the
+ *   run's last poll of the child, and before that commit.
  */
 @Injectable()
 export class RunWaking {

@@ -33,7 +33,10 @@ export class CancelOutcomes {
     retention.purgeWith('DELETE FROM run_cancel WHERE run_id = ANY($1::text[])');
   }
 
-  /** Stores an outcome. Resolves when it is durable. The first outcome of a run, node and attempt stays. */
+  /**
+   * Stores an outcome. Resolves when the outcome is durable. If one is already stored for the same run, node and
+   * attempt, nothing changes.
+   */
   async recordOutcome({ runId, node, attempt, outcome }: LaterOutcome): Promise<void> {
     await this.database.pool.query(
       `INSERT INTO run_cancel (run_id, node_id, attempt, outcome) VALUES ($1, $2, $3, $4)

@@ -248,7 +248,7 @@ export interface HeldDefinitions {
  * Rejects a save that exceeds the limits of the tenant. A save that does not enlarge a workflow is never rejected, so
  * that definitions saved before there were limits can still be changed.
  * @param bytes size of the definition to save
- * @throws ProblemError 422
+ * @throws ProblemError 422 if there would be more than MOST_WORKFLOWS workflows, or more than MOST_TENANT_BYTES bytes
  */
 export function assertTenantHasRoom(bytes: number, { others, otherBytes, ownBytes }: HeldDefinitions): void {
   if (ownBytes === 0 && others >= MOST_WORKFLOWS) {
