@@ -225,8 +225,8 @@ function truncatedIf(isCut: boolean): { truncated?: true } {
 }
 
 /**
- * True if a glob matches the whole text. `*` stands for any characters, `?` for one character. The time is at most the
- * product of both lengths.
+ * True if a glob matches the whole text. `*` stands for any characters, `?` for one character. The number of steps is
+ * at most the product of both lengths.
  */
 export function matchesGlob(glob: string, text: string): boolean {
   let [inGlob, inText] = [0, 0];

@@ -48,7 +48,7 @@ export function agentTool({ path, description }: Pick<ServedAgent, 'path' | 'des
   return { name: agentToolName(path.slice(path.indexOf('/') + 1)), description, inputSchema: AGENT_SCHEMA };
 }
 
-/** Registered agents of a tenant as tools. */
+/** Lists the registered agents of a tenant as tools of MCP. */
 export class RegisteredTools {
   private readonly source: AgentSource | undefined;
 

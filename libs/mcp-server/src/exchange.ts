@@ -78,8 +78,8 @@ export class McpExchange {
   }
 
   /**
-   * Returns the context of a call of the agent at a path. For a registered agent it also has the caller's scopes and
-   * headers.
+   * Returns the context for a call to the agent at a path. For a registered agent, the context has the caller's scopes
+   * and headers.
    */
   private callFor(path: string): CallContext {
     return { ...this.call, ...(isRegisteredPath(path) && this.inbound && { inbound: this.inbound }) };

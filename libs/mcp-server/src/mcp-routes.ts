@@ -384,8 +384,8 @@ function rpcError({ body }: FastifyRequest, { code, message, data }: McpError): 
 }
 
 /**
- * Converts an error that Fastify raised before a handler ran. An error of the client keeps its status and its text,
- * which has no internals.
+ * Converts an error that Fastify raised before a handler ran. An error of the client becomes an McpError with the same
+ * status and text, as the text shows no internals of this service. Any other error is returned unchanged.
  */
 function transportError(error: unknown): unknown {
   if (error instanceof A2AError || error instanceof McpError) return error;

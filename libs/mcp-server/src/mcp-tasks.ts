@@ -63,7 +63,10 @@ export function aboutOf({ id, contextId }: Pick<Task, 'id' | 'contextId'>): { _m
   return { _meta: { 'parley/taskId': id, 'parley/contextId': contextId } };
 }
 
-/** Returns the value of each Artifact by its name: its text, else its single data value, else its Parts. */
+/**
+ * Returns an object with one member for each Artifact, by the name of the Artifact. The value is the text of the
+ * Artifact, or else its single data value, or else its Parts.
+ */
 function structuredContent(artifacts: readonly Artifact[]): JsonObject {
   return Object.fromEntries(artifacts.map((it) => [it.name ?? it.artifactId, artifactValue(it.parts)]));
 }

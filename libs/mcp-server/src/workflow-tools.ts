@@ -37,7 +37,7 @@ const TEXT_SCHEMA: ArgumentSchema = {
 
 /**
  * Lists one page of the tools of an endpoint. The endpoint of the service (`/mcp`) has all workflows, sorted by name,
- * and then all registered agents. The endpoint of one workflow or registered agent has that one as its only tool.
+ * and then all registered agents. Any other endpoint has one tool: its workflow or registered agent.
  * @param cursor name of the last tool of the previous page
  */
 export async function toolsOf(
@@ -81,8 +81,8 @@ export function toolPath(name: unknown): string {
 }
 
 /**
- * Returns the Message for a call. Its arguments become data, by the names of the inputs. For a workflow without inputs,
- * the argument `text` becomes the text. For a registered agent, see `agentContent`.
+ * Returns the Message for a call of a tool. The arguments of the call become data, by the names of the inputs. For a
+ * workflow without inputs, the argument `text` becomes the text. For a registered agent, see `agentContent`.
  * @param meta `_meta` that the client sent with the call
  * @param key `Idempotency-Key` of the call; calls with the same key give a Message with the same id
  * @throws McpError for an invalid context id

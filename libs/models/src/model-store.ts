@@ -12,8 +12,8 @@ export const MOST_MODELS = 1_000;
 /**
  * Stores the models of tenants.
  * - `get` and `listModels` serve the API.
- * - `readModel` and `awaitModel` serve calls to models: concurrent reads share one query, and `awaitModel` waits for an
- *   unreachable database.
+ * - `readModel` and `awaitModel` serve calls to models: concurrent reads share one query, and `awaitModel` retries
+ *   while the database is unreachable.
  */
 @Injectable()
 export class ModelStore {
@@ -66,20 +66,20 @@ export class ModelStore {
   }
 
   /**
-   * Reads a model as it is now in the database, whichever replica changed it; `undefined` if there is none of this
-   * name. Concurrent reads share one query.
+   * Reads the current definition of a model from the database, so that a change by any replica is seen; `undefined` if
+   * the tenant has no model of this name. Concurrent reads share one query.
    */
   async readModel({ tenant, name }: ModelId): Promise<StoredModel | undefined> {
     const row = await this.wanted.get(JSON.stringify([tenant, name]));
     return row && modelOf(row);
   }
 
-  /** Reads a model as `readModel` does, but waits for an unreachable database. */
+  /** Reads a model as `readModel` does, but retries while the database is unreachable. */
   async awaitModel(id: ModelId, signal?: AbortSignal): Promise<StoredModel | undefined> {
     return retryWhileDatabaseDown(() => this.readModel(id), signal ?? new AbortController().signal);
   }
 
-  /** True if the tenant has at least one model. Waits for an unreachable database. */
+  /** True if the tenant has at least one model. Retries while the database is unreachable. */
   async isInUse(tenant: string, signal?: AbortSignal): Promise<boolean> {
     const existsAny = (): Promise<boolean> => this.rows.existsBy({ tenant });
     return retryWhileDatabaseDown(existsAny, signal ?? new AbortController().signal);

@@ -60,7 +60,7 @@ export class ModelTestSlots extends TrialSlots {
   }
 }
 
-/** Model to test, as it is stored or as it would be. */
+/** Model to test: a stored model, or the definition of one that is not stored yet. */
 export interface TestedModel extends ModelId, ModelDefinition {}
 
 /**

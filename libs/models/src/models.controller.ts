@@ -111,7 +111,10 @@ export class ModelBody {
     return withMembers(ModelBody, { ...sent, ...(read !== undefined && { price: read }) });
   }
 
-  /** Definition to store. @throws ProblemError 400 */
+  /**
+   * Definition to store. @throws ProblemError 400 if `name` is the name of the built-in model, or `baseUrl` is missing
+   * or invalid
+   */
   get definition(): ModelDefinition {
     const { provider, model, auth, input = [], price } = this;
     const baseUrl = this.baseUrl === undefined ? undefined : withoutTrailing(this.baseUrl, '/');
@@ -300,7 +303,7 @@ export class ModelsController {
     if (!(await this.store.delete({ tenant, name }))) throw unknownModel();
   }
 
-  /** Returns the definition if its `baseUrl` may be called (see `assertCallable`). */
+  /** Returns the definition. @throws ProblemError 400 if its `baseUrl` is an address that this service may not call */
   private permittedDefinition({ definition }: ModelBody): ModelDefinition {
     if (definition.baseUrl !== undefined) assertCallable(this.http, definition.baseUrl, 'baseUrl');
     return definition;

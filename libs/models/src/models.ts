@@ -50,7 +50,8 @@ export abstract class Models {
 
   /**
    * Finds a model.
-   * @param name absent: the default model. `echo` is always the built-in model, which repeats its input.
+   * @param name name of the model; absent: the default model. The name `echo` always selects the built-in model, which
+   * repeats its input.
    * @throws ModelError if there is no model of this name
    */
   abstract findModel(name: string | undefined, of: WantedModel): Promise<Model>;
@@ -203,7 +204,7 @@ export class ConfiguredModels extends Models {
     return name === undefined ? this.defaultModel : this.selectModel(name);
   }
 
-  /** Returns a model that is called with the credential of `signer` in place of the operator's key. */
+  /** Returns a model whose calls carry the credential of `signer` in place of the operator's key. */
   signedBy(signer: ModelSigner, name = this.defaultModel.name): Model {
     return this.selectModel(name, signer);
   }

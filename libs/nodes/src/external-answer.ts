@@ -76,11 +76,12 @@ function agentsMembers({ metadata, extensions }: Pick<Artifact, 'metadata' | 'ex
 
 /**
  * Converts the answer of an agent to the output of the node.
- * - The first Part is the first text of the first Artifact, or its first data as JSON, or the text `no output`.
- * - All Parts that are not in that first Part follow.
- * - If the agent replied without a Task, or its Task has no Artifacts, its last Message is used as if it were the
- *   Artifact.
- * - The description, metadata and extensions are those of the first Artifact or of the Message.
+ * - The first Part is the first text of the first Artifact, or else the first data of that Artifact as JSON, or else
+ *   the text `no output`.
+ * - All Parts of all Artifacts follow, except the text that the first Part has, empty texts, and thoughts of a model.
+ * - If the agent replied without a Task, or its Task has no Artifacts, the last Message of the agent takes the place of
+ *   the Artifact.
+ * - The description, metadata and extensions are those of the first Artifact or of that Message.
  */
 export function outputOf({ reply, artifacts, lastMessage: said }: CalledTask): NodeOutput {
   const made =

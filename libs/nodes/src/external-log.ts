@@ -4,7 +4,7 @@ import { callersMetadata, isJsonObject, type JsonObject, type JsonValue } from '
 
 /** Metadata key of the ids of the remote Task. */
 const REMOTE_KEY = 'parley/remote';
-/** Metadata key under which the request's metadata for the remote agent are stored. */
+/** Metadata key under which the metadata of a request to the remote agent is stored. */
 const REQUEST_KEY = 'parley/request';
 
 type ExternalLogEvent = Awaited<ReturnType<RequestContext['readTaskLog']>>[number];
@@ -28,9 +28,9 @@ export function remoteNote({ taskId, contextId }: RemoteTask): JsonObject {
 }
 
 /**
- * Returns the metadata under which the log stores the metadata of a request. The first event of a Task, or an event of
- * a later turn, has them.
- * @param passed metadata that are sent to the remote agent with the request
+ * Returns the metadata under which the log stores the metadata of a request: in the first event of a Task, or in an
+ * event of a later turn.
+ * @param passed metadata that is sent to the remote agent with the request
  */
 export function requestNote(passed: JsonObject): JsonObject {
   return { [REQUEST_KEY]: passed };
@@ -42,8 +42,8 @@ export function isNewFollowUp({ task, recovered }: RequestContext): boolean {
 }
 
 /**
- * Returns the metadata of the turn's request that are sent to the remote agent; `undefined` if the request has none. In
- * a turn that resumes after a crash, they are read from the Task or its log, where `requestNote` has stored them.
+ * Returns the metadata of the turn's request that is sent to the remote agent; `undefined` if the request has none. A
+ * turn that resumes after a crash reads the metadata from the Task or its log, where `requestNote` has stored it.
  */
 export async function findRequestMetadata(context: RequestContext): Promise<JsonObject | undefined> {
   const { metadata, task, recovered } = context;

@@ -113,8 +113,8 @@ class ExternalExecutor extends NodeExecutor {
   }
 
   /**
-   * Rejects a new Message that would close a circle of calls: a Task in its call chain has already called the agent of
-   * this node. Also rejects a Message whose call chain is too long.
+   * Rejects a new Message that would close a circle of calls, because a Task in its call chain has already called the
+   * agent of this node. Also rejects a Message whose call chain is too long.
    */
   override checkRequest(request: SendMessageRequest): void {
     const called = this.#registered ?? this.node.config['endpoint_url'];
@@ -233,8 +233,8 @@ class ExternalExecutor extends NodeExecutor {
   }
 
   /**
-   * Returns the context for Messages to a registered agent. It is the same for all Messages in one context of this
-   * node; `undefined` if the node calls no registered agent.
+   * Returns the context for Messages to a registered agent: always the same one for all Messages in one context of this
+   * node. Returns `undefined` if the node calls no registered agent, or its config has `history: none`.
    */
   #registeredContext({ contextId, call }: RequestContext): { contextId: string } | undefined {
     const path = this.#registered;

@@ -86,7 +86,10 @@ export interface Plugged<T> {
   defined: T;
 }
 
-/** Node types, tools and fact handlers that the operator's plugin modules define. */
+/**
+ * Node types, tools and handlers of facts (such as the end of a Task, see docs/PLUGINS.md) that the operator's plugin
+ * modules define.
+ */
 export class Plugins {
   readonly nodes: Plugged<DefinedNode>[] = [];
   readonly tools: Plugged<DefinedTool>[] = [];
@@ -174,7 +177,7 @@ function pluginError(module: string, sentence: string): ConfigError {
   return new ConfigError([`PARLEY_PLUGINS: ${module}: ${sentence}`]);
 }
 
-/** Subscribes the handlers of plugin modules to the facts of this replica. */
+/** Subscribes the handlers of plugin modules to the facts that this replica commits, such as the end of a Task. */
 @Injectable()
 export class PluginHandlers implements OnApplicationBootstrap {
   constructor(

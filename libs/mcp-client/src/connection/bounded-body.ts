@@ -208,9 +208,9 @@ export const TOO_DEEP = `is nested deeper than ${DEEPEST_MESSAGE} levels`;
 /**
  * Creates a stream that passes on a body: JSON, or a stream of events (SSE) with JSON in them. The body fails with an
  * AgentCallError
- * - if it exceeds `bounds`, or its JSON nests deeper than 500 levels
+ * - if the body exceeds `bounds`, or its JSON nests deeper than 500 levels
  * - if an event, or a JSON body, does not end within 60 seconds of its first byte
- * - if an id of an event is too long, or unfinished answers hold too many bytes
+ * - if the id of an event is too long, or all unfinished answers together hold too many bytes (MOST_RECEIVED)
  */
 export function boundedBody(
   bounds: BodyBounds,

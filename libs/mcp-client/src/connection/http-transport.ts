@@ -37,7 +37,7 @@ export class ReconnectPace {
   /** @param now monotonic clock in milliseconds */
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  /** Counts a request. The answer may arrive on a separate stream. */
+  /** Counts a sent request, since each request may have its own stream (see `nextPause`). */
   noteRequest(): void {
     if (this.now() >= this.windowEnd) {
       this.requests = 0;

@@ -63,7 +63,7 @@ class SharedListing {
   ) {}
 
   /**
-   * Returns a fresh list; with `refresh`, a list whose read begins after this call.
+   * Returns a list that is at most 30 seconds old. With `refresh`, returns a list whose read begins after this call.
    * @throws the reason of the signal; the reason why the list cannot be read
    */
   async readShared(signal: AbortSignal, refresh: boolean): Promise<ListedTools> {
@@ -187,8 +187,8 @@ export class McpConnection {
   }
 
   /**
-   * Returns the tools of the server, at most 30 seconds old; with `refresh`, listed after this call. All callers that
-   * wait share one read, which is aborted once no caller waits.
+   * Returns the tools of the server, read at most 30 seconds ago. With `refresh`, the tools are read after this call.
+   * All callers that wait share one read. The read is aborted once no caller waits.
    */
   listTools(signal: AbortSignal, { refresh = false }: { refresh?: boolean } = {}): Promise<ListedTools> {
     return this.whileUsing(() => this.listing.readShared(signal, refresh));

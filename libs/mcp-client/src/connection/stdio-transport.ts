@@ -53,8 +53,11 @@ const HARMLESS = ['HOME', 'LANG', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 
 const PATIENCE_MS = 2_000;
 
 /**
- * Transport for a program. Its messages are lines on standard output; its standard error goes to the log. The program
- * runs without a shell. The environment of the program has the variables in HARMLESS, and those that its config sets.
+ * Transport for a server that is a local program.
+ * - Each message is one line: the program reads lines from standard input and writes lines to standard output. Its
+ *   standard error goes to the log.
+ * - The program runs without a shell. Its environment has the variables in HARMLESS and the variables that its config
+ *   sets.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void;

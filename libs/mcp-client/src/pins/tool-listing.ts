@@ -42,11 +42,10 @@ const OTHERS = /[^\w./-]/gu;
 const DIGEST_DIGITS = 8;
 
 /**
- * Returns the name by which each tool is offered, by its name at the server.
+ * Returns a map from the name of each tool at the server to the name by which the tool is offered.
  * - A name of letters, digits, `_`, `-`, `.` and `/` is unchanged.
- * - Any other character becomes `_`.
- * - A digest of the original name is appended to a name with replaced characters if two tools would share it, or if it
- *   has no letter or digit.
+ * - Any other character becomes `_`. A digest of the original name is appended to such a name if two tools would share
+ *   it, or if it has no letter or digit.
  * - The order of the tools has no effect.
  */
 function cleanedNames(names: readonly string[]): Map<string, string> {

@@ -14,8 +14,8 @@ export interface ToolPin extends ToolList {
 
 /**
  * Stores the pinned tools of each tenant and server, for all replicas.
- * - A change of a pin names the hash of the pinned list that it replaces.
- * - Of two concurrent changes, one fails, and its caller must read the pin again.
+ * - A caller that changes a pin names the hash of the pinned list that it wants to replace.
+ * - Of two concurrent changes, one fails. The caller of the failed change must read the pin again.
  */
 @Injectable()
 export class ToolPins {
@@ -65,6 +65,7 @@ export class ToolPins {
 
   /**
    * Accepts the list that waits to be accepted: it becomes the pinned list.
+   * @param by owner who accepts the list
    * @returns false if no list with this hash waits
    */
   async acceptSeen(tenant: string, server: string, hash: string, by: string): Promise<boolean> {

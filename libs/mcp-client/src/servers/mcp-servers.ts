@@ -71,7 +71,7 @@ export class McpServers {
     return row ? toMcpServer(row) : undefined;
   }
 
-  /** Returns a server as `get` does, but waits for an unreachable database. */
+  /** Returns a server as `get` does, but retries while the database is unreachable. */
   async forCall(tenant: string, name: string, signal: AbortSignal): Promise<McpServer | undefined> {
     return retryWhileDatabaseDown(() => this.get(tenant, name), signal);
   }

@@ -17,7 +17,7 @@ const TEXT = /^(text\/|application\/(json|xml|yaml)$|application\/\S+\+(json|xml
 
 /**
  * Returns the content of a file of this service by its URL; `undefined` for any other URL.
- * @param admit called with the number of bytes before they are read; an error that it throws ends the read
+ * @param admit called with the number of bytes before the bytes are read; if `admit` throws, the file is not read
  */
 type ReadOwnFile = (url: string, admit: (bytes: number) => Promise<void>) => Promise<Buffer | undefined>;
 
@@ -80,7 +80,10 @@ class CallFiles {
     return known;
   }
 
-  /** Fetches a remote file. */
+  /**
+   * Fetches a remote file, and returns its content in base64. @throws ModelError if it cannot be read or exceeds a
+   * limit
+   */
   async fetchElsewhere(url: string): Promise<string> {
     this.assertOneMore();
     return this.keepContent(url, await this.downloadFile(url));

@@ -8,10 +8,10 @@ import {
 import type { ModelProvider } from '../model-definition.js';
 
 /**
- * Authenticates calls to a model at its provider:
- * - KeySigner with the key of the operator.
- * - CredentialSigner with one stored credential.
- * - FirstUsableSigner with one of several stored credentials.
+ * Authenticates calls to a model at its provider. Implementations:
+ * - KeySigner uses the key of the operator.
+ * - CredentialSigner uses one stored credential.
+ * - FirstUsableSigner uses one of several stored credentials.
  */
 export interface ModelSigner {
   /**

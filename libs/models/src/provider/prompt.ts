@@ -35,7 +35,7 @@ export async function promptOf(
   return prompt;
 }
 
-/** Request of a call as its model reads it: one system prompt, and the messages after it. */
+/** Request of a call in the form that the model reads: one system prompt, and the messages after it. */
 interface RequestedPrompt {
   system?: string;
   messages: ModelMessage[];

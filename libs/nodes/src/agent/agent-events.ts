@@ -35,8 +35,8 @@ export interface ModelResponse {
   usage?: ModelUsage;
   toolCalls?: AskedCall[];
   /**
-   * Description of a violation of the provider's protocol by the answer, absent if there is none. It continues a
-   * sentence whose subject is the model, for example `its answer ended with [DONE] and without a finish_reason`.
+   * Description of how the answer violates the protocol of the provider, such as `its answer ended with [DONE] and
+   * without a finish_reason`; absent if it does not. A reader puts the name of the model before this text.
    */
   note?: string;
 }

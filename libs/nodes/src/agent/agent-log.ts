@@ -141,7 +141,7 @@ export interface OpenStep {
  *   The function `tokensOf` only estimates the tokens of texts.
  */
 export class AgentLog {
-  /** Messages that began the Task. */
+  /** Messages with which the Task began: the history in the first event of the log. */
   readonly opening: Message[] = [];
   /** Time when the Task began (ISO 8601); `undefined` before the first event. */
   begunAt: string | undefined;
@@ -378,7 +378,7 @@ function appendPiece(before: readonly Part[], piece: readonly Part[]): Part[] {
   return [...before.slice(0, -1), { ...last, text: last.text + first.text }, ...others];
 }
 
-/** Request of a brainstorm in this service to one of its agents. */
+/** Request that a brainstorm of this service sends to one of its agents. */
 export interface BrainstormRequest {
   systemPrompt: string;
   /**
@@ -390,8 +390,8 @@ export interface BrainstormRequest {
 }
 
 /**
- * Returns the request of a brainstorm in a Message; `undefined` if the Message has no entry that this service signed
- * for this agent.
+ * Returns the request of a brainstorm that a Message contains. Returns `undefined` if the Message has no data that a
+ * brainstorm of this service signed for this agent.
  */
 export function brainstormRequest(
   message: Message,

@@ -45,8 +45,8 @@ interface RememberedTurn {
  */
 export class AgentMemory {
   /**
-   * @param entries absent if no conversation of this service calls agents
-   * @param brainstorms absent if no brainstorm of this service calls agents
+   * @param entries reads the data of conversations in Messages; absent if no conversation of this service calls agents
+   * @param brainstorms reads the data of brainstorms in Messages; absent if no brainstorm of this service calls agents
    */
   constructor(
     private readonly store: Pick<TaskStore, 'readHeader' | 'completedBefore' | 'readPage'>,

@@ -4,7 +4,7 @@ import type { JsonValue, Part } from '#libs/protocol';
 import type { PromptNote } from '#libs/tasks';
 import type { NodeEvent } from '../node-executor.js';
 
-/** Answer of a model in the form in which the provider sent it, for the stored prompts. */
+/** Answer of a model in the form in which the provider sent it. It is stored or exported with the prompt. */
 interface PromptedAnswer {
   end: ModelEnd;
   parts: readonly Part[];

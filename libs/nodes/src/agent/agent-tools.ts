@@ -263,7 +263,7 @@ export interface CallingExecution {
   log: AgentLog;
 }
 
-/** Services by which an agent tool calls its agent within one execution of the `agent` node. */
+/** Services that an agent tool needs to call its agent within one execution of the `agent` node. */
 export interface AgentToolCalls {
   readonly services: AgentToolServices;
   readonly execution: CallingExecution;

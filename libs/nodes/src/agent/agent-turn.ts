@@ -52,7 +52,10 @@ export interface AgentNodeTurn {
   /** Required form of the answer (`output`), if any. */
   structure: StructuredAnswer | undefined;
   log: AgentLog;
-  /** Conversation entries of the current Message, and of the Message that began the Task, if they have one. */
+  /**
+   * Conversation entries (data that a conversation of this service sends with a Message) of the current Message, and of
+   * the Message that began the Task; each is absent if the Message has none.
+   */
   entries: { current?: ConversationEntry; opening?: ConversationEntry };
   /** Request of a brainstorm in the Message that began the Task, if any. */
   brainstorm?: BrainstormRequest;
@@ -83,7 +86,10 @@ async function buildConversation(turn: AgentNodeTurn, model: string): Promise<Mo
   ];
 }
 
-/** Returns the Messages that began the Task. */
+/**
+ * Returns the Messages with which the Task began. Before the log has its first event, they are the history of the Task
+ * and the current Message.
+ */
 export function openingOf(log: AgentLog, context: Pick<RequestContext, 'task' | 'userMessage'>): Message[] {
   return log.opening.length > 0 ? log.opening : [...(context.task?.history ?? []), context.userMessage];
 }

@@ -17,7 +17,7 @@ interface AnsweringTurn {
   structure: StructuredAnswer | undefined;
 }
 
-/** Answer of a model while it arrives. It is reported as pieces of one Artifact. */
+/** Answer of a model while it arrives. Events report the answer as pieces of one Artifact. */
 export class AnswerInPieces {
   readonly calls: ModelToolCall[] = [];
   /** Parts that have arrived, and that no event contains yet. */

@@ -158,8 +158,9 @@ type AgentToolEvents = AsyncGenerator<NodeEvent, void, void>;
  * Tool of an `agent` node by which the model calls another agent.
  * - A call is sent only after its `tool.call` event is durable. The Task of the called agent is recorded in the log
  *   (`parley/called`) as soon as its id is known.
- * - After an interruption, a call whose Task is known follows that Task. If it is not known, a local agent is sent the
- *   same Message again, which creates no second Task; for a remote agent, the outcome of the call is unknown.
+ * - If an interrupted call has such a record, the next execution follows the recorded Task.
+ * - Without a record, a local agent is sent the same Message again, which creates no second Task. For a remote agent,
+ *   the outcome of the call is unknown.
  * - All calls in one Task share one context of the called agent. A call answers the Task that an earlier call left
  *   waiting.
  */

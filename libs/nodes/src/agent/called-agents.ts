@@ -321,8 +321,8 @@ export class CalledAgents implements AgentToolCalls {
   }
 
   /**
-   * Returns the id of the Task of a call in progress: the Task that it created, or the waiting one that it answers;
-   * `undefined` if neither is known.
+   * Returns the id of the Task of a call in progress. It is the Task that the call created, or the waiting Task that
+   * the call answers; `undefined` if neither is known.
    */
   private seenOf({ tool, called }: LoggedToolCall): string | undefined {
     return (called ?? this.execution.log.calledAgents.waitingOf(tool))?.taskId;

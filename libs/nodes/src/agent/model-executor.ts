@@ -37,9 +37,12 @@ export interface AgentNodeServices {
   tools: AgentTools;
   /** Memory of earlier turns. If absent, agents remember no earlier Tasks. */
   memory?: Pick<AgentMemory, 'recallMessages'>;
-  /** Reader of conversation entries; absent: Messages have none. */
+  /** Reads the data that a conversation of this service sends with a Message. If absent, such data is ignored. */
   entries?: Pick<ConversationEntries, 'readEntry'>;
-  /** Reader of brainstorm entries in Messages. If absent, no Message counts as the request of a brainstorm. */
+  /**
+   * Reads the data that a brainstorm of this service sends with a Message. If absent, no Message counts as the request
+   * of a brainstorm.
+   */
   brainstorms?: Pick<BrainstormEntries, 'readEntry'>;
   /** Services for calling agents as tools; absent: agents cannot be tools. */
   agents?: AgentToolServices;

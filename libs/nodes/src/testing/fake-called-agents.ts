@@ -148,8 +148,8 @@ export class FakeCalledAgents extends AgentDirectory implements AgentToolService
   }
 
   /**
-   * Returns the Task of a repeated Message. A local agent creates one Task for a Message, however often the Message
-   * arrives.
+   * Returns the Task of a repeated Message; `undefined` for a new Message. A local agent creates one Task for a
+   * Message, however often the Message arrives.
    */
   made(message: Message, parent: AgentCallOptions['parent']): KeptTask | undefined {
     const kept = this.kept.get(taskIdOf(message));
