@@ -55,8 +55,8 @@ class AddReplicaGeneration1700000000311 implements MigrationInterface {
 }
 
 /**
- * Adds the time since which a replica has sent its heartbeats without a gap. It decides whether the replica may declare
- * others dead. Earlier versions do not write it.
+ * Adds the column `steady_since`: the time since which a replica has sent its heartbeats without a gap. This time
+ * decides whether the replica may declare others dead. Earlier versions of the service do not write the column.
  */
 class AddSteadySince1700000000301 implements MigrationInterface {
   readonly name = 'AddSteadySince1700000000301';

@@ -14,7 +14,10 @@ import { ChannelSignals } from './signals/channel-signals.js';
 import { ReplicaSignals } from './signals/replica-signals.js';
 import { NatsWire, PostgresWire, type SignalWire } from './signals/signal-wire.js';
 
-/** Name of the service secret whose value distinguishes the signals of this database from those of other databases. */
+/**
+ * Name of the service secret whose value distinguishes the signals of this database from the signals of other
+ * databases.
+ */
 const SCOPE = 'signals';
 
 /** Opens the transport of this service's signals: `SIGNALS_URL`, else the database. */

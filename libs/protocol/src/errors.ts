@@ -74,7 +74,10 @@ export interface A2AErrorOptions {
   violations?: FieldViolation[];
   /** Values of `google.rpc.ErrorInfo.metadata`: strings that a caller may see; absent: the error has no metadata. */
   metadata?: Record<string, string>;
-  /** More precise reason than A2AErrorReason, in PARLEY_DOMAIN. Defaults to UNAVAILABLE for status 503. */
+  /**
+   * Reason that is more precise than the A2AErrorReason; callers get it under the domain `parley`. Defaults to
+   * UNAVAILABLE for status 503.
+   */
   detailReason?: string;
   /** HTTP status, if it differs from A2A_ERRORS for a transport reason, such as 413. */
   status?: number;

@@ -237,8 +237,8 @@ function isExponent(code: number): boolean {
 }
 
 /**
- * True if the number between two indexes of a text is beyond IEEE 754. Parses it only if its digits and exponent may
- * make it that large: most numbers are short.
+ * True if the number between two indexes of a text is beyond IEEE 754. The number is parsed only if its digits and
+ * exponent may make it that large, as most numbers are short.
  */
 function isInfinite(text: string, start: number, end: number): boolean {
   const exponent = exponentIn(text, start, end);

@@ -45,10 +45,10 @@ export class DeliveryLedger {
 
   /**
    * Sends a notification again.
-   * - A delivered notification is sent alone.
-   * - Any other notification is retried at once, and the later ones of its config follow, even if the config is
-   *   disabled.
-   * @throws A2AError with status 404 for an unknown delivery, 409 if its config was deleted
+   * - A notification that was delivered before is sent alone.
+   * - Any other notification is retried at once, even if its config is disabled. The later notifications of the config
+   *   follow.
+   * @throws A2AError with status 404 for an unknown delivery, 409 if the config was deleted
    */
   async sendAgain(scope: TaskScope, id: string): Promise<DeliveryView> {
     const named = readNotificationId(id);

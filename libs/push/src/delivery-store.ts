@@ -75,7 +75,7 @@ export class DeliveryStore {
 
   /**
    * Makes a config due at once, even if it is disabled or waits for its next attempt.
-   * @returns false if it is deleted
+   * @returns false if the config is deleted
    */
   async retryNow(pushId: string): Promise<boolean> {
     const isThere = await inTransaction(this.database, async (client) => {

@@ -179,8 +179,8 @@ export class PostgresPushConfigs extends PushConfigs {
 }
 
 /**
- * Fails the job permanently for errors that a caller would get as well: the Task is gone, or has the maximum of
- * configs.
+ * Throws a PermanentJobError, after which the job is not retried, if a caller would get the error as well: the Task is
+ * gone, or has the maximum of configs. Throws any other error unchanged.
  */
 function refusedForGood(error: unknown): never {
   if (!(error instanceof A2AError) || error.status >= 500) throw error;

@@ -33,7 +33,10 @@ export function isOutage(error: unknown): boolean {
 /** Session errors that no server reported: connections refused, broken or not available in time. */
 const OF_SESSIONS = new WeakSet<object>();
 
-/** Marks an error as one of a database session, to distinguish it from errors of other connections. */
+/**
+ * Marks an error as an error of a database session, so that `isDatabaseAway` distinguishes it from errors of other
+ * connections. Returns the error.
+ */
 export function ofSession<T>(error: T): T {
   if (typeof error === 'object' && error !== null && sqlState(error) === undefined && isOutage(error))
     OF_SESSIONS.add(error);
@@ -205,9 +208,9 @@ const SAYS_READ_ONLY = new Set(['default_transaction_read_only', 'in_hot_standby
 /**
  * Replaces all sessions of this process once one of them turns out to be read-only.
  *
- * Sessions with a standby, with a replaced primary, or begun while the database was read-only
- * (`default_transaction_read_only`) stay read-only. They return stale data or refuse writes, although the server at the
- * same address may accept writes again.
+ * A session stays read-only if it leads to a standby or a replaced primary, or began while the database was read-only
+ * (`default_transaction_read_only`). It returns stale data or refuses writes, although the server at the same address
+ * may accept writes again.
  *
  * - A refused write ends all sessions of all pools: idle ones at once, others when they are released.
  * - Sessions that begin while the server only reads are replaced until they accept writes.
@@ -236,7 +239,7 @@ export class ReadOnlySessions {
     this.listeners.push(listener);
   }
 
-  /** Ends every session that began before this call. */
+  /** Ends every session that began before this call: idle sessions at once, others when they are released. */
   renewSessions(): void {
     this.generation += 1;
     this.renewedAt = performance.now();
@@ -248,7 +251,7 @@ export class ReadOnlySessions {
     for (const listener of this.listeners) listener();
   }
 
-  /** Watches a session for signs that its server only reads. Call it before the session connects. */
+  /** Watches the messages of a session for signs that its server only reads. Call it before the session connects. */
   watchSession(client: pg.ClientBase): void {
     this.generations.set(client, this.generation);
     const { connection } = client as unknown as { connection: ServerMessageEvents };
@@ -293,7 +296,8 @@ export function watchedPools(sessions: ReadOnlySessions): typeof pg.Pool {
 }
 
 /**
- * Derives a client class that watches a session from its construction, since the server reports its state at the start.
+ * Derives a client class whose sessions are watched from their construction on, since the server reports its state at
+ * the start of a session.
  */
 function watchedSessions(sessions: ReadOnlySessions, Client: new () => pg.ClientBase): new () => pg.ClientBase {
   const Session = Client as typeof pg.Client;

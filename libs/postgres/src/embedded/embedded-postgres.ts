@@ -147,8 +147,8 @@ export class EmbeddedPostgres {
   }
 
   /**
-   * Restarts the server after the end of `this.session`. That session shows other processes that the server is in use,
-   * and its end shows this process that the server died.
+   * Restarts the server after the end of `this.session`. By that session other processes see that the server is in use,
+   * and by its end this process sees that the server died.
    */
   private reviveServer(): void {
     if (this.stopping) return;

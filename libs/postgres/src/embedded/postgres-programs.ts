@@ -31,9 +31,9 @@ export interface PostgresPrograms {
 const EXE = process.platform === 'win32' ? '.exe' : '';
 
 /**
- * Returns the programs of the PostgreSQL that npm installed for this platform, made usable.
+ * Returns the programs of the PostgreSQL that npm installed for this platform, after making them usable:
  * - Links of libraries that some package managers omit are created.
- * - If the account cannot read the installation, or links cannot be created in it, it is copied once: to
+ * - If the account cannot read the installation, or links cannot be created in it, the installation is copied once: to
  *   `/var/lib/parley` if root runs this process and may write there, else to `ownDirectory`.
  * @throws PostgresRefusal if there is no installation
  */

@@ -122,9 +122,9 @@ export interface RunningServer {
 }
 
 /**
- * Returns the running server of the data directory, wherever it listens, or starts one at the given address. The caller
- * holds the data directory's lock (`withHomeLock`).
- * @throws Error with the end of the server's log if it does not start
+ * Returns the running server of the data directory, whatever its address. If none runs, starts one at the given
+ * address. The caller holds the data directory's lock (`withHomeLock`).
+ * @throws Error with the end of the server's log if the server does not start
  */
 export async function runningServer(
   setup: ServerSetup,
@@ -227,8 +227,8 @@ async function tryConnect({ home, password }: ServerSetup, address: ServerAddres
 const LAST_SESSIONS_WAIT_MS = 500;
 
 /**
- * Finds a session, other than the asking one, that uses the server. Among the sessions of this process only those named
- * SUPERVISOR count, since a failed start leaves sessions open that cannot be closed.
+ * Finds a session that uses the server, other than the session that runs this query. Of the sessions of this process,
+ * only those named SUPERVISOR count, since a failed start leaves sessions open that cannot be closed.
  */
 const OTHER_SESSIONS = `
   SELECT FROM pg_stat_activity

@@ -128,8 +128,8 @@ function ensureFolder(folder: string, account: ServerAccount | undefined): boole
 }
 
 /**
- * Creates the folder in the temporary directory, owned by root, so that no process of the server's account can replace
- * the folder INNER in it. Returns false if it cannot be created, or an existing one is not safe.
+ * Creates the parent folder of INNER in the temporary directory. It is owned by root, so that no process of the
+ * server's account can replace INNER. Returns false if the folder cannot be created, or an existing one is not safe.
  */
 function ensurePassage(folder: string, account: ServerAccount): boolean {
   try {
@@ -170,8 +170,8 @@ function newShortFolder(account: ServerAccount | undefined): string {
 }
 
 /**
- * True if the account can pass the parent, and only root, this user, and the owner of a folder in the parent could
- * replace that folder.
+ * True if the account can pass the parent, and a folder in it can be replaced only by root, by this user, and by the
+ * owner of the folder.
  */
 function isSafeParent(parent: string, account: ServerAccount | undefined): boolean {
   try {

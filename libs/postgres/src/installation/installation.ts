@@ -54,8 +54,8 @@ export async function moveInstallation(session: Queryable): Promise<void> {
 }
 
 /**
- * Returns eight hexadecimal digits that identify the installation at its place: an adopted copy has different ones, a
- * physical copy the same.
+ * Returns eight hexadecimal digits that identify the installation at its place. A copy that a service has adopted has
+ * other digits; a physical copy has the same.
  */
 export async function installationTag(session: Queryable): Promise<string> {
   const { id, server, database } = await readInstallation(session, await readPlace(session));
@@ -97,8 +97,8 @@ async function readServer(session: Queryable): Promise<string | null> {
 const NOT_REPORTED = new Set(['42883', '42501', '0A000']);
 
 /**
- * Files in which services with one `DATA_DIR` store the installation that they last found at a database address: one
- * file per address. A missing or read-only folder counts as empty.
+ * Files in which services with the same `DATA_DIR` store, for each address of a database, the installation that they
+ * last found there. A missing or read-only folder counts as empty.
  */
 class KnownInstallations {
   private readonly folder: string;

@@ -86,8 +86,8 @@ export class ReplicaLife {
   }
 
   /**
-   * Ends the life of this replica: from now on other replicas count it as gone. Idempotent. Its row in the database
-   * stays for the replicas that adopt its work.
+   * Ends the life of this replica: from now on other replicas count it as gone. Idempotent. The row of this replica
+   * stays in the database for the replicas that adopt its work.
    */
   async endLife(): Promise<void> {
     this.ended = true;
@@ -105,8 +105,8 @@ export class ReplicaLife {
   }
 
   /**
-   * Returns the ids, among the given ones, that have no row in `replica`: claims under these ids belong to no replica,
-   * living or dead. Checks twice, like `deadReplicas`.
+   * Returns those of the given ids that have no row in `replica`. Claims under these ids belong to no replica, living
+   * or dead. Checks twice, like `deadReplicas`.
    */
   async unknownReplicas(ids: readonly string[]): Promise<string[]> {
     return this.seenTwice((among = ids) => this.queryIds(UNKNOWN_REPLICAS, [this.replicaId, among]));
@@ -121,9 +121,10 @@ export class ReplicaLife {
   }
 
   /**
-   * Registers a function (successor) that takes over from every dead replica before the replica's Tasks are adopted.
-   * Its SQL statement must check again that the replica is dead (`livenessCheckBy`). If it fails, the row of the dead
-   * replica is not removed yet.
+   * Registers a function (successor) that frees the resources of a dead replica, such as its jobs and push queues. It
+   * is called with the id of each dead replica, before the Tasks of that replica are adopted.
+   * - The SQL statement of the function must check again that the replica is dead (`livenessCheckBy`).
+   * - If the function fails, the row of the dead replica is not removed yet.
    */
   onDeath(takeOver: (replicaId: string) => Promise<void>): void {
     this.successors.push(takeOver);
@@ -144,8 +145,8 @@ export class ReplicaLife {
   }
 
   /**
-   * Returns the ids that two checks report, CONFIRM_MS apart. If all replicas lose their sessions at once, the first
-   * check may see only the losses of the others.
+   * Checks twice, CONFIRM_MS apart, and returns the ids that both checks report. If all replicas lose their sessions at
+   * once, the first check may see only the losses of the others.
    */
   private async seenTwice(look: (among?: readonly string[]) => Promise<string[]>): Promise<string[]> {
     if (this.reconnecting) return [];
@@ -181,8 +182,9 @@ export class ReplicaLife {
   }
 
   /**
-   * Locks the earlier keys as well, and waits for keys that a lost session still holds while its last heartbeat
-   * commits. Without this wait, this replica would seem dead between that commit and the next heartbeat.
+   * Locks the earlier lock keys of this replica as well. If a lost session still holds some of them while its last
+   * heartbeat commits, waits for these. Without this wait, this replica would seem dead between that commit and the
+   * next heartbeat.
    * - The wait is limited: a server that does not notice the loss keeps the locks for ten seconds, and the next
    *   heartbeat must not be that late.
    * - There is no wait if the old session still lives, and is only being replaced.

@@ -1,6 +1,7 @@
 /**
- * Number in the row of a replica by which other replicas know which SQL statements it runs. The rows of earlier
- * versions have none. While such a row exists, journals also write the positions of their commits to `task_writer`.
+ * Number in the row of a replica that states which SQL statements the replica runs. The rows of earlier versions have
+ * no such number. While a row of an earlier version exists, journals also write the positions of their commits to
+ * `task_writer`.
  */
 const REPLICA_GENERATION = 1;
 /** Seconds without a heartbeat after which a replica counts as frozen, even if it holds its lock. */
@@ -20,18 +21,19 @@ const HELD_LOCKS = `
     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 
 /**
- * Returns the SQL that determines whether other replicas are dead. It must be part of the statement that acts on the
- * result: no statement trusts an earlier read. `withs` are the first parts of its WITH clause.
+ * Returns the SQL that determines whether other replicas are dead. This SQL must be part of the statement that acts on
+ * the result: no statement trusts an earlier read. The judge is the replica that executes the statement.
  *
  * - Only a living replica judges: it holds its lock, and its last committed heartbeat is at most four seconds old. If
  *   commits stand still, no replica has such a heartbeat, so none judges.
- * - A missing lock counts after three seconds in which the judge proved its life without a gap (see ReplicaLife); at
- *   once for a judge that has just started.
- * - Silence counts after ten seconds in which the judge proved its life without a gap: by then every living replica has
- *   committed a heartbeat as well.
+ * - A replica without its lock is dead. This counts once the judge has proved its own life for three seconds without a
+ *   gap (see ReplicaLife); at once for a judge that has just started. PostgreSQL itself must have run for three
+ *   seconds.
+ * - A replica that sent no heartbeat for ten seconds is dead. This counts once the judge has proved its own life for
+ *   ten seconds without a gap: by then every living replica has committed a heartbeat as well.
  * - All times are those of the database's clock.
  *
- * @param judge the SQL of the id of the replica that acts
+ * @param judge SQL expression for the id of the judge
  */
 export function livenessCheckBy(judge: string): LivenessCheck {
   const withs = `

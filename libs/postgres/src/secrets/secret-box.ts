@@ -13,16 +13,17 @@ const TAG_BYTES = 16;
 const FORM = '1';
 
 /**
- * Reports a sealed secret that cannot be opened: its key is unknown, it was altered, or it belongs to another place.
+ * Reports a sealed secret that cannot be opened: the key is unknown, or the sealed text was altered or belongs to
+ * another place.
  */
 export class UnreadableSecret extends Error {
   override readonly name = 'UnreadableSecret';
 }
 
 /**
- * Encrypts (seals) and decrypts (opens) secrets for the database: AES-256-GCM, a random nonce for each secret. A sealed
- * secret names its key, so that keys can be replaced. It opens only in the place for which it was sealed: moved to
- * another row it is unreadable.
+ * Encrypts (seals) and decrypts (opens) secrets for the database: AES-256-GCM, a random nonce for each secret.
+ * - A sealed secret names its key, so that keys can be replaced.
+ * - A sealed secret can be opened only for the place for which it was sealed: moved to another row it is unreadable.
  */
 export class SecretBox {
   private readonly keys = new Map<string, Buffer>();

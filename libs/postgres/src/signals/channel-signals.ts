@@ -20,7 +20,10 @@ export function channelOf(topic: SignalTopic, key: string): string {
   return topic.shards === 1 ? `parley_${topic.name}` : `parley_${topic.name}_${hashKey(key) % topic.shards}`;
 }
 
-/** Encodes the keys in as few payloads as possible. Each payload names its sender, which ignores its own signals. */
+/**
+ * Encodes the keys in as few payloads as possible. Each payload names its sender, so that the sender ignores its own
+ * signals.
+ */
 export function payloadsOf(sender: string, keys: Iterable<string>): string[] {
   const head = JSON.stringify(sender);
   const payloads: string[] = [];
@@ -73,7 +76,7 @@ interface ListenerEvents {
   onLost(error: unknown): void;
 }
 
-/** Receives signals on a separate session, which it replaces when it breaks. */
+/** Receives signals on a separate session. Opens a new session when the current one breaks. */
 class SignalListener {
   private readonly wanted = new Set<string>();
   private readonly listened = new Set<string>();
@@ -274,7 +277,8 @@ interface Channel {
 /**
  * Implements ReplicaSignals over any transport with channels (SignalWire).
  * - Keys are spread over the channels of their topic, so that a replica receives few signals that it does not watch.
- * - At most a hundred sends per second, and none while no other replica lives: a signal then costs one comparison.
+ * - Signals are sent at most a hundred times per second. While no other replica lives, nothing is sent, and a signal
+ *   costs one comparison.
  * - A replica that has just started is noticed with the next heartbeat (two seconds).
  */
 export class ChannelSignals extends ReplicaSignals {
@@ -332,7 +336,10 @@ export class ChannelSignals extends ReplicaSignals {
     };
   }
 
-  /** Announces that this replica has left, and stops. Call it once the replica's life has ended. */
+  /**
+   * Announces that this replica has left (REPLICA_LEFT), and stops sending and receiving. Call it once the replica's
+   * life has ended.
+   */
   async endSignals(): Promise<void> {
     for (const { lingering } of this.channels.values()) clearTimeout(lingering);
     this.sendSignal(REPLICA_LEFT, NO_KEY);

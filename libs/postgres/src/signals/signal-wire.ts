@@ -132,9 +132,9 @@ function connectionOf(url: string): NodeConnectionOptions {
 /**
  * Carries signals over LISTEN and NOTIFY.
  *
- * NOTIFY takes a database-wide lock until its transaction has committed. It is therefore never part of the transaction
- * that it announces, where it would serialize all commits; it follows on a separate session. A NOTIFY wakes every
- * listening session, and is sent to the sessions of its channel.
+ * NOTIFY takes a database-wide lock until its transaction has committed. As a part of the transactions that signals
+ * announce, NOTIFY would serialize all commits. It therefore follows in a transaction and a session of its own. A
+ * NOTIFY wakes every listening session, but only the sessions of its channel receive it.
  */
 export class PostgresWire implements SignalWire {
   readonly name = 'PostgreSQL';

@@ -26,10 +26,10 @@ export class InvalidProtocolValue extends PublicFault {
  *
  * - Unknown members are dropped.
  * - Absent members that Parley's types require get the default of the protocol's schema.
- * - Names may be those of the schema (`context_id`), as ProtoJSON allows.
+ * - Members may have their schema names (`context_id`), as ProtoJSON allows.
  * - Only members without which a Task cannot exist are required.
  *
- * @throws InvalidProtocolValue
+ * @throws InvalidProtocolValue if a required member is missing, or a member has an invalid value
  */
 export function readStreamResponse(json: unknown): StreamResponse {
   const response = isJsonObject(json) ? readStreamItem(json) : undefined;

@@ -2,8 +2,8 @@ import { invalidParams } from '../errors.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
 
 /**
- * Names of a protobuf message: its members whose schema names differ from their JSON names, and its members that are
- * messages or lists of messages.
+ * Names of the members of a protobuf message. `members` has the members whose schema names differ from their JSON
+ * names, `below` the members that are messages or lists of messages.
  */
 export interface ProtoNames {
   readonly members: readonly (readonly [proto: string, json: string])[];
