@@ -227,8 +227,8 @@ const COUNT_OTHERS = `
   SELECT count(*)::int AS others FROM push_config WHERE task_id = $1 AND config_id <> $2 AND deleted_at IS NULL`;
 
 /**
- * Inserts or replaces a config. A deleted config restarts at the given event; any other config continues at its
- * position.
+ * Inserts or replaces a config. A config that was deleted gets the events after `delivered_sequence` of the new values.
+ * Any other config continues after the last event that its receiver accepted.
  */
 const KEEP = `
   INSERT INTO push_config AS held (push_id, task_id, config_id, tenant, owner, url, scheme, secrets,
@@ -248,7 +248,7 @@ const LIST = `
 
 const KNOWN = 'SELECT FROM push_config WHERE task_id = $1 AND config_id = $2';
 
-/** Deletes a config, and marks its pending deliveries as failed in the ledger. */
+/** Deletes a config, and marks its pending deliveries as failed in `push_delivery`. */
 const FORGET = `
   WITH forgotten AS (
     UPDATE push_config SET deleted_at = now(), updated_at = now(), scheduled = false, due_at = NULL, lane = NULL,

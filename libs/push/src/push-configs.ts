@@ -5,7 +5,7 @@ import type { TaskScope } from '#libs/tasks';
 /** Config as its owner may see it: with an id and a Task, without the token and the credentials. */
 export type ShownPushConfig = TaskPushNotificationConfig & { id: string; taskId: string };
 
-/** Config that passed every check, with the id under which it will be stored. */
+/** Config that passed `checkConfig`, with the id under which it will be stored. */
 export type CheckedPushConfig = TaskPushNotificationConfig & { id: string };
 
 /** Request to store a config for one Task. */
@@ -16,8 +16,8 @@ export interface PushRegistration {
   /** Protocol version in which the config arrived, `1.0` or `0.3`. Its notifications use the same version. */
   wireVersion: string;
   /**
-   * Sequence number after which the config gets notifications; absent: that of the newest event, or for an ended Task
-   * of the event before its final state, so that a late config gets the final state.
+   * Sequence number after which the config gets notifications. If it is absent, the config gets only events that are
+   * recorded later; the config of an ended Task gets the Task's last event, so that it learns the final state.
    */
   after?: number;
 }
@@ -28,21 +28,22 @@ export interface PushRegistration {
  */
 export abstract class PushConfigs {
   /**
-   * Checks a config before anything is written, and adds an id if it has none.
+   * Checks the URL, the token and the authentication of a config before anything is written, and adds an id if the
+   * config has none.
    * @param field path of the config in its request, `''` for the request itself
    * @throws A2AError INVALID_PARAMS with one violation per field at fault
    */
   abstract checkConfig(config: TaskPushNotificationConfig, field?: string): CheckedPushConfig;
 
   /**
-   * Refuses a config if the Task has the maximum number of other configs.
-   * @throws A2AError INVALID_PARAMS
+   * Checks that a Task may get one more config, or that a config with this id exists and would be replaced.
+   * @throws A2AError INVALID_PARAMS if the Task has the maximum number of other configs
    */
   abstract checkRoom(taskId: string, config: CheckedPushConfig): Promise<void>;
 
   /**
-   * Stores a config; resolves when it is durable. A config with the same id is replaced; notifications continue at its
-   * position, even if it was disabled.
+   * Stores a config; resolves when it is durable. A config of the Task with the same id is replaced and enabled again.
+   * The new config then gets the events after the last event that the receiver of the replaced config accepted.
    * @throws A2AError TASK_NOT_FOUND; INVALID_PARAMS if the Task has the maximum number of configs
    */
   abstract registerConfig(registration: PushRegistration): Promise<ShownPushConfig>;
@@ -72,7 +73,7 @@ export abstract class PushConfigs {
 const MAX_TOKEN = 1024;
 const MAX_CREDENTIALS = 4096;
 const MAX_SCHEME = 64;
-/** Characters of a header value (RFC 9110, section 5.5). */
+/** Pattern of the visible ASCII texts that a header value may contain (RFC 9110, section 5.5). */
 const VISIBLE_TEXT = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 // oxlint-disable-next-line no-control-regex
 const CONTROLS = /[\u0000-\u0020\u007f]/;
@@ -82,7 +83,10 @@ const SCHEME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** True if the outbound client permits calls to the host of a URL, as far as that is known without a DNS lookup. */
 export type PermitsUrl = (url: URL) => boolean;
 
-/** Returns the problems of a config, one entry per field. */
+/**
+ * Returns a violation for each of the fields `url`, `token`, `authentication.scheme` and `authentication.credentials`
+ * that is malformed, too long or not permitted; an empty list if there are none.
+ */
 export function pushConfigProblems(config: TaskPushNotificationConfig, permits: PermitsUrl): FieldViolation[] {
   const { url, token, authentication } = config;
   const problems = [

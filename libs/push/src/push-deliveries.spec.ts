@@ -18,7 +18,7 @@ const REFUSED: AttemptOutcome = { delivered: false, error: 'refused' };
 let reported: string[];
 let outcomes: AttemptOutcome[];
 let config: DueConfig;
-/** Waiting configs of the queue, in this order. */
+/** Configs that the fake queue returns as due, in this order. */
 let waiting: DueConfig[];
 let repeats: TakenRepeat[];
 let lane: PushLane;
@@ -195,7 +195,7 @@ describe('a notification that is to be sent once more', () => {
   });
 });
 
-/** Works in the lane with fakes that record their calls. */
+/** Calls `workLane` of PushDeliveries, whose queue, store and sender are fakes that record their calls. */
 function work(signal = new AbortController().signal): Promise<void> {
   const metrics = { counter: () => ({ inc: () => undefined }) };
   const tasks = {

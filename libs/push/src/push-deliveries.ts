@@ -107,7 +107,10 @@ export class PushDeliveries {
     if (!(await this.store.backOff(config))) await this.store.putBack(config);
   }
 
-  /** Makes an attempt, and records in the lane if and how promptly the receiver answered. */
+  /**
+   * Sends one notification, and records in the lane if and how promptly the receiver answered. An attempt that sent
+   * nothing (`refused`, `unreadable`) changes nothing in the lane.
+   */
   private async attemptSend({ lane }: LaneTurn, send: () => Promise<AttemptOutcome>): Promise<AttemptOutcome> {
     const from = performance.now();
     const outcome = await send();
@@ -131,7 +134,8 @@ export class PushDeliveries {
   }
 
   /**
-   * Sends the notifications that their owners requested again. Outcomes are recorded in the ledger, without retries.
+   * Sends again the notifications for which the owners of the webhooks have requested this. Outcomes are recorded in
+   * `push_delivery`, without retries.
    * @returns false if the lane must end: its time is over, or the receiver gave no answer
    */
   private async sendRepeats(turn: LaneTurn): Promise<boolean> {

@@ -136,7 +136,7 @@ function addQueues(owner: string, count: number, more: Partial<DueQueue> & { nam
   }
 }
 
-/** Resolves once the searches under way have ended. */
+/** Waits fifty cycles of the event loop, in which the searches under way with fake queues end. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

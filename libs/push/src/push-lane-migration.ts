@@ -107,8 +107,8 @@ const WAKE = `
   END $$`;
 
 /**
- * Returns the lane that the job holds, else takes a free lane; null if all lanes are taken. If several configs are due
- * and a lane is free, enqueues another job.
+ * SQL function: returns the number of the lane that the job holds; if it holds none, gives it a free lane. Returns null
+ * if all lanes are taken. If several configs are due and a lane is free, enqueues another job.
  */
 const ENTER = `
   CREATE FUNCTION push_enter(called text, job_holder text, lanes integer) RETURNS smallint LANGUAGE plpgsql AS $$

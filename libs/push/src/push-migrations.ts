@@ -137,7 +137,10 @@ class WakePushesByRow1700000001350 implements MigrationInterface {
   }
 }
 
-/** Replaces `push_wake` of CreatePushLane. The setting lasts for the transaction: its first row enqueues the job. */
+/**
+ * Replaces the trigger function `push_wake` of CreatePushLane. Only the first row of a transaction enqueues the job:
+ * the session setting `parley.push_waking` records until the end of the transaction that the job was enqueued.
+ */
 const APPEND = `
   CREATE OR REPLACE FUNCTION push_wake() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
@@ -222,7 +225,7 @@ class CreatePushConfig1700000000700 implements MigrationInterface {
   }
 }
 
-/** Creates the ledger: one row per attempted notification. */
+/** Creates the ledger of deliveries (table `push_delivery`): one row per attempted notification. */
 class CreatePushDelivery1700000000710 implements MigrationInterface {
   readonly name = 'CreatePushDelivery1700000000710';
 

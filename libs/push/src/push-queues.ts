@@ -74,7 +74,7 @@ export interface DueQueue extends PushQueue, PlaceUser {
 
 /** Lane: the right of one replica to send the notifications of a queue to its receiver. */
 export interface PushLane extends DueQueue {
-  /** Number of the lane among those of its receiver, from 0. */
+  /** Number that distinguishes the lanes of one receiver, from 0. */
   number: number;
   /** Unique id under which this process holds the lane. */
   holder: string;
@@ -113,7 +113,7 @@ export class PushQueues {
     this.listeners.push(listener);
   }
 
-  /** Notifies this process's listeners of due queues. Call it after the commit of `makeDue`. */
+  /** Notifies this process's listeners (`onDue`) that queues are due. Call it after the commit of `makeDue`. */
   announceDue(): void {
     for (const listener of this.listeners) listener();
   }
@@ -188,7 +188,10 @@ export class PushQueues {
     return lanes.filter(({ holder }) => claimed.has(holder));
   }
 
-  /** Takes the due config of the lane's queue that has waited longest; `undefined` if none is due. */
+  /**
+   * Takes the due config of the lane's queue that has waited longest. Returns `undefined` if no config is due, or the
+   * lane was freed meanwhile.
+   */
   async takeNextConfig({ tenant, owner, receiver, number, holder }: PushLane): Promise<DueConfig | undefined> {
     const { rows } = await this.database.pool.query<DueConfig>({
       name: 'push-next',
@@ -317,8 +320,8 @@ const POSTPONED = `
   WHERE (tenant, owner, receiver) IN (SELECT * FROM ${QUEUES})`;
 
 /**
- * Takes a config for a lane that was not freed meanwhile. Locked rows are skipped: their queue is due again as soon as
- * the lock is released.
+ * Takes the next due config for a lane, if the lane still exists (`freeLostLanes` may have freed it). Configs in locked
+ * rows are skipped: their queue is due again as soon as the lock is released.
  */
 const NEXT = `
   UPDATE push_config SET lane = $4, turn = turn + 1, updated_at = now()
@@ -338,8 +341,8 @@ const RELEASE = `
   FROM gone WHERE receiver = $1 AND push_config.lane = gone.lane`;
 
 /**
- * Reschedules a queue. It follows the statement that locks the queue, separately, so that it sees the configs that
- * earlier holders of the lock queued.
+ * Reschedules a queue. A separate statement locks the queue before, so that this statement also sees the configs that
+ * other transactions added while they held the lock.
  */
 const LEAVE = `
   UPDATE push_queue SET failures = $4, answered = $5, updated_at = now(), due_at = (

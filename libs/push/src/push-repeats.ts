@@ -36,7 +36,7 @@ export class PushRepeats {
     return rows[0];
   }
 
-  /** Removes a repeat that was sent. */
+  /** Deletes a repeat after its notification was sent, or was dropped because its config or event no longer exists. */
   async forgetRepeat({ number }: TakenRepeat): Promise<void> {
     await this.database.pool.query('DELETE FROM push_repeat WHERE number = $1', [number]);
   }

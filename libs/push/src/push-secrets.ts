@@ -35,7 +35,7 @@ export class PushSecretBox {
 
   /**
    * Decrypts the secrets of a config; secrets that were stored plain are returned as they are.
-   * @throws UnreadableSecret
+   * @throws UnreadableSecret if no key can decrypt the secrets
    */
   openSecrets({ taskId, configId, sealed, token, credentials }: KeptSecrets): PushSecrets {
     if (sealed !== null) return JSON.parse(this.box.open(sealed, configPlace(taskId, configId))) as PushSecrets;

@@ -41,7 +41,7 @@ import { PushWaker } from './push-waker.js';
 })
 export class PushModule {}
 
-/** Serves the ledger of push notifications at `/api/deliveries`. */
+/** Serves the ledger of push notifications (one entry per attempted notification) at `/api/deliveries`. */
 @ApiTags('push')
 @Controller('api/deliveries')
 class DeliveriesController {

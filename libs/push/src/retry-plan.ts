@@ -1,11 +1,11 @@
 import { OutboundFault, requestedPause } from '#libs/http-client';
 import { Backoff } from '#libs/service';
 
-/** Maximum number of attempts at an event; the pauses between them add up to four or five hours. */
+/** Maximum number of attempts to send one event. The pauses between so many attempts add up to four or five hours. */
 export const MAX_ATTEMPTS = 20;
 const LONGEST_PAUSE_MS = 30 * 60_000;
 const BACKOFF = new Backoff(1_000, LONGEST_PAUSE_MS, 0.25);
-/** Pauses (backoff) of a receiver that gives no answer. */
+/** Pauses before the next attempt at a receiver that gave no answer: from one second, doubled up to a minute. */
 export const RECEIVER_BACKOFF = new Backoff(1_000, 60_000);
 const GONE = 410;
 

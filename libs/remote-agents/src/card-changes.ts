@@ -25,7 +25,7 @@ export interface CardContent {
 /** Content that stands for an agent without a card. */
 export const NO_CARD: CardContent = { hash: '', content: {} };
 
-/** Returns the content of a received card. */
+/** Returns the content of a received card that is compared with the pinned card. */
 export function cardContent({ text, card }: Pick<ReceivedCard, 'text' | 'card'>): CardContent {
   const json = JSON.parse(text) as JsonObject;
   const signers = signersOf(json['signatures']);
@@ -37,7 +37,7 @@ export function cardContent({ text, card }: Pick<ReceivedCard, 'text' | 'card'>)
   return { hash: jsonDigest(content), content };
 }
 
-/** Returns the content of a stored card; NO_CARD if there is none, or it cannot be read. */
+/** Returns the content of a pinned card as it is stored; NO_CARD if there is no card, or the card cannot be parsed. */
 export function keptContent(json: JsonObject | null): CardContent {
   if (json === null) return NO_CARD;
   const text = JSON.stringify(json);
@@ -46,8 +46,8 @@ export function keptContent(json: JsonObject | null): CardContent {
 }
 
 /**
- * Returns the members of a card about credentials, verbatim. Callers also read the members of A2A 0.3, which the
- * canonical form omits.
+ * Returns the members of a card about credentials in the form of A2A 0.3, unchanged. Callers of agents read this form
+ * too, but the canonical form of A2A 1.0 omits it, and a change of it must not be missed.
  */
 function credentialWords({ security, securitySchemes }: JsonObject): JsonObject {
   return { ...(security !== undefined && { security }), ...(securitySchemes !== undefined && { securitySchemes }) };
@@ -68,7 +68,7 @@ function signerOf(signature: JsonValue): JsonObject {
   }
 }
 
-/** Difference between two cards. */
+/** Change of one member of a card. */
 export interface CardChange extends JsonDifference {
   /** True if callers rely on the changed member (see SIGNIFICANT). */
   significant: boolean;

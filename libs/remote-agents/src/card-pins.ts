@@ -82,7 +82,7 @@ export class CardPins {
     return rows[0]?.is_new;
   }
 
-  /** Records that the agent serves the pinned card again. No change waits to be accepted then. */
+  /** Records that the agent serves the pinned card again. A changed card that waited to be accepted is discarded. */
   async seenAgain({ id, hash }: CardPin): Promise<void> {
     await this.database.pool.query(SEEN_AGAIN, [id, hash]);
   }

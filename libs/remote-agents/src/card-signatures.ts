@@ -18,7 +18,7 @@ import { canonicalAgentCard, canonicalJson, compactCardText, isJsonObject, type 
  */
 type KeyTrust = 'origin' | 'operator';
 
-/** JWK Set in which the key that a signature names may be found. */
+/** JWK Set in which the key of a signature is searched. */
 export interface KeySource {
   url: string;
   trust: KeyTrust;
@@ -102,8 +102,8 @@ function keySet(url: string, fetch: OutboundFetch, onRead: (bytes: number) => vo
 }
 
 /**
- * Wraps a `fetch` to limit the size of a JWK Set. The `fetch` rejects for a set with too many bytes, which is not read
- * to its end, or too many members.
+ * Wraps a `fetch` that reads JWK Sets. The wrapper throws if a set has more than MAX_BYTES bytes, and does not read the
+ * rest. It also throws if the JSON of the set has more than MAX_MEMBERS members.
  */
 function boundedFetch(fetch: OutboundFetch, onRead: (bytes: number) => void): OutboundFetch {
   return async (input, init) => {
@@ -251,7 +251,8 @@ function signedTexts({ card }: ReceivedCard, json: JsonObject): readonly string[
 }
 
 /**
- * True if a card declares its security in the form of A2A 0.3. Callers read this form too, and 1.0 does not have it.
+ * True if a card declares its security in the form of A2A 0.3. A2A 1.0 has no such members, but callers of agents read
+ * them, so a signature must cover them.
  */
 function asksInWordsOf03({ security, securitySchemes }: JsonObject): boolean {
   const schemes = isJsonObject(securitySchemes) ? Object.values(securitySchemes) : [];

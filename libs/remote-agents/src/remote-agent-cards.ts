@@ -137,7 +137,9 @@ export class RemoteAgentCards {
     return this.getDetail(tenant, id);
   }
 
-  /** Returns the pinned card of the agent at a URL (see `agentPlace`), for a preview. */
+  /**
+   * Returns the pinned card of the agent at a URL (see `agentPlace`), for a preview; `undefined` if no card is pinned.
+   */
   async findCardAt(tenant: string, url: string): Promise<RemoteAgentCard | undefined> {
     const { rows } = await this.database.pool.query<CardRow>(AT, [tenant, url]);
     return rows[0] && this.toListedCard(rows[0]);

@@ -115,9 +115,9 @@ export class RemoteAgentWatch extends CardGuard {
   }
 
   /**
-   * Checks the signatures of a card and compares it with the pinned card.
-   * @param signal signal of the call. Under the policy `block`, the comparison waits for an unreachable database until
-   * it aborts.
+   * Checks the signatures of a card and compares the card with the pinned card.
+   * @param signal signal of the call. Under the policy `block`, the comparison is retried while the database is
+   * unreachable, until this signal aborts.
    * @throws AgentCallError if the call is refused
    */
   private async examineCard(
@@ -170,8 +170,8 @@ export class RemoteAgentWatch extends CardGuard {
   }
 
   /**
-   * Compares a card with the pinned card, and repeats the comparison while other replicas change the pin.
-   * @throws Error if they change it too often; AgentCallError `changed-card` under the policy `block`
+   * Compares a card with the pinned card. If another replica changes the pin meanwhile, compares again.
+   * @throws Error after MAX_ROUNDS comparisons; AgentCallError `changed-card` under the policy `block`
    */
   private async compareWithPin(
     tenant: string,

@@ -82,7 +82,7 @@ export class Facts {
     if (this.waiting.push([name, fact]) === 1) setImmediate(() => this.deliverWaiting());
   }
 
-  /** Emits a fact by the name that it carries. Never throws. */
+  /** Emits a fact given as an object with its name and payload. Never throws. */
   emitNamed({ name, payload }: Fact): void {
     this.emit(name, payload);
   }

@@ -90,8 +90,8 @@ export class Metrics {
 }
 
 /**
- * Returns a function that waits for a reading for at most READING_MS, and then returns without it. A call while a
- * reading is under way waits for that one.
+ * Returns a function that waits for a reading for at most READING_MS, and then resolves without the reading. If it is
+ * called while an earlier reading is still running, it waits for that reading and starts no other.
  */
 function inTime(read: () => Promise<void>): () => Promise<void> {
   let underWay: Promise<void> | undefined;

@@ -7,10 +7,10 @@ export const PARENT_PIPE = 'PARLEY_PARENT_PIPE';
 const ORDERLY_END_MS = 750;
 
 /**
- * Ends this process when its parent process is gone, also by SIGKILL.
+ * Ends this process when its parent process is gone, even if the parent was killed by SIGKILL.
  * - The parent keeps the other end of the pipe that `PARLEY_PARENT_PIPE` names. Without that variable nothing is
  *   watched.
- * - The shutdown begins in order, as for SIGTERM. After 750 ms the process is killed, as by SIGKILL: another replica,
+ * - The shutdown begins in order, as for SIGTERM. After 750 ms this process kills itself with SIGKILL: another replica,
  *   or the next start, resumes the work.
  * - The variable is removed, so child processes do not inherit it.
  */

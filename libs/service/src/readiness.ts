@@ -74,8 +74,9 @@ export class HealthController {
   ) {}
 
   /**
-   * Reports that the process responds: restart it if it does not. HealthCheckService is not used, since it reports a
-   * shutdown as a failure, and a draining service must be left to finish.
+   * Reports that the process responds. An orchestrator should restart a process that does not respond.
+   * HealthCheckService is not used: it reports a shutdown as a failure, and a service that is shutting down must not be
+   * restarted.
    */
   @Get('live')
   @ApiOperation({ summary: 'Reports that the process answers.' })

@@ -31,7 +31,7 @@ export type ShutdownStep = (context: ShutdownContext) => unknown;
 
 /** Total milliseconds after the grace time in which all steps hand their work over to other replicas. */
 const LETTING_GO_MS = 3_000;
-/** Minimum milliseconds of a phase after the grace time, if earlier phases have used LETTING_GO_MS up. */
+/** Minimum milliseconds that a phase gets after the grace time, even if earlier phases have used up LETTING_GO_MS. */
 const LEAST_MS = 400;
 /** Shutdown of each service that runs in this OS process; the key is the service's configuration. */
 const SHUTDOWNS = new WeakMap<AppConfig, Shutdown>();

@@ -60,8 +60,8 @@ export function taskTraceId(taskId: string, metadata?: Readonly<Record<string, u
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
- * Derives the trace id of a Task that no traced call created. It is the same in every process. Task ids end with 62
- * random bits.
+ * Derives the trace id of a Task that no traced call created; every process derives the same id. A UUID is used without
+ * its hyphens, since Task ids end with 62 random bits, and samplers need random digits there.
  */
 export function ownTraceId(taskId: string): string {
   return UUID.test(taskId) ? taskId.replaceAll('-', '') : hash('sha256', taskId).slice(0, 32);

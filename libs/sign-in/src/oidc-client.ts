@@ -10,7 +10,7 @@ import { areComplete, callerOfPerson, type PersonClaims } from './person-claims.
 const TIMEOUT_SECONDS = 10;
 /** Time in milliseconds for which the provider's metadata is used before it is read again. */
 const METADATA_MS = 3_600_000;
-/** Time in milliseconds after which metadata are read again that could not be read. */
+/** Milliseconds after a failed read of the provider's metadata until they are read again. */
 const RETRY_MS = 60_000;
 /** Maximum number of UTF-16 code units of a text in a log. */
 const MAX_LOGGED = 200;
@@ -194,7 +194,7 @@ export class OidcClient implements OnApplicationBootstrap {
     });
   }
 
-  /** Logs why a sign-in failed, without any secret, and returns the error for the person. */
+  /** Logs why a sign-in failed, without any secret. Returns the error whose reason the console shows to the person. */
   private failureOf(error: unknown): SignInError {
     const failure = error instanceof SignInError ? error : new SignInError(reasonOf(error));
     this.logger.warn({ reason: failure.reason, ...describeFailure(error) }, 'A person could not sign in');
@@ -216,8 +216,9 @@ function reasonOf(error: unknown): SignInFailure {
 }
 
 /**
- * Returns the parts of an error that contain no secret: names and codes, but no bodies and no parameters. The code of a
- * refusal is a text of the request.
+ * Returns the parts of an error that contain no secret: its name and code, and the provider's error code, but no bodies
+ * and no parameters. Each text is truncated, because the error code of a refused sign-in comes from the browser's
+ * request.
  */
 function describeFailure(error: unknown): Record<string, string> {
   const {

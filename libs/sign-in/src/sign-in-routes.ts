@@ -11,7 +11,10 @@ import { AppConfig } from '#libs/service';
 import { OidcClient, SignInError, type SignInFailure, type SignInSecrets } from './oidc-client.js';
 import { readReturnPath } from './return-path.js';
 
-/** Start of the name of the cookie of a sign-in that has begun. The rest names its state. */
+/**
+ * Beginning of the name of the cookie of a sign-in that has begun. The name ends with a digest of the sign-in's
+ * `state`.
+ */
 const NAME = 'parley-sign-in';
 const PLACE = [NAME];
 /** Maximum number of sign-ins that a browser has begun, such as one for each tab; a further one replaces the oldest. */
@@ -42,8 +45,9 @@ export class BegunSignIns {
   }
 
   /**
-   * Returns the `Set-Cookie` headers for a sign-in that begins: its own cookie (`Lax`, so that the provider's redirect
-   * carries it), and the removal of the oldest beyond MAX_BEGUN.
+   * Returns the `Set-Cookie` headers of the response that begins a sign-in. One sets the cookie of this sign-in (`Lax`,
+   * so that the provider's redirect carries it). The others remove the oldest cookies beyond MAX_BEGUN, and invalid
+   * ones.
    */
   cookiesFor(request: IncomingMessage, begun: Omit<BegunSignIn, 'endsAt'>): string[] {
     const endsAt = Date.now() + MAX_SECONDS * 1000;
@@ -58,7 +62,10 @@ export class BegunSignIns {
     return this.removeName(request, nameFor(state));
   }
 
-  /** Returns the sign-in with a state that the browser began; `undefined` without one, or after its time. */
+  /**
+   * Returns the sign-in that this browser began with the given `state`. Returns `undefined` if the browser has no valid
+   * cookie of it, or its time to sign in is over.
+   */
   findBegun(request: IncomingMessage, state: string): BegunSignIn | undefined {
     return this.readBegun(request, nameFor(state));
   }
@@ -194,7 +201,10 @@ function queryOf(url = ''): string {
   return start < 0 ? '' : url.slice(start);
 }
 
-/** Redirects a browser. No page elsewhere learns the address of the redirecting request, which may contain a code. */
+/**
+ * Redirects a browser. The response forbids a Referer header, because the address of this request may contain a code
+ * that no other site may learn.
+ */
 function redirect(reply: FastifyReply, url: string, cookies: readonly string[]): void {
   void reply
     .headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer', 'set-cookie': [...cookies] })

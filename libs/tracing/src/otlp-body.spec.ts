@@ -101,7 +101,7 @@ describe('the body of an export', () => {
   });
 });
 
-/** Replaces halves of characters, which UTF-8 cannot have. */
+/** Replaces lone surrogates (halves of characters) in texts, because UTF-8 cannot encode them. */
 function wellFormed(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (_key, it: unknown) => (typeof it === 'string' ? it.toWellFormed() : it)),

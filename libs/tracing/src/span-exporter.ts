@@ -80,8 +80,8 @@ export class SpanExporter {
   }
 
   /**
-   * Sends the first waiting batch, and then only full batches, as an export costs more than the spans in it. At the end
-   * of the process, it sends all batches.
+   * Sends the first waiting batch, even if it is not full, and then only full batches, because an export costs more
+   * than the spans in it. At the end of the process, it sends all batches.
    */
   private async sendAll(): Promise<void> {
     for (let least = 1; this.waitingSpans >= least; least = this.hurried ? 1 : MOST_AT_ONCE) {

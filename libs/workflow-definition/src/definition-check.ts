@@ -103,9 +103,9 @@ class ChildLookup {
   }
 
   /**
-   * Returns the names of the workflows, in order, by which a definition would run the parent again; `undefined` if the
-   * search finds no such way.
-   * @param way workflows through which the parent runs the definition, in order
+   * Searches for a way in which a definition would run the saved workflow (`parent`) again, through the workflows that
+   * its nodes name. Returns the names of the workflows on the way, in order; `undefined` if there is none.
+   * @param way names of the workflows that lead from the saved workflow to this definition, in order
    */
   private async findWayBack(definition: WorkflowDefinition, way: string[]): Promise<string[] | undefined> {
     for (const { workflow, revision } of namingNodes(definition)) {
@@ -191,7 +191,7 @@ export function isError({ severity }: WorkflowProblem): boolean {
   return severity === 'error';
 }
 
-/** Revision number of every definition that `createSentWorkflows` returns. */
+/** Revision of every definition that `createSentWorkflows` returns. */
 const SENT = 'sent';
 
 /**

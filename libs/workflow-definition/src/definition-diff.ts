@@ -37,7 +37,7 @@ export interface DefinitionDiff {
   truncated: boolean;
 }
 
-/** Path of the nodes of an inline workflow. */
+/** Matches the path of the nodes of an inline workflow, such as `config.body.nodes`. */
 const NODES = /\.nodes$/;
 
 /** Compares two definitions. Nodes are matched by id, edges by their ends. */

@@ -85,7 +85,8 @@ export interface ExpressionPlace {
 export type IsRepeated = (id: string, other: string) => boolean;
 
 /**
- * Returns all places with expressions, first in nodes, then in edges. Templates contain expressions only in language 2.
+ * Returns all places with expressions, first those in nodes, then those in edges. Templates contain expressions only if
+ * the definition's `language` is 2.
  */
 export function listExpressionPlaces(definition: WorkflowDefinition, isRepeated: IsRepeated): ExpressionPlace[] {
   const exits = exitsOf(definition);

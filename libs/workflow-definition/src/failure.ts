@@ -70,7 +70,7 @@ export function isFailureKind(kind: string): kind is FailureKind {
 }
 
 /**
- * Kinds of failure that may be temporary: the default of `retry.on`. Failures that the caller causes are not among
- * them.
+ * Kinds of failure that may be temporary: the default of `retry.on`. Kinds of failure that the caller causes are not in
+ * the list.
  */
 export const PASSING: readonly string[] = ['connect', 'timeout', 'server-error', 'rate-limited', 'overloaded'];

@@ -174,7 +174,7 @@ function tryBuildGraph(definition: WorkflowDefinition): WorkflowGraph | Workflow
   }
 }
 
-/** Returns the text of a graph's fault in the form in which a run reports it: with the prefix `build DAG: `. */
+/** Prefixes the text of a graph's fault with `build DAG: `, as a run that meets this fault reports it. */
 function prefixBuildFault(text: string): string {
   return `build DAG: ${text}`;
 }

@@ -12,7 +12,10 @@ export class RegisteredAgentRow {
   @Column('json') card!: object;
   @Column('timestamptz') created_at!: Date;
   @Column('timestamptz') updated_at!: Date;
-  /** Origin from which the agent was last applied, such as a folder of files. */
+  /**
+   * Label of the source from which the agent was last written by the command `apply`, such as a folder of files; null
+   * if it never was.
+   */
   @Column('text', { nullable: true }) mark!: string | null;
 }
 
@@ -64,8 +67,8 @@ class CreateRegisteredAgent1700000001070 implements MigrationInterface {
 }
 
 /**
- * Adds the columns and the table for limits over all replicas: which turns are at an agent, and when its next Message
- * may be sent.
+ * Adds the columns and the table for limits that all replicas share: `has_slot` marks the Tasks that count toward
+ * `concurrency`, and `free_at` is the time from which the next Message to an agent may be sent.
  */
 class LimitRegisteredAgent1700000001071 implements MigrationInterface {
   readonly name = 'LimitRegisteredAgent1700000001071';
@@ -93,8 +96,8 @@ class LimitRegisteredAgent1700000001071 implements MigrationInterface {
 }
 
 /**
- * Adds the id of the execution that began a turn. An execution that repeats the statement is thereby recognized, and
- * not taken for a later execution.
+ * Adds the id of the execution that began a turn. If an execution repeats its INSERT after a lost response, this id
+ * shows that the stored turn is its own and not the turn of an earlier execution.
  */
 class BeginRegisteredAgentTurn1700000001072 implements MigrationInterface {
   readonly name = 'BeginRegisteredAgentTurn1700000001072';
@@ -109,8 +112,8 @@ class BeginRegisteredAgentTurn1700000001072 implements MigrationInterface {
 }
 
 /**
- * Adds a column for a Message that has certainly not been sent yet, because its turn waits. NULL, as in rows of earlier
- * versions: the Message may have been sent.
+ * Adds a column with the key of the turn whose Message has certainly not been sent yet, because the turn waits. NULL,
+ * as in rows of earlier versions, means that the Message may have been sent.
  */
 class NoteUnsentMessage1700000001073 implements MigrationInterface {
   readonly name = 'NoteUnsentMessage1700000001073';
@@ -124,7 +127,10 @@ class NoteUnsentMessage1700000001073 implements MigrationInterface {
   }
 }
 
-/** Adds the webhooks to which agents report on Tasks that hold no connection, and when such a Task is polled. */
+/**
+ * Adds the columns of parked Tasks: the key of the webhook by which the agent reports on the Task, and the time at
+ * which the agent is polled next.
+ */
 class ParkRegisteredAgentTask1700000001074 implements MigrationInterface {
   readonly name = 'ParkRegisteredAgentTask1700000001074';
 
@@ -154,8 +160,8 @@ class ParkRegisteredAgentTask1700000001074 implements MigrationInterface {
 }
 
 /**
- * Adds the origin, such as a folder of files, from which an agent was last applied. `prune` deletes only agents of its
- * own origin.
+ * Adds the label of the source, such as a folder of files, from which the command `apply` last wrote an agent. Its
+ * option `prune` deletes only agents with the label of the applied source.
  */
 class MarkRegisteredAgent1700000001390 implements MigrationInterface {
   readonly name = 'MarkRegisteredAgent1700000001390';

@@ -33,8 +33,7 @@ export interface RegisteredAgent extends RegistrationFields {
 export const MOST_REGISTERED_AGENTS = 500;
 
 /**
- * Returns the precondition that the definition of an agent is still the one that was saved at a time (see
- * `findTimeOfSave`).
+ * Returns the precondition that an agent was not saved again since `savedAt`, a time that `findTimeOfSave` returned.
  */
 export function savedAtPremise(tenant: string, name: string, savedAt: string): RevisionPrecondition {
   return { relation: 'workflow_newest', tenant, name, version: `agent/${savedAt}` };
@@ -79,7 +78,7 @@ export class RegisteredAgents {
     return row ? toAgent(row) : undefined;
   }
 
-  /** Returns the names of the tenant's agents that use a credential, sorted. */
+  /** Returns the names of the tenant's agents whose calls use the stored credential with the name `auth`, sorted. */
   async namesUsingCredential(tenant: string, auth: string): Promise<string[]> {
     const rows = await this.rows.find({ where: { tenant, auth }, order: { name: 'ASC' }, select: { name: true } });
     return rows.map(({ name }) => name);
@@ -143,7 +142,10 @@ function toAgent(row: RegisteredAgentRow): RegisteredAgent {
   };
 }
 
-/** Converts a row of `RETURNING`. TypeORM does not map it, so its members are named as the columns. */
+/**
+ * Returns the agent in the row that an INSERT or UPDATE with `RETURNING` returned; `undefined` if it returned no row.
+ * TypeORM does not map this row, so its members have the names of the columns.
+ */
 function toSavedAgent({ raw }: InsertResult | UpdateResult): RegisteredAgent | undefined {
   const [row] = raw as RegisteredAgentRow[];
   return row && toAgent(row);

@@ -18,7 +18,7 @@ const ID_HEADER = 'x-a2a-notification-id';
 /** Path of a registered agent, before its name. */
 const AGENTS_ROOT = 'agents/';
 
-/** Receives the notifications of registered agents about the Tasks that wait for them. */
+/** Receives the push notifications that registered agents send about parked Tasks. */
 @ApiTags('agents')
 @Controller(WEBHOOK_ROOT)
 export class AgentNotificationsController {
@@ -63,8 +63,8 @@ export class AgentNotificationsController {
   }
 
   /**
-   * Rejects a notification with a wrong signature; one without a signature passes.
-   * @param key key of the webhook
+   * Rejects a notification with a wrong signature; a notification without a signature passes.
+   * @param key key in the URL of the webhook, by which the agent is found
    * @throws ProblemError 403; 503 if the JWK Set of the agent cannot be read
    */
   private async requireSigned(key: string, headers: IncomingHttpHeaders, body: Buffer): Promise<void> {

@@ -14,7 +14,7 @@ import { RelayRemoval } from '../relay/relay-removal.js';
 import { RegisteredAgentBody } from './registered-agent-body.js';
 import { RegistrationCheck } from './registration-check.js';
 
-/** Kind of configuration objects that describe registered agents in files. */
+/** Kind of the configuration objects (entries of configuration files) that describe registered agents. */
 @Injectable()
 export class RegisteredAgentKind extends TableKind {
   readonly kind = 'agent';
@@ -40,7 +40,10 @@ export class RegisteredAgentKind extends TableKind {
     return { id: body.name, name: body.name, definition: body.definition as unknown as JsonObject };
   }
 
-  /** Reads the card of a described agent and pins it. */
+  /**
+   * Reads the card of the agent that an object describes, and pins the card.
+   * @throws ProblemError 422 if the card cannot be read
+   */
   override prepareObject(
     { definition }: ConfigurationObject,
     saver: ConfigurationSaver,

@@ -32,7 +32,8 @@ export class RegistrationCheck {
   /**
    * Reads the card of an agent, which pins it.
    * @param signal aborts the read; absent: only the time limit ends the read
-   * @throws ProblemError 422 with the reason why the card cannot be read
+   * @throws ProblemError 422 with the reason why the card cannot be read, or requires an extension that calls cannot
+   * carry
    */
   async readCard(
     { url }: { url: string },

@@ -31,7 +31,10 @@ export async function openTurn(
   return { turn, isRecovered: false, log: [], acceptedAfter: relayed.madeAt };
 }
 
-/** Opens a turn that was stored with its Task. Finds the agent's context if the caller named a context. */
+/**
+ * Opens a turn that was stored in the commit of its new Task. If the caller named a context, finds the context that the
+ * agent uses for it.
+ */
 async function openNewTurn(
   services: RelayServices,
   context: RequestContext,

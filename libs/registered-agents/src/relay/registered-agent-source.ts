@@ -19,7 +19,10 @@ const MOST_KEPT_LENGTH = 16 * 1024 * 1024;
 /** Served agent, and the state of the definition and the card from which it was made. */
 interface KeptAgent {
   served: ServedAgent;
-  /** Served agent with the precondition that its definition is still the saved one. */
+  /**
+   * Served agent as `findCachedAgent` returns it, without reading the definition. Its precondition, that the definition
+   * is still the saved one, is checked when a Task is created or read.
+   */
   unchecked: ServedAgent;
   /** Time when the definition was saved (`findTimeOfSave`). */
   savedAt: string;

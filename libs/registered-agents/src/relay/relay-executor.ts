@@ -13,19 +13,21 @@ import { deleteWebhook } from './relay-parking.js';
 import { RelayTurn } from './relay-turn.js';
 import { TaskMirror } from './task-mirror.js';
 
-/** Milliseconds that a canceled Task has left to learn how the agent's Task ends. */
+/**
+ * Milliseconds after a cancel within which the Task may end as the agent's Task ended. Afterwards it ends as CANCELED.
+ */
 const CANCEL_MS = 12_000;
-/** Milliseconds for reading the stored turn, also while the database is away. */
+/** Milliseconds for reading the stored turn, with retries while the database is unreachable. */
 const FIND_MS = 3_000;
 /** Milliseconds for reading the agent's Task after a cancel. */
 const LOOK_MS = 4_000;
 
 /**
  * Executor of a registered agent: passes the caller's Messages on to the agent, and the agent's events on to the
- * caller, as they came.
+ * caller, unchanged except for the ids.
  * - The Message is durable before the agent gets it, and every event before the caller gets it.
  * - Callers see ids of Tasks and contexts that this service has assigned; the agent sees its own.
- * - A cancel goes to the agent, and the Task ends as the agent says.
+ * - A cancel goes to the agent. If the agent's Task has ended otherwise, the Task here ends in the same state.
  */
 export class RelayExecutor extends AgentExecutor {
   override readonly recovery = 'restart';
@@ -39,8 +41,9 @@ export class RelayExecutor extends AgentExecutor {
   }
 
   /**
-   * Returns the direct Message of the agent if it is the only answer in a Task; such a Message names no Task. A Message
-   * in the status of any other Task always names its Task, so the result is `undefined`.
+   * Returns the Message with which the agent answered directly, without a Task of its own; `undefined` if the Task has
+   * any other content. Such a Message is recognized because it has no `taskId`: a Message in the status of a Task has
+   * one.
    */
   override directReply({ status, artifacts, history = [] }: Task): Message | undefined {
     const { state, message } = status;
@@ -86,7 +89,10 @@ export class RelayExecutor extends AgentExecutor {
   }
 }
 
-/** Number of Messages in the history of a Task that a direct Message has answered: the caller's and the answer. */
+/**
+ * Number of Messages in the history of a Task to which the agent answered with a direct Message: the caller's Message
+ * and this answer.
+ */
 const FIRST_ANSWER = 2;
 
 function isCanceled({ signal }: RequestContext): boolean {
@@ -94,16 +100,16 @@ function isCanceled({ signal }: RequestContext): boolean {
 }
 
 /**
- * Cancels the agent's Task of a canceled Task.
- * - If the agent's Task has ended, the Task ends the same way: it may have completed before the cancel arrived.
- * - Otherwise the Task ends as CANCELED.
+ * Cancels the Task at the agent, after a caller has canceled the Task that stands for it here.
+ * - If the agent's Task has ended, the Task here ends the same way: the agent may have completed it before the cancel.
+ * - Otherwise the Task here ends as CANCELED.
  */
 class RelayCancel {
   constructor(
     private readonly agent: RegisteredAgent,
     private readonly services: RelayServices,
     private readonly context: RequestContext,
-    /** Turn of this execution; absent if it has not opened one. */
+    /** Turn that this execution has opened; absent if it has not opened one, and the stored turn is read instead. */
     private readonly known?: StoredTurn,
   ) {}
 

@@ -7,9 +7,9 @@ const MINUTE_MS = 60_000;
 
 /**
  * Limits of the calls of registered agents, which all replicas share.
- * - A slot belongs to a Task while the Task works. It needs no release: the end of the Task frees it, and so does its
- *   wait for an answer. A recovered turn keeps its slot. A turn on which the agent already works takes a slot even if
- *   none is free.
+ * - A slot belongs to a Task while the Task works. A slot needs no release: it counts only while the state of the Task
+ *   is active, so it is free once the Task ends or waits for an answer. A recovered turn keeps its slot. A turn on
+ *   which the agent already works takes a slot even if none is free.
  * - Messages of a limited rate are evenly spaced. A recovered turn keeps the time that was reserved for its Message.
  */
 @Injectable()

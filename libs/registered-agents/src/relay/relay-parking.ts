@@ -50,7 +50,10 @@ export class RelayParking {
     private readonly turn: StoredTurn,
   ) {}
 
-  /** Milliseconds of silence after which a stream is left; `undefined` if the Task is not parked. */
+  /**
+   * Milliseconds without an event after which the stream of the agent is closed and the Task is parked. `undefined` if
+   * the Task must not be parked: the policy or the agent does not allow it, or too little time is left for the turn.
+   */
   get quietMs(): number | undefined {
     const { agent, context, services } = this;
     const { park = DEFAULT_PARK_S } = agent.policy;
@@ -60,7 +63,7 @@ export class RelayParking {
     return park * SECOND_MS;
   }
 
-  /** Registers a webhook for the agent's Task. Never rejects. */
+  /** Registers a webhook for the agent's Task at the agent. Never rejects. */
   async prepare(): Promise<Preparation> {
     const { turn, context, services } = this;
     const { remoteTaskId } = turn;
@@ -82,15 +85,18 @@ export class RelayParking {
     }
   }
 
-  /** Begins to delete the webhook at the agent after the end of the Task, if one may be registered. */
+  /**
+   * Starts to delete the webhook at the agent, if one may have been registered. Call it after the end of the Task; does
+   * not wait for the agent.
+   */
   endWebhook(): void {
     const { agent, context, services, turn } = this;
     if (turn.hasWebhook) void deleteWebhook({ agent, context, services, turn });
   }
 
   /**
-   * Reads the agent's Task, yields what the log lacks, and parks the Task. Returns if the Task cannot be parked now: it
-   * has ended or waits, the agent cannot be read, or a notification has come.
+   * Reads the agent's Task, yields the events that the log lacks, and parks the Task. Returns if the Task cannot be
+   * parked now: the agent's Task has ended or waits, the agent cannot be read, or a notification has come.
    * @throws ExecutionInterrupted if the Task is parked, or another replica has it
    */
   async *parkTask(mirror: TaskMirror): AsyncGenerator<TaskEvent, void, undefined> {
@@ -197,9 +203,12 @@ function configId(taskId: string): string {
   return `parley-${createHash('sha256').update(taskId).digest('hex').slice(0, ID_DIGITS)}`;
 }
 
-/** Stream of an agent, which is left once it has been quiet for `quietMs` and the Task can be parked. */
+/**
+ * Timer of an agent's stream: closes the stream once no event has come for `quietMs` and the webhook is registered, so
+ * that the Task can be parked.
+ */
 export class QuietStream implements Disposable {
-  /** True if the stream was left. */
+  /** True if this object has closed the stream. */
   isLeft = false;
   private timer: NodeJS.Timeout | undefined;
   private isBusy = false;
@@ -211,7 +220,7 @@ export class QuietStream implements Disposable {
     private readonly leave: () => void,
   ) {}
 
-  /** Restarts the time of silence. Call it at the beginning, and after each event. */
+  /** Restarts the wait of `quietMs`. Call it at the beginning of the stream, and after each event. */
   noteEvent(): void {
     clearTimeout(this.timer);
     const { quietMs } = this.parking;

@@ -26,8 +26,8 @@ const ROOT = 'agents/';
  * Tasks.
  * - A Task is polled a minute after it was parked, then after pauses that double, up to ten minutes.
  * - A Task resumes if its agent's Task has changed since it was parked, or cannot be read.
- * - Agents take turns: no agent gets a second poll while another one waits for its first. An agent with polls under way
- *   gets further ones after these, so an agent that does not answer delays no other agent.
+ * - Agents take turns: no agent gets a second poll while another one waits for its first. An agent gets no new polls
+ *   before its running polls have ended, so an agent that does not answer delays no other agent.
  */
 @Injectable()
 export class RelayPolls implements OnApplicationBootstrap {
@@ -79,8 +79,8 @@ export class RelayPolls implements OnApplicationBootstrap {
 
   /**
    * Begins to poll Tasks that are due, of at most MOST_AGENTS agents.
-   * @param after key of the last agent of the sweep before; `''` for the first agent
-   * @returns the number of Tasks, and the `after` of the next sweep
+   * @param after key of the last agent that the previous sweep looked at; `''` to begin with the first agent
+   * @returns `started`: number of agents whose Tasks are being polled; `next`: the `after` of the next sweep
    */
   private async sweepOnce(after: string): Promise<{ started: number; next: string }> {
     const busy = [...this.underWay.keys()];

@@ -16,7 +16,10 @@ export interface RelayServices {
   webhooks: RelayWebhooks;
 }
 
-/** Returns the talk to which a Task belongs: the owner of the Task, and the registered agent. */
+/**
+ * Returns the owner of a Task together with its registered agent. Messages may refer only to Tasks of the same owner
+ * and agent (RelayTalk).
+ */
 export function talkOf({ name }: RegisteredAgent, { call }: RequestContext): RelayTalk {
   return { scope: call.scope, agent: name };
 }
@@ -39,7 +42,7 @@ export function identityOf(
   };
 }
 
-/** Returns the part of the request that is stored for a recovery of the turn. */
+/** Returns the part of a request, besides the Message, that is stored so that another execution can repeat the turn. */
 export function turnOptions(
   policy: AgentPolicy,
   { acceptedOutputModes, call, metadata }: Pick<RequestContext, 'acceptedOutputModes' | 'call' | 'metadata'>,

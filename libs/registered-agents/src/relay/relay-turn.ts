@@ -104,7 +104,10 @@ export class RelayTurn {
     if (this.hasEnded || this.mirror.hasEnded) this.parking.endWebhook();
   }
 
-  /** Runs the turn. Yields the events of the agent, and one end. */
+  /**
+   * Runs the turn. Yields the events of the agent, and at the end the event that ends the Task or makes it wait.
+   * @throws ExecutionInterrupted if the Task is parked instead
+   */
   async *runTurn(): Events {
     const { turn, context } = this;
     let message = context.userMessage;
@@ -306,7 +309,7 @@ export class RelayTurn {
     return decideAfter({ failure: outcome.failure, isSent: call.isSent, hasTask });
   }
 
-  /** True while the `wait` of the policy, counted from the first of the failures in a row, is not over. */
+  /** True while the `wait` of the policy is not over. It counts from the first of the consecutive failed attempts. */
   private canWait(): boolean {
     const { wait = DEFAULT_WAIT_S } = this.agent.policy;
     this.awaySince ??= performance.now();

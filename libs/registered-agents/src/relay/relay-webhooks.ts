@@ -19,7 +19,10 @@ export interface RelayWebhook {
 export interface ParkedState {
   /** Digest of the agent's Task, as it was last read. */
   digest: string;
-  /** Seconds until the agent is polled first. Later pauses are twice as long each, up to LONGEST_POLL_PAUSE_S. */
+  /**
+   * Seconds until the agent is polled first. Each later pause is twice as long as the one before, up to
+   * LONGEST_POLL_PAUSE_S.
+   */
   pollPause: number;
   /** Seconds after which the Task resumes without news. */
   wakeAfter: number;
@@ -96,7 +99,7 @@ export class RelayWebhooks {
   }
 
   /**
-   * Parks a Task, which releases its claim. Everything recorded must be durable.
+   * Parks a Task, which releases its claim. All events that the execution has recorded must be durable before.
    * @returns false if the claim is lost, or a notification has come since `clearNotice`; nothing has changed then
    */
   async parkTask(
@@ -138,7 +141,10 @@ export class RelayWebhooks {
     return 'taken';
   }
 
-  /** Returns the tenant and the path of the agent of a webhook; `undefined` if the webhook is out of use. */
+  /**
+   * Returns the tenant and the path of the agent of a webhook. Returns `undefined` if no Task has this webhook: it was
+   * replaced by a newer one, or its Task was deleted.
+   */
   async findAgent(key: string): Promise<Pick<FoundWebhook, 'tenant' | 'agent'> | undefined> {
     return this.found.get(key);
   }

@@ -22,7 +22,7 @@ export class SentParts implements Disposable {
     return this.parts;
   }
 
-  /** Releases the bytes. May be repeated; `readParts` reads them again. */
+  /** Releases the bytes of stored files. May be called several times; a later `readParts` reads the files again. */
   release(): void {
     const { held, parts } = this;
     this.held = this.parts = undefined;

@@ -90,7 +90,10 @@ export class TaskMirror {
     return { statusUpdate: { ...this.ids, status, ...(metadata && { metadata }) } };
   }
 
-  /** Returns the event that ends the Task with a direct Message. The Message names no Task, as it was sent. */
+  /**
+   * Returns the event that ends the Task with a direct Message of the agent. The Message in the event has no `taskId`,
+   * like the Message of the agent.
+   */
   toReplyEvent({ taskId: _taskId, ...reply }: Message): TaskEvent {
     const message = { ...withoutReferences(reply), contextId: this.reference.contextId };
     return {

@@ -65,7 +65,8 @@ export class UnsentNote {
   };
 
   /**
-   * Begins to wait for a connection. An attempt after a missed one waits for as long as it takes.
+   * Begins to wait for a connection. If the previous attempt missed its connection, this one waits without a time
+   * limit.
    * @returns the function to call right before the Message is sent; it throws if the turn was stored as unsent
    * meanwhile
    */
@@ -82,8 +83,9 @@ export class UnsentNote {
   };
 
   /**
-   * Stores the turn as unsent after QUICK_MS, unless the attempt proceeds before.
-   * @param close called right before it is stored, after the process has noticed connections that exist by then
+   * Stores after QUICK_MS that the Message has not been sent, unless the attempt ends or sends the Message before.
+   * @param close called right before the note is stored. From then on this attempt must not send the Message. A
+   * connection that was made by then has already been noticed.
    */
   private storeLate(close: () => void): void {
     this.stopTimer();

@@ -26,8 +26,8 @@ export class UnstoredIds {
   }
 
   /**
-   * Returns an event with the ids that are to be stored with it. The event must be recorded next.
-   * @throws the error of a store that has failed
+   * Returns a copy of the event with the ids that its commit stores. The caller must record this event next.
+   * @throws the error of an earlier store of ids that has failed
    */
   async addTo(event: TaskEvent): Promise<TaskEvent> {
     await this.storing;

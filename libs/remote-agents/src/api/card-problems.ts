@@ -140,7 +140,10 @@ function* securityProblems(card: JsonObject): Generator<CardProblem> {
   }
 }
 
-/** Yields the problems of the required strings of an object. */
+/**
+ * Yields an error for each of the members `names` that is missing or no string, and a warning for an empty one. Yields
+ * only one error if the value is no object.
+ */
 function* textProblems(value: JsonValue | undefined, path: string, names: readonly string[]): Generator<CardProblem> {
   if (!isJsonObject(value)) return yield errorProblem(path, 'must be an object');
   for (const name of names) {

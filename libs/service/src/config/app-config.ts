@@ -83,8 +83,9 @@ export class AppConfig {
   /** URL of the same database for plain queries; may lead through a transaction pooler. Absent: `databaseUrl`. */
   readonly databasePoolUrl?: string;
   /**
-   * Code that permits serving a copied database: the error of the refused start on that copy names it (ADOPT_DATABASE).
-   * Absent: no copy is served.
+   * Code (`ADOPT_DATABASE`) that permits serving one particular copy of a database, also while work is under way in it.
+   * A start that refuses a copy reports this code in its error. Absent: a copy is served only if no work is under way
+   * in it.
    */
   readonly adoptDatabase?: string;
   /**

@@ -25,7 +25,7 @@ export interface ContentLimits {
 }
 
 const MEGABYTE = 1024 ** 2;
-/** Maximum characters of a limit: about the longest string that V8 can hold. */
+/** Largest permitted value of a size limit: about the length of the longest string that V8 can hold. */
 const LONGEST_TEXT = 512 * MEGABYTE;
 const MOST = 100_000_000;
 

@@ -12,7 +12,10 @@ export interface MemoryConfig {
   readonly eventBytes: number;
   /** Maximum bytes of the events that one statement of the journal writes. */
   readonly journalBatchBytes: number;
-  /** Maximum bytes of the Task logs behind all large responses that are read, built and sent at the same time. */
+  /**
+   * Maximum bytes of the Task logs from which large responses are built, over all large responses that are read, built
+   * or sent at the same time.
+   */
   readonly answerBytes: number;
   /**
    * Maximum number of nodes that execute at the same time in one level of a run tree (a run, the runs that it calls,
@@ -39,8 +42,8 @@ const MOST_IN_FLIGHT = 1024 ** 4;
 const HEAP_PER_BYTE = 4;
 const LEAST_IN_FLIGHT = 32 * MEBIBYTE;
 /**
- * Divisor of the heap for the default of ANSWER_LIMIT. A response exists not only as counted bytes, but also as rows,
- * values, text and unsent socket data.
+ * Divisor of the heap size for the default of ANSWER_LIMIT. It leaves memory for the other forms in which a response
+ * exists at the same time: rows, parsed values, text and unsent socket data.
  */
 const HEAP_PER_ANSWERED_BYTE = 16;
 const LEAST_ANSWERS = 8 * MEBIBYTE;
@@ -90,8 +93,9 @@ interface MemoryValues {
 }
 
 /**
- * Returns the memory limits. Unset limits in flight and of responses derive from the heap of this process. By default
- * one caller gets half of the bytes in flight if callers have names, else all of them.
+ * Returns the memory limits. Unset limits in flight and of responses derive from the heap of this process. The default
+ * limit of one caller is half of the bytes in flight if callers have names; anonymous callers have no limit of their
+ * own.
  * @param heapBytes the maximum size of V8's heap
  */
 export function memoryOf(

@@ -15,7 +15,7 @@ function setUp() {
   return { clock, shares, turns: new WorkTurns(shares) };
 }
 
-/** Resolves once all work has been done that waits for no timer. */
+/** Waits fifty cycles of the event loop, enough for all work that waits for no timer. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -9,8 +9,8 @@ const RETRY_MS = 100;
 /** Turns of one caller on the event loop: the moments at which the caller's work may use it. */
 export interface WorkTurn {
   /**
-   * Resolves in the caller's turn. An abort does not end the wait early. Charges the caller for the synchronous work
-   * that follows.
+   * Resolves when the caller may use the event loop. An abort of the signal does not end the wait early. Charges the
+   * caller for the synchronous work that follows.
    */
   awaitTurn(signal: AbortSignal): Promise<void>;
   /** Charges the caller for milliseconds of the event loop used outside of a turn. */

@@ -11,8 +11,8 @@ export interface RoomWaitEnds {
 
 /**
  * Waits until `promise` resolves, which means that the requested memory (room) is granted. If `ms` pass or the signal
- * aborts first, rejects `promise` and throws.
- * @throws the error of `tooLong`; the signal's reason
+ * aborts first, rejects `promise` and throws the same error.
+ * @throws the error that `tooLong` creates, after `ms`; the signal's reason
  */
 export async function untilGranted(
   { promise, reject }: PromiseWithResolvers<void>,
@@ -162,7 +162,7 @@ export class AnswerStep {
     this.looks = undefined;
   }
 
-  /** Ends the privilege once the privileged answer fits into the regular room. */
+  /** Ends the privilege once the step has regular room for the bytes of the privileged answer. */
   private endPrivilege(): void {
     if (!this.privileged) return;
     const { member, bytes } = this.privileged;

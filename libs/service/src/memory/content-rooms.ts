@@ -41,7 +41,7 @@ interface RoomOptions {
  * - One place at a time gets all the room that it needs. It never waits, so places that wait for each other cannot
  *   deadlock.
  * - Held bytes count in InFlight as kept, towards the limits that refuse requests and delay nodes.
- * - Held bytes are never evicted: a model that thinks is silent too.
+ * - Held bytes are never evicted. A pause without progress proves nothing here, because a model may think for long.
  */
 export class ContentRoom {
   private readonly step: AnswerStep;

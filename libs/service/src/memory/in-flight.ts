@@ -52,8 +52,8 @@ interface CountedCaller extends Counted {
  * - A request is refused before any of it is read, and never after it was accepted.
  * - At most an eighth of a limit may be on its way. For small requests this rule applies to the limits of the caller
  *   and of the tenant only.
- * - The callers of one tenant share three quarters of the limit of all callers. No tenant can take a replica from the
- *   others.
+ * - The callers of one tenant together get at most three quarters of the limit of all callers, so that other tenants
+ *   always have room.
  * - Small requests are refused above FOR_SMALL times the limit of all callers, or if kept bytes take all of it.
  * - A request of any size is accepted while nothing else is in flight.
  */
@@ -94,8 +94,8 @@ export class InFlight {
   }
 
   /**
-   * Admits a request and counts its bytes until the returned function is called, once; or returns the limit that
-   * refuses it.
+   * Admits a request and counts its bytes, or refuses it.
+   * @returns the function that stops counting the bytes, to call exactly once; or the limit that refuses the request
    */
   admitRequest(whose: InFlightOwner, bytes: number): (() => void) | InFlightRefusal {
     const account = InFlight.accountOf(whose);

@@ -3,7 +3,10 @@ import { type AnswerPlace, ReceivedAnswers, type ReceivedAnswersOptions, TooMany
 
 const KILOBYTE = 1024;
 const MEGABYTE = 1024 * KILOBYTE;
-/** Heap for answers: two megabytes for answers up to 1 MB, two for answers up to 8 MB, and four for larger answers. */
+/**
+ * Heap for answers. The steps get half of it: 2 MiB for answers up to 1 MiB, 2 MiB for answers up to 8 MiB, and 4 MiB
+ * for larger answers.
+ */
 const BYTES = 16 * MEGABYTE;
 
 const NOBODY = { tenant: '', owner: '' };
@@ -37,7 +40,7 @@ async function reads(place: AnswerPlace, bytes: number): Promise<'at once' | 'af
   return room ? 'after a wait' : 'at once';
 }
 
-/** True if the promise is still pending after all work that waits for nothing. */
+/** True if the promise is still pending after one cycle of the event loop. */
 async function isOpen(promise: Promise<unknown>): Promise<boolean> {
   let isSettled = false;
   promise.then(

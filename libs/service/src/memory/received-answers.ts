@@ -146,7 +146,7 @@ export class AnswerPlace implements Disposable, StepMember {
     this.order = options.order;
   }
 
-  /** Sets the bytes that are kept until the call ends. */
+  /** Sets the number of bytes that the caller of this method keeps in memory until the call ends. */
   setKept(bytes: number): void {
     this.kept = bytes;
     this.shrinkRoom();
@@ -274,7 +274,9 @@ export class AnswerPlace implements Disposable, StepMember {
     this.markMoved();
   }
 
-  /** Returns surplus memory, and moves the answer to a lower step if that has memory at once. */
+  /**
+   * Returns memory that the answer no longer needs. If a lower step has room for the answer at once, moves it there.
+   */
   private shrinkRoom(): void {
     const bytes = this.needed;
     if (bytes >= this.held || this.isPaused) return;

@@ -17,7 +17,9 @@ const NOTHING = Buffer.alloc(0);
  * values have the column's type; null is allowed.
  */
 export class BinaryArray {
-  /** Buffer, allocated with the first value: a batch has unused columns. */
+  /**
+   * Buffer for the values. It is allocated with the first value, because a batch leaves some columns without values.
+   */
   private buffer: Buffer = NOTHING;
   private end = HEADER_BYTES;
   private count = 0;

@@ -142,8 +142,8 @@ function positionOf({ value }: IteratorResult<Commit>): bigint | undefined {
 }
 
 /**
- * Commit log of one writer for tests. A test decides when the query for the newest position is answered. The answer has
- * the position at that time.
+ * Commit log of one writer for tests. A test decides when a query for the newest position is answered. The answer has
+ * the position at the time when the test answers.
  */
 class HeldLog extends CommitLog {
   /** Bytes of each commit. */

@@ -53,8 +53,9 @@ export abstract class CommitLog {
 export const COMMITS_KEPT_MS = 48 * 60 * 60 * 1000;
 
 /**
- * Application event: this process has committed events of Tasks. Emitted once per batch, and once per set-aside entry,
- * after its Tasks have woken their followers. It has no content: listeners read the commit log, and also poll it. Use
- * `@OnEvent` methods as listeners, so that their errors are logged and affect nothing else.
+ * Application event: this process has committed events of Tasks. It is emitted once for each batch, and once for each
+ * entry that was retried separately, after the followers of its Tasks were woken. It has no content: listeners read the
+ * commit log, and also poll it. Use `@OnEvent` methods as listeners, so that their errors are logged and affect nothing
+ * else.
  */
 export const TASKS_COMMITTED = 'tasks.committed';

@@ -28,7 +28,10 @@ interface Tail {
  * read from the store.
  */
 export class RecentEvents {
-  /** Newest events of Tasks that this process writes now: the store has nothing newer than what was published here. */
+  /**
+   * Newest events of Tasks that this process writes now. No other process writes these Tasks, so the store has no
+   * events of them that were not added here.
+   */
   private readonly open = new TailsByAge(MAX_CHARACTERS);
   private readonly settled = new PassingTails();
 
@@ -187,7 +190,7 @@ type FollowUntil = 'terminal' | 'waiting';
 
 /**
  * Parts of the feed that a follower uses: the store and the cache of recent events that it reads, and the registry
- * through which it is woken.
+ * through which the feed wakes the follower.
  */
 interface FollowedLogs {
   readonly store: TaskStore;
@@ -305,7 +308,10 @@ export class TaskFollower {
     return recent.isCurrent(this.taskId, this.last) ? NONE : recent.findAfter(this.taskId, this.last);
   }
 
-  /** Reads a page from the store. A reader may hold a page for long, so a page has few events if they are large. */
+  /**
+   * Reads a page from the store. The number of events in the next page depends on the size of these events, because a
+   * reader may hold a page in memory for long.
+   */
   private async readStored(): Promise<readonly RecordedEvent[]> {
     const events = await this.logs.store.readEvents(this.taskId, this.last, this.page, this.scope);
     const characters = events.reduce((sum, { json }) => sum + json.length, 1);
@@ -322,7 +328,10 @@ export class TaskFollower {
     return taken;
   }
 
-  /** True if the followed log has ended. Checked only when there is nothing to read: most logs end with an event. */
+  /**
+   * True if the followed log has ended, or the Task no longer exists. It costs a query, so it is called only when there
+   * is nothing to read: the last event of a log usually ends the follower already.
+   */
   private async hasLogEnded(): Promise<boolean> {
     if (this.isWrittenHere) return false;
     const header = await this.logs.store.readHeader(this.taskId);

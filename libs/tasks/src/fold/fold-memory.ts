@@ -85,8 +85,8 @@ export class FoldMemory {
   }
 
   /**
-   * Evicts cached states (folds) to make room for a new one of `weight` bytes, and counts the new one until it is
-   * released. Returns `undefined` if the new one must not be kept.
+   * Evicts cached states (folds) until a new state of `weight` bytes fits, and counts the new state until it is
+   * released. Returns `undefined` if the new state must not be kept.
    * @param evict removes the new state from its cache
    */
   holdFold(owner: InFlightOwner, weight: number, evict: () => void): HeldFold | undefined {
@@ -125,9 +125,10 @@ export class FoldMemory {
   }
 
   /**
-   * Returns the caller whose cached states (folds) have the most bytes, counting the new state too; among equals, the
-   * caller that has stored none for the longest time. Returns `undefined` if that is the caller of the new state and it
-   * has no others.
+   * Returns the caller that loses a cached state (fold) next, counting the bytes of the new state too. That is the
+   * caller with the most bytes in the tenant with the most bytes. Among equals, it is the caller that has stored no
+   * state for the longest time. Returns `undefined` if it is the caller of the new state, and this caller has no other
+   * cached states.
    * @param account caller of the new state, which has `more` bytes
    * @param inTenant true to search only callers of the tenant
    */
@@ -225,7 +226,10 @@ const LIST = 64;
 const SLOT = 8;
 /** Bytes of an object without its members, if another object in the same value has the same shape. */
 const OBJECT = 64;
-/** Object that is the only one with its shape: V8 describes each member, or stores the object as a table. */
+/**
+ * Bytes of an object without its members, if no other object in the same value has the same shape. V8 then describes
+ * each member separately, or stores the object as a table.
+ */
 const OWN_SHAPE = 128;
 const OWN_MEMBER = 96;
 /**

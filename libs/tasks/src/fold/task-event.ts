@@ -61,7 +61,7 @@ export interface RelayedTurn {
   agentKey: string;
   /** Id of the execution that begins the turn. */
   execution: string;
-  /** True if no other Task can have the context. Not stored. */
+  /** True if the Task's context is new, so that no other Task has it yet. Not stored. */
   isNewContext: boolean;
   /** Time of `performance.now()` when this object was made, before the turn was recorded. Not stored. */
   madeAt: number;
@@ -119,7 +119,7 @@ export function endsTurn(event: TaskEvent): boolean {
   return !isActiveState(event.statusUpdate.status.state) || event.parks !== undefined;
 }
 
-/** Returns the line of an event's PromptNote; `undefined` if the event has none, as nearly all events. */
+/** Returns the line of an event's PromptNote; `undefined` if the event has none. Nearly all events have none. */
 export function promptLineOf(event: TaskEvent): string | undefined {
   return 'statusUpdate' in event ? event.prompt?.line : undefined;
 }
@@ -177,8 +177,8 @@ export function filesNamedIn(events: readonly RecordedEvent[]): string[] | undef
 }
 
 /**
- * Returns the ids of the stored files of an event's Parts. Texts are ignored, since any author may write such metadata
- * in a text.
+ * Returns the ids of the stored files of an event's Parts. Only the metadata of Parts is read, not the text of the
+ * JSON, because an agent may write anything into a text.
  */
 function keptFilesIn(json: string, event: TaskEvent): string[] {
   const received = ('statusUpdate' in event && event.received?.parts) || [];

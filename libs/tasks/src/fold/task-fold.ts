@@ -52,7 +52,10 @@ export class TaskFold {
     return new TaskFold(event.task);
   }
 
-  /** Begins with a Task in its state after earlier events. Later events do not change the given Task. */
+  /**
+   * Creates a fold that continues from a Task in its state after earlier events. Later events do not change the given
+   * Task.
+   */
   static fromTask(task: Task): TaskFold {
     return new TaskFold(task);
   }
@@ -274,13 +277,13 @@ export function fromSnapshot({ task, artifacts }: Omit<SnapshotRow, 'sequence'>)
 }
 
 /**
- * Number of bits by which the bytes of a status update are shifted right, which estimates the bytes that stay in
- * memory: about an eighth, as metadata of the steps of a run.
+ * Right shift that divides the bytes of a status update by eight. That is the estimated part that stays in memory: a
+ * status update of a run is mostly metadata about a step, of which the Task keeps little.
  */
 const KEPT_OF_STEPS_SHIFT = 3;
 /**
- * Right shift that halves the bytes that stay in memory before they are counted, since a run and its nodes share texts,
- * which occur in several Tasks but once in memory.
+ * Right shift that halves the bytes that a Task keeps in memory before they are counted. A run and its nodes share
+ * texts: the texts are counted for several Tasks, but exist only once in memory.
  */
 const SHARED_SHIFT = 1;
 

@@ -12,8 +12,8 @@ import {
 } from './failed-entries.js';
 
 /**
- * Outcome of an entry of a batch. `later` resolves with the outcome of an entry that is set aside: it is retried
- * separately, and its outcome may be known long after that of the rest of the batch.
+ * Outcome of an entry of a batch. An entry that is set aside (retried separately) has `later`: it resolves with the
+ * outcome of the entry, possibly long after the other entries of the batch have their outcomes.
  */
 export type BatchOutcome = WriteOutcome | { later: Promise<WriteOutcome> };
 
@@ -23,7 +23,9 @@ const BACKOFF = new Backoff(50, 2_000);
  * writes.
  */
 const MOST_TRIES_TOGETHER = 2;
-/** Number of further broken sessions after which a single entry counts as their cause. */
+/**
+ * Number of further attempts to write a single entry alone. If the session breaks each time, the entry is the cause.
+ */
 const MOST_TRIES_ALONE = 3;
 /**
  * Maximum number of consecutive failed statements in the first round of dividing a batch. Each further round allows
@@ -42,12 +44,13 @@ class EventNotWritable extends Error {
 
 /**
  * Retries a failed batch until the outcome of each entry is known, or the entry is set aside (retried separately).
- * - While the server takes no writes, it waits.
+ * - While the server takes no writes, the batch waits.
  * - A batch is divided after rejected content, and after a second failure for an unknown reason while the server takes
  *   other writes.
  * - An entry with rejected content fails, and so does an entry that breaks the session of every statement that writes
  *   it.
- * - An entry that fails on its own for any other reason is set aside; its outcome follows later than that of its batch.
+ * - An entry that fails on its own for any other reason is set aside. Its outcome is reported later than the outcomes
+ *   of the other entries.
  */
 export class BatchRecovery {
   private readonly outcomes = new Map<JournalEntry, BatchOutcome>();

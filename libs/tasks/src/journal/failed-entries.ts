@@ -184,7 +184,7 @@ export class SetAsideEntries {
     return first === Infinity ? undefined : Math.max(0, first - performance.now());
   }
 
-  /** Reports the outcome of the first entry of a Task. The entries behind it are due now. */
+  /** Reports the outcome of the first waiting entry of a Task. The next entries of the Task are then due at once. */
   settleFirst({ taskId }: JournalEntry, outcome: WriteOutcome): void {
     const task = this.tasks.get(taskId);
     const first = task?.entries.shift();

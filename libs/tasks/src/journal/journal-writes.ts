@@ -7,10 +7,7 @@ import { WRITER_SETTING } from './journal-sql.js';
 import { batchStatement, JOURNAL_SETTINGS } from './journal-statement.js';
 import { eventsOver } from './log-row.js';
 
-/**
- * Time from a commit until its changes of the numbers of Tasks are added to the sums (see CountFolding), in
- * milliseconds.
- */
+/** Milliseconds from a commit until its differences in the counts of Tasks are added to the sums (see CountFolding). */
 const FOLD_AFTER_MS = 2_000;
 const FOLDED_AT_ONCE = 5_000;
 
@@ -98,13 +95,13 @@ interface OpenJournalSession {
 /**
  * Database session on which a process writes its batches, in order, and the positions of their commits.
  * - Concurrent batches queue up at one session, not at its pool. A session that breaks fails all of them, so no batch
- *   overtakes a lost one on the next session.
+ *   is written on the next session before an earlier batch that was lost.
  * - A failed batch also fails the batches behind it, even if the session survives: a Task must not exist before the
  *   event of the Task that calls it.
  * - Commits of a process become visible in the order of their positions. A statement whose answer was lost may still
  *   run at the server. Before the next session writes, it inserts empty commits at the positions of failed statements.
- *   The insertion waits for such statements that still run. One that arrives later violates the primary key of
- *   `task_commit` and is rolled back.
+ *   The insertion waits for such statements that still run. A failed statement that reaches the server later violates
+ *   the primary key of `task_commit` and is rolled back.
  */
 export class JournalSession {
   /** Pool with only this session, for queries that must run in the session that writes batches. */
@@ -116,8 +113,8 @@ export class JournalSession {
   /** Lowest position whose statement failed since the last session began; `undefined` if none did. */
   private lowestInDoubt: bigint | undefined;
   /**
-   * Sessions that have been announced in `task_writer`. The pool ends an idle session, so the writer of an announced
-   * session is never forgotten.
+   * Sessions that have inserted this writer into `task_writer`. The row of a writer without commits for days is
+   * deleted, but the pool ends an idle session long before. The next session then inserts the writer again.
    */
   private readonly announced = new WeakSet<PoolClient>();
 
@@ -240,7 +237,7 @@ const PROBE = `
  */
 export class JournalWrites implements EntryWrites {
   private readonly session: JournalSession;
-  /** Adds the differences in numbers of Tasks that the batches have written to the sums. */
+  /** Adds the differences in the counts of Tasks, which the batches have appended, to the sums. */
   private readonly folding: CountFolding;
 
   /** @param purpose name of the session */

@@ -22,7 +22,7 @@ export interface WaitingEvent {
  * implements it.
  */
 export interface JournalSource {
-  /** Account of the Task's caller; all accounts get equal parts of a full batch. A Task's children have the same. */
+  /** Account of the Task's caller, as of its parent Task; all accounts get equal parts of a full batch. */
   readonly account: string;
   /** Waiting events, oldest first. */
   readonly waitingEvents: readonly WaitingEvent[];
@@ -192,8 +192,8 @@ class JournalWriter {
   }
 
   /**
-   * Writes the fenced (rejected) entries of a batch again if the batch was sent before the previous batch was written:
-   * that batch may by now have written the Task or parent that an entry needs. The next batch waits meanwhile.
+   * Writes the fenced (rejected) entries of a batch again if the batch was sent before the outcomes of the previous
+   * batch were known: the previous batch may have written the Task or parent that an entry needs. The next batch waits.
    */
   private async rewriteFenced(
     entries: readonly JournalEntry[],

@@ -232,8 +232,8 @@ export class TaskRecording implements JournalSource {
   }
 
   /**
-   * Counts an event's size. If the log becomes nearly full with this event, reports that. Over all processes, this is
-   * reported once per Task.
+   * Counts an event's size. Calls `nearlyFull` if the log passes three quarters of TASK_LIMIT with this event. Over all
+   * processes, this happens once per Task.
    */
   private takeSize(event: TaskEvent, bytes: number): void {
     const wasNearlyFull = this.size.isNearlyFull;
@@ -256,8 +256,8 @@ export class TaskRecording implements JournalSource {
   }
 
   /**
-   * The Task as its log in the store has it; `undefined` if recorded events are not durable yet, or this recording no
-   * longer writes the Task.
+   * Task in its recorded state, if all recorded events are durable, so that the log in the store gives the same state.
+   * `undefined` if events are not durable yet, or this recording no longer writes the Task.
    */
   get standing(): StoredTask | undefined {
     if (!this.claims || this.backlog > 0) return undefined;

@@ -294,8 +294,8 @@ class CreateTaskCommit1700000000120 implements MigrationInterface {
 }
 
 /**
- * Creates the table of snapshots: Tasks with long logs that have ended or wait, in their state after an event. A
- * snapshot is deleted with its Task.
+ * Creates the table of snapshots. A snapshot is a Task with a long log that has ended or waits, in its state after the
+ * event with the sequence `sequence`. A snapshot is deleted with its Task.
  */
 class CreateTaskSnapshot1700000000132 implements MigrationInterface {
   readonly name = 'CreateTaskSnapshot1700000000132';
@@ -317,8 +317,8 @@ class CreateTaskSnapshot1700000000132 implements MigrationInterface {
 }
 
 /**
- * Index for old idempotency keys, for which a purge would scan the whole table. Created without blocking writers, hence
- * without a transaction. An interrupted attempt is started over.
+ * Creates the index by which a purge finds old idempotency keys without scanning the whole table. It is created without
+ * blocking writers, hence without a transaction. An interrupted attempt is started over.
  */
 class IndexTaskKeyAge1700000000940 implements MigrationInterface {
   readonly name = 'IndexTaskKeyAge1700000000940';

@@ -57,7 +57,7 @@ interface CallLines {
 export class KeptPrompts {
   private readonly pieces: JsonValue[] = [];
   private readonly lines: CallLines[] = [];
-  /** True if the Task may have made further calls that were not stored. */
+  /** True if the stored calls may be incomplete, because the Task may have made further calls that were not stored. */
   readonly isCut: boolean;
 
   constructor(rows: readonly string[]) {

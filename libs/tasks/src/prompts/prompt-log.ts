@@ -91,8 +91,8 @@ export class PromptLog {
   }
 
   /**
-   * Redacts the values of an object's members. The names of the members stay, because later code finds the values by
-   * name.
+   * Returns a copy of an object in which the values of the members are redacted. The names of the members stay, because
+   * later code finds the values by name.
    */
   private redactMembers<T extends object>(members: T, secrets: readonly string[]): T {
     const values = this.options.redaction.redactValue(Object.values(members), secrets);

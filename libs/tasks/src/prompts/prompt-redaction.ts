@@ -54,7 +54,7 @@ export class PromptRedaction {
 
 /** Redaction of one value. */
 class ValueRedaction {
-  /** @param left milliseconds that the pattern has left */
+  /** @param left milliseconds for which the operator's pattern may still search texts of this value */
   constructor(
     private readonly secrets: readonly string[],
     private readonly pattern: RE2JS | undefined,

@@ -12,9 +12,9 @@ const ROOM_SHARE = 1 / 2;
 
 /**
  * Stores the prompts of the model calls of Tasks.
- * - The journal writes them in the commit of the event that reports the call.
- * - They are deleted with their Task.
- * - With PROMPT_LOG=off nothing is stored.
+ * - The journal writes a prompt in the commit of the event that reports the call.
+ * - The prompts of a Task are deleted with the Task.
+ * - With PROMPT_LOG=off no prompt is stored.
  */
 @Injectable()
 export class TaskPrompts {

@@ -15,8 +15,8 @@ import { TaskCounts } from '../store/task-counts.js';
 export type RetentionSweep = (olderThan: Date, signal: AbortSignal) => Promise<void>;
 
 /**
- * Rules of the purge of Tasks: what is deleted with them, and which stay. The owners of tables register rules at
- * startup.
+ * Rules of the purge of Tasks: which other data is deleted together with a Task, and which expired Tasks stay.
+ * Libraries that store such data register their rules at startup.
  */
 @Injectable()
 export class TaskRetention {
@@ -164,8 +164,8 @@ export class TaskPurge {
 }
 
 /**
- * Pauses for as long as the last batch took since `began`, so that the database can do other work. The pause has a
- * limit, because the time may include one in which the process was frozen.
+ * Pauses for as long as the batch took that began at `began`, so that the database can do other work. The pause is at
+ * most LONGEST_REST_MS, because the measured time is too long if the process was frozen meanwhile.
  */
 async function restAfterWork(began: number, signal: AbortSignal): Promise<void> {
   const spent = performance.now() - began;
@@ -186,8 +186,8 @@ interface EndedTasks {
 
 /**
  * Settings for the sessions of a purge. The planner must look up few rows among many by index, whatever the statistics.
- * A purge waits at most five seconds for a lock; then its job fails and is retried. A frozen replica's purge holds its
- * locks for less, because `inTransaction` ends a transaction that is idle for two seconds.
+ * A purge waits at most five seconds for a lock; then its job fails and is retried. Another replica that is frozen
+ * during its purge does not hold locks for that long: `inTransaction` ends a transaction that is idle for two seconds.
  */
 const PURGE_SETTINGS = {
   enable_hashjoin: 'off',

@@ -89,7 +89,7 @@ class TaskSnapshots {
   /**
    * Stores the snapshot of a Task with a log of `bytes`, unless the Task is still working or its log is too short for a
    * snapshot. Never rejects, because the reader already has its result.
-   * @param from sequence up to which an existing snapshot has the events
+   * @param from sequence of the snapshot that exists already; 0 if there is none
    */
   async keepSnapshot(header: TaskHeader, task: Task, bytes: number, from: number): Promise<void> {
     const { taskId, lastSequence, state, updatedAt, size } = header;
@@ -164,7 +164,7 @@ export class StoredTaskReader {
 
   /**
    * @param byId sessions for reads of Tasks by id, whose statements use indexes only
-   * @param reads runs the lists of callers; lists of different callers take turns
+   * @param reads executes the reads of callers; reads of different callers take turns
    * @param folds memory limit for the cached states of waiting Tasks
    */
   constructor(

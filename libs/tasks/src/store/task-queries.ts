@@ -8,8 +8,8 @@ import type { RevisionPrecondition, TaskFilter, TaskHeader, TaskQuery, TaskScope
 /** Maximum bytes of a short log, which is read with its Task's row. */
 const FEW_BYTES = 64 * 1024;
 /**
- * Maximum size, as a multiple of FEW_BYTES, of the rows that a read without Artifacts loads. Such a read skips rows
- * that have only artifact updates; the other rows may have some too.
+ * Maximum size, as a multiple of FEW_BYTES, of the rows that a read without Artifacts loads. Such a read skips the rows
+ * that have only artifact updates, but the rows that it loads may have artifact updates beside other events.
  */
 const MOST_BESIDE = 4;
 
@@ -128,8 +128,8 @@ interface FoundAgents {
 }
 
 /**
- * Returns a filter, except its `search`, as conditions on the table `task`. Conditions on tenant, owner, agent and
- * state also apply to `task_count`.
+ * Returns SQL conditions on the table `task` for all members of a filter except `search`, and the values of their
+ * parameters. Conditions on tenant, owner, agent and state may also be used for `task_count`.
  */
 export function conditionsOf(filter: TaskFilter): { conditions: string[]; values: unknown[] } {
   const values: unknown[] = [filter.scope.tenant, filter.scope.owner];
@@ -274,8 +274,8 @@ const COMPLETED_BEFORE = `
   ORDER BY ended.recorded_at DESC, task.task_id DESC`;
 
 /**
- * Maximum number of callers of which one poll returns an overdue parked Task, if more Tasks are overdue than the poll
- * may return.
+ * Maximum number of callers for which one poll looks up an overdue parked Task in turn, if more Tasks are overdue than
+ * the poll may return.
  */
 const CALLERS_AT_ONCE = 64;
 
@@ -290,7 +290,7 @@ interface OverdueCaller {
  * the Tasks of others. Each poll continues with the callers after the last one.
  */
 export class OverdueTasks {
-  /** Caller that had the last turn; `undefined` before the first turn, and after each caller had a turn. */
+  /** Last caller of the previous poll in turn; `undefined` if the next poll begins with the first caller. */
   private last: OverdueCaller | undefined;
 
   constructor(private readonly sessions: Pool) {}
@@ -336,6 +336,7 @@ const OLDEST = `SELECT task_id FROM task WHERE ${IS_LATE} ORDER BY wake_at LIMIT
 /**
  * Returns a query for one overdue Task of each of the next callers. It finds each caller by one lookup in an index,
  * however many waiting Tasks the caller has.
+ * @param from SQL condition that the first caller must meet
  */
 const inTurnStatement = (from: string): string => `
   WITH RECURSIVE caller AS (

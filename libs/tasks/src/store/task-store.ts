@@ -18,7 +18,7 @@ export interface TaskHeader extends TaskScope {
   agent: string;
   state: TaskState;
   lastSequence: number;
-  /** Parent Task, whose execution created this one. `parentReference` is its name for the call (`node#attempt`). */
+  /** Id of the parent Task, whose execution created this Task by the call `parentReference` (`node#attempt`). */
   parentTaskId?: string;
   parentReference?: string;
   createdAt: Date;
@@ -55,7 +55,7 @@ export interface TaskClaim {
   token: string;
 }
 
-/** Outcome of an attempt to renew claims (TaskClaim). A claim in neither list was locked: presumably unchanged. */
+/** Outcome of an attempt to renew claims. A claim in neither list was skipped because its Task's row was locked. */
 export interface RenewedClaims {
   /** Claims with their new tokens. */
   renewed: TaskClaim[];
@@ -175,7 +175,7 @@ export interface TaskFilter {
 }
 
 export interface TaskQuery extends TaskFilter {
-  /** True for a query of an execution: it does not wait for lists of callers, and has no limits of a caller. */
+  /** True for a query of an execution: the query does not wait for lists of callers, and has no limits of a caller. */
   urgent?: boolean;
   /** `false` to return Tasks without Artifacts, and to read none. */
   artifacts?: boolean;
@@ -265,8 +265,8 @@ export abstract class TaskStore {
 
   /**
    * Returns at most `limit` events after a sequence like `readEvents`, but reads in the session in which `writeBatch`
-   * writes. The result includes every batch, which other sessions may not see yet, and no event that only a replaced
-   * server has.
+   * writes. The result includes every batch, also one that other sessions do not see yet. It includes no event that
+   * exists only at a database server that this session no longer uses.
    */
   readRecordedEvents(taskId: string, afterSequence: number, limit: number): Promise<RecordedEvent[]> {
     return this.readEvents(taskId, afterSequence, limit);

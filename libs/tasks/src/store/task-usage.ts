@@ -29,7 +29,7 @@ export type UsageGrouping = 'workflow' | 'caller' | 'model' | 'day';
 
 /** Group of calls with its sums. */
 interface UsageGroup extends UsageSums {
-  /** Workflow, caller, model or day (`2026-01-31`) of the calls. */
+  /** Name of the workflow, caller or model, or day (`2026-01-31`), that all calls of the group have in common. */
   key: string;
 }
 

@@ -16,7 +16,7 @@ export class FaultyStore {
   /** Statements so far, as the ids of the Tasks that each was to write. */
   readonly statements: string[][] = [];
   fault: Fault = () => undefined;
-  /** Returns a promise that resolves when the statement of a batch may continue. */
+  /** Returns a promise that resolves when the statement of a batch may continue; `undefined`: it continues at once. */
   hold: (batch: readonly JournalEntry[]) => Promise<void> | undefined = () => undefined;
   readonly retries = {
     writeBatch: this.session(),
