@@ -59,7 +59,7 @@ export abstract class Models {
   /** Returns the origin (scheme, host, port) to which calls to a model are sent; `undefined` for the built-in model. */
   abstract findOrigin(name: string | undefined, of: Pick<WantedModel, 'tenant'>): Promise<string | undefined>;
 
-  /** Returns the media types that a model accepts now. Rejects at once if the database is unreachable. */
+  /** Returns the media types that a model accepts now. Rejects, without retries, if the database is unreachable. */
   abstract findInput(name: string, of: { tenant: string }): Promise<ModelInput>;
 
   /** True if calls find a model of this name, which may be the built-in model. */
@@ -260,7 +260,7 @@ export class StoredModels extends Models {
 
   /**
    * True for `echo` and for a stored model. True for any name if the operator configured an endpoint, or if no model is
-   * stored or saved together with the workflow. Rejects at once if the database is unreachable.
+   * stored or saved together with the workflow. Rejects, without retries, if the database is unreachable.
    */
   override async isUsable(name: string, { tenant, hasOthers = false }: ModelUse): Promise<boolean> {
     if (name === ECHO_MODEL || this.configured.hasEndpoint) return true;
