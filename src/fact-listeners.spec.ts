@@ -11,7 +11,10 @@ import { TaskCounts } from '#libs/tasks';
 const AT = new Date(1_000);
 const TASK = { taskId: 't', contextId: 'c', agent: 'workflows/tea', tenant: '', owner: 'ann' };
 
-/** Facts of all names, each with the metric and the log line that it causes. A missing name is a type error. */
+/**
+ * One fact (notification inside the service, such as `run.failed`) of each name, with the metric and the log line that
+ * the fact causes. A missing name is a type error.
+ */
 const FACTS: { [Name in FactName]: { fact: FactPayloads[Name]; count: string; line: string } } = {
   'task.settled': {
     fact: { ...TASK, state: 'TASK_STATE_COMPLETED', createdAt: AT, settledAt: AT },

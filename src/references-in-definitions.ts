@@ -119,7 +119,7 @@ function isNamed(auth: JsonValue | undefined, credential: string): boolean {
   return auth === credential || (isJsonObject(auth) && Object.values(auth).includes(credential));
 }
 
-/** Functions that find the name of an object in a config, by the object's kind. */
+/** Functions that return true if a config names the object of a given name, by the object's kind. */
 const NAMES_OBJECT: Readonly<Record<string, (config: JsonObject, name: string) => boolean>> = {
   credential: namesCredential,
   model: namesModel,
@@ -134,14 +134,18 @@ function namesServer({ tool, tools, approve }: JsonObject, server: string): bool
 }
 
 /**
- * True if a config names a registered agent: an `external` node by its name, any other member by the path of the agent.
+ * True if a config names a registered agent: in `external` nodes by the agent's name, in other members by the path of
+ * the agent.
  */
 function namesRegisteredAgent(config: JsonObject, agent: string): boolean {
   const path = `agents/${agent}`;
   return registeredAgentPath(config) === path || hasReference(config, path);
 }
 
-/** True if a value contains a text that refers to a path below `/a2a`. Inner workflows are searched on their own. */
+/**
+ * True if a text in a value refers to a path below `/a2a`. Skips the member `body`, because the caller searches inner
+ * workflows node by node.
+ */
 function hasReference(value: JsonValue | undefined, path: string): boolean {
   if (typeof value === 'string')
     return (

@@ -1,8 +1,9 @@
 import { stopAbandonedServer } from '#libs/postgres';
 
 /**
- * Program that stops the embedded PostgreSQL of a killed process: `stop-abandoned-database ORDER [wait]`. With `wait`,
- * it first waits for the end of its standard input, and ends at once if a line arrives there.
+ * Program that stops the embedded PostgreSQL of a killed process: `stop-abandoned-database ORDER [wait]`. ORDER is a
+ * `GuardOrder` as JSON: it names the server's files and programs. With `wait`, the program first waits for the end of
+ * its standard input. If a line arrives there, the program ends and stops nothing.
  */
 export const begun = stopDatabase(process.argv.slice(2));
 

@@ -40,8 +40,8 @@ export const RANGES = {
 export const PERCENTAGE = /^(100(\.0+)?|\d{1,2}(\.\d+)?)%$/;
 
 /**
- * Pattern of a CEL condition for the JSON Schema: `true`, `false`, or more than one word. A single variable is never a
- * boolean.
+ * Pattern of a CEL condition for the JSON Schema: `true`, `false`, or any text that is not a single word. A single word
+ * would be a variable, and no variable is a boolean.
  */
 export const CONDITION = String.raw`\W|^(true|false)$`;
 /** Description of a condition in OpenAPI. */

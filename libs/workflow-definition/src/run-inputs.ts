@@ -53,8 +53,8 @@ export function inputsOf(message: Message, definition: WorkflowDefinition): Json
 }
 
 /**
- * True for a data Part that contains inputs of a run. In a workflow without `input` nodes, that is so only if every
- * member has the id of a node as its name, or is a member that a brainstorm sends (TURN_MEMBERS).
+ * True for a data Part that contains inputs of a run. In a workflow without `input` nodes, the name of each member must
+ * be the id of a node, or a name that a brainstorm sends (TURN_MEMBERS).
  */
 function namesInputs(part: Part, { nodes }: WorkflowDefinition): part is Part & { data: JsonObject } {
   const { data } = part;
@@ -160,7 +160,7 @@ export const INPUT_REASONS: ReadonlySet<string> = new Set<InputReason>([
 /** Maximum number of violations in one error. */
 const MOST_VIOLATIONS = 100;
 
-/** Checks the inputs of a run against the rules of the workflow's `input` nodes. */
+/** Finds missing, unknown and invalid inputs of a run, by the rules of the workflow's `input` nodes. */
 export class InputRules {
   private readonly ids: ReadonlySet<string>;
   private readonly inputs: readonly WorkflowNode[];

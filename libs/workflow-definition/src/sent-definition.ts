@@ -25,7 +25,7 @@ export function storedDefinition(sent: JsonObject): WorkflowDefinition {
   return storedObject(DEFINITION, sent);
 }
 
-/** Reads a definition from a request body. Returns the definition, or `MALFORMED` problems if it is malformed. */
+/** Reads a definition from a request body. Returns the definition, or `MALFORMED` problems if the body is malformed. */
 export function readDefinition(sent: unknown): WorkflowDefinition | WorkflowProblem[] {
   const faults = findFaults(sent);
   if (faults.length === 0) return storedDefinition(sent as JsonObject);

@@ -193,7 +193,10 @@ export function workflowProblems(definition: WorkflowDefinition, nodeTypes: Node
   return new DefinitionCheck(nodeTypes, definition.name).findProblems(definition);
 }
 
-/** Checks a definition and its inline definitions, which share the counters of limits for expressions and schemas. */
+/**
+ * Finds the problems of a definition and its inline definitions, which share the counters of limits for expressions and
+ * schemas.
+ */
 class DefinitionCheck {
   private readonly use = new SharedUse();
 
@@ -204,7 +207,7 @@ class DefinitionCheck {
 
   /**
    * Returns the problems of a definition.
-   * @param depth number of definitions that surround it; 0 for the whole workflow
+   * @param depth number of definitions around this one; 0 for the whole workflow
    */
   findProblems(definition: WorkflowDefinition, depth = 0): WorkflowProblem[] {
     const graph = buildGraphOrProblems(definition);
@@ -231,8 +234,8 @@ class DefinitionCheck {
   }
 
   /**
-   * Returns the problems of a `workflow` node: those of its inline definition, or an error if the node names the
-   * workflow that contains it.
+   * Returns the problems of a `workflow` node: the problems of its inline definition, or an error if the node names the
+   * workflow that contains the node.
    */
   private findChildProblems(
     index: number,

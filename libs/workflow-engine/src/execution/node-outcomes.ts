@@ -89,7 +89,7 @@ function mayBeRounded(value: number): boolean {
 export interface AttemptFailure {
   kind: FailureKind;
   error: string;
-  /** Message for the run; absent: `error` with the name of the instance before it. */
+  /** Message for the run; absent: the name of the instance, followed by `error`. */
   message?: string;
   /** Name of the instance that failed, if it is not the node's own instance: for a list, the failed entry. */
   instance?: string;

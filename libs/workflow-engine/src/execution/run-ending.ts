@@ -50,8 +50,8 @@ export interface RecheckChildren {
 }
 
 /**
- * Adds the recheck job to the commit of an event by which the run begins to wait. Does nothing for any other event, or
- * without local children.
+ * Adds the recheck job to the commit of an event by which the run begins to wait. Returns any other event unchanged,
+ * and every event if there are no local children.
  */
 export function withRecheckJob(event: TaskEvent, { runId, children }: RecheckChildren): TaskEvent {
   if (!('statusUpdate' in event) || !isWaitingState(event.statusUpdate.status.state)) return event;
@@ -211,8 +211,8 @@ export function canceledEvents(reference: TaskReference, state: RunState, childr
 
 /**
  * Returns the events by which a run begins to wait: the questions of its waiting nodes, one event each.
- * - The last event changes the status, which asks the question of the first waiting node. It is AUTH_REQUIRED if that
- *   node waits for authentication.
+ * - The last event asks the question of the first waiting node. Its status is AUTH_REQUIRED if that node waits for
+ *   authentication, otherwise INPUT_REQUIRED.
  * - Questions that were asked before are not repeated, except by the run of a plain definition
  *   (`WorkflowGraph.isPlain`).
  * @param isRoot true if no caller inside the service answers, so that the questions go to the inbox

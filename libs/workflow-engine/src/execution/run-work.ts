@@ -10,9 +10,9 @@ import type { RunWork } from '../work/work-budget.js';
 
 /**
  * Counts the active nodes of one run against the limit that all runs of the process share. A node is active while its
- * agent has been called and has not answered. Nodes that ask, wait for a time, process a list, or whose Task is a
- * parked run do not count. `NodeRoom` divides the limit among runs; `parallel` limits the nodes of a
- * run by its definition (`Frontier.selectNodesToStart`).
+ * agent has been called and has not answered. These nodes do not count: nodes that ask a question, wait for a time or
+ * process a list, and nodes whose Task is a parked run. `NodeRoom` divides the limit among runs; `parallel` limits the
+ * nodes of a run by its definition (`Frontier.selectNodesToStart`).
  */
 export class RunRoom {
   /** Nodes whose Task is a parked run: a run that only waits for a time, and that no replica executes. */
@@ -31,9 +31,7 @@ export class RunRoom {
     return room === calling ? [...nodes] : nodes.filter((node) => !isCalled(node) || room-- > 0);
   }
 
-  /**
-   * Updates, from an event of a node's Task, if that Task counts as a parked run (a run that only waits for a time).
-   */
+  /** Notes from an event of a node's Task if that Task now is a parked run (a run that only waits for a time). */
   receiveReport(node: NodeInstance, response: StreamResponse): void {
     if (!('statusUpdate' in response)) return;
     const isParked = runEventNote(response.statusUpdate.metadata)?.type === runParked.type;
@@ -77,8 +75,8 @@ export class EventLoopYield {
   private since = performance.now();
 
   /**
-   * @param evaluates true for a run with expressions: it also waits while it has used too many evaluation steps
-   * (StepBudget)
+   * @param evaluates true for a run with expressions. Such a run also yields, and waits, while it has used too many
+   *   evaluation steps (StepBudget)
    */
   constructor(
     private readonly work: Pick<RunWork, 'steps' | 'nextTurn'>,

@@ -76,7 +76,8 @@ export class DecisionBudgets {
   }
 
   /**
-   * Calls `evaluate`, and counts the evaluation steps that it took from `budget`. Errors of `evaluate` are rethrown.
+   * Calls `evaluate`. Counts the evaluation steps that `evaluate` takes from `budget` as steps of the decision. Errors
+   * of `evaluate` are rethrown.
    */
   evaluateWithin<T>(budget: EvaluationBudget, evaluate: () => T): T {
     const [before, began] = [budget.spent, performance.now()];

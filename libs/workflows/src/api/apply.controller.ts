@@ -14,7 +14,7 @@ import { type SavingTenant, WorkflowCheck } from './workflow-check.js';
 
 /** Finds the workflows that refer to an object of another kind, such as a registered agent. */
 export abstract class ObjectReferences {
-  /** Returns the names of the workflows whose newest revision names an object of a kind. */
+  /** Returns the names of the workflows whose newest revision names the object of this kind and name. */
   abstract findNamingWorkflows(store: WorkflowStore, kind: string, name: string): Promise<string[]>;
 }
 

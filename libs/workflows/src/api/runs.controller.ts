@@ -120,8 +120,8 @@ async function asJson(request: FastifyRequest, payload: RequestPayload, mostMemb
 }
 
 /**
- * Reads a whole request body. If it exceeds the limit, rejects, but reads the rest, so that the client can read the
- * error.
+ * Reads a whole request body. If the body exceeds the limit, rejects, but still reads the body to its end: otherwise
+ * the client might not read the error.
  */
 function readAll(payload: RequestPayload, limit: number): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();

@@ -58,9 +58,9 @@ export class WakeAskingRuns1700000000370 implements MigrationInterface {
 }
 
 /**
- * Changes the trigger `task_moved_on`: it also makes a run due that a replica has already claimed in order to continue
- * it, because the Message to the run may be rejected and the claim released. If the row of the run is locked at that
- * moment, a job rechecks the run.
+ * Changes the trigger `task_moved_on`: it also makes a run due (`wake_at`) that a replica has already claimed in order
+ * to pass on a Message. If the run rejects that Message, the replica releases the claim without continuing the run. If
+ * another transaction has locked the run's row, a job rechecks the run.
  */
 export class WakeClaimedRuns1700000000380 implements MigrationInterface {
   readonly name = 'WakeClaimedRuns1700000000380';
