@@ -25,12 +25,15 @@ export interface WorkflowProblem {
 
 type ProblemPlace = Pick<WorkflowProblem, 'node' | 'edge' | 'offset'>;
 
-/** Creates an error: a problem that prevents a save. */
+/** Creates an error: a problem that prevents a save. @param place affected node or edge, and offset in the text */
 export function errorProblem(code: string, path: string, detail: string, place: ProblemPlace = {}): WorkflowProblem {
   return { severity: 'error', code, detail, path, ...place };
 }
 
-/** Creates a warning: a problem that is reported to the author and does not prevent a save. */
+/**
+ * Creates a warning: a problem that is reported to the author and does not prevent a save.
+ * @param place affected node or edge, and offset in the text
+ */
 export function warningProblem(code: string, path: string, detail: string, place: ProblemPlace = {}): WorkflowProblem {
   return { severity: 'warning', code, detail, path, ...place };
 }

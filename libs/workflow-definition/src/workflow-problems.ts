@@ -278,6 +278,7 @@ class DefinitionCheck {
 /**
  * Returns problems with the names of the inputs that a node gives to a child workflow: unknown names, and required
  * inputs that are missing. Values are not checked.
+ * @param given inputs from the config of the node, by name
  */
 export function childInputProblems(child: WorkflowDefinition, given: JsonObject): WorkflowProblem[] {
   const ids = new Set(child.nodes.map(({ id }) => id));

@@ -419,7 +419,11 @@ export class RunCalls {
       this.times.releaseTimeout(node, clock.now() - began);
   }
 
-  /** Returns the URL to call for a node. @throws if the Message could not be built, or the agent must not be called */
+  /**
+   * Returns the URL to call for a node.
+   * @param fault error because of which the Message could not be built, if any; it is thrown
+   * @throws AgentCallError if the agent must not be called
+   */
   private resolveTarget(node: NodeInstance, fault: Error | undefined): CallTarget {
     if (fault) throw fault;
     refuseEndpoint(this.run.graph.node(node.id));

@@ -222,7 +222,10 @@ function isFedAlike(id: string, before: WorkflowGraph, now: WorkflowGraph): bool
   return isDeepStrictEqual(listIncomingEdges(before), listIncomingEdges(now));
 }
 
-/** True if the node is sent the same Parts in both runs. False if they cannot be built for one of the runs. */
+/**
+ * True if the node is sent the same Parts in both runs. False if the Parts cannot be built for one of the runs.
+ * @param then the node as the original run defines it
+ */
 function isSentAlike(
   then: WorkflowNode,
   node: WorkflowNode,

@@ -57,8 +57,8 @@ export class EdgePropagation {
   }
 
   /**
-   * Fails a unit (a node or a loop). A taken edge with `on: "failure"` or `"always"` handles the failure, even if the
-   * edge leads out of a loop.
+   * Fails a unit (a node or a loop) with the failure `damage`. A taken edge with `on: "failure"` or `"always"` handles
+   * the failure, even if the edge leads out of a loop.
    * @param taken indexes of the taken edges, if some edges had to be decided
    */
   failUnit(run: UnitState, damage: FailurePropagation, taken?: ReadonlySet<number>): void {
@@ -77,8 +77,8 @@ export class EdgePropagation {
   }
 
   /**
-   * Ends a unit (a node or a loop) that was running when its result was no longer needed. Its outgoing edges are not
-   * taken, whatever the outcome.
+   * Ends a unit (a node or a loop) that was running when its result was no longer needed. The unit's outgoing edges are
+   * not taken, whatever the outcome.
    */
   cancelUnit(run: UnitState, outcome: 'canceled' | 'failed' = 'canceled'): void {
     this.finishUnit(run, outcome);
@@ -113,6 +113,7 @@ export class EdgePropagation {
 
   /**
    * Ends a loop. Each outgoing edge of the loop follows the latest outcome of its source node.
+   * @param taken indexes of the taken edges out of the loop, if some edges had to be decided
    * @param failure failure of the loop's last node, if the loop itself fails
    */
   endLoop(run: UnitState, taken?: ReadonlySet<number>, failure?: FailurePropagation): void {
@@ -222,7 +223,7 @@ export class EdgePropagation {
 
   /**
    * Evaluates the `join` of a unit (a node or a loop) that has not begun. The unit becomes ready, keeps waiting, or is
-   * skipped.
+   * skipped. If it is not skipped, the failure `damage` of a broken edge ends here.
    */
   private evaluateJoin(run: UnitState, damage: FailurePropagation | undefined): void {
     const reason = skipReason(run);
@@ -301,7 +302,9 @@ function leaveBy(edge: UnitEdge, from: IterationScope): void {
     scope.isLeft = true;
 }
 
-/** Returns the state of an edge after its source has ended. */
+/**
+ * Returns the state of an edge after its source has ended. @param taken indexes of the edges that a decision has taken
+ */
 function stateAfter(source: UnitState, edge: UnitEdge, taken?: ReadonlySet<number>): EdgeState {
   const { outcome, damage } = source;
   if (outcome === 'completed') return isEdgeTaken(edge, 'completed', taken) ? 'live' : 'off';

@@ -190,7 +190,10 @@ export class NodeSets {
   }
 }
 
-/** Compares instances by the position of their nodes, then by iteration, then by list index. */
+/**
+ * Compares instances by the position of their nodes, then by iteration, then by list index.
+ * @param place returns the position of a node in the definition, by node id
+ */
 function compareInstances(one: NodeInstance, other: NodeInstance, place: (id: string) => number): number {
   if (one.id !== other.id) return place(one.id) - place(other.id);
   const [left, right] = [orderOf(one), orderOf(other)];

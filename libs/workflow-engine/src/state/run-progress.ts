@@ -82,7 +82,7 @@ export class RunProgress {
     if (deadline !== undefined) this.frontier.timers.set('deadline', parseTimestamp(at) + deadline);
   }
 
-  /** Starts an attempt of a node. */
+  /** Starts an attempt of a node. @param at time of the start (ISO 8601) */
   beginAttempt(node: NodeInstance, at: string): void {
     this.resumeNode(node);
     delete node.waitsFor;
@@ -92,14 +92,14 @@ export class RunProgress {
     else if (isOwn(node)) this.frontier.open.set(node, 'own');
   }
 
-  /** Records that a Message is sent to the node's agent. */
+  /** Records that a Message is sent to the node's agent. @param at time of the Message (ISO 8601) */
   recordSent(node: NodeInstance, at: string): void {
     this.resumeNode(node);
     this.frontier.clock.startTimeout(node, at);
     this.frontier.sets.setStatus(node, 'running');
   }
 
-  /** Records that the node's agent asks a question. */
+  /** Records that the node's agent asks a question. @param at time of the question (ISO 8601) */
   recordQuestion(node: NodeInstance, at: string): void {
     this.resumeNode(node);
     this.frontier.clock.pauseForQuestion(node, at);
@@ -194,7 +194,9 @@ export class RunProgress {
     this.failRun({ error, isAbsorbed: false, isUnhandled: true });
   }
 
-  /** Makes the `onExit` nodes that fit the outcome ready to start, and skips the other `onExit` nodes. */
+  /**
+   * Makes the `onExit` nodes that fit the outcome ready to start, and skips the others, at the time `at` (ISO 8601).
+   */
   beginEnding(outcome: EndingOutcome, at: string): void {
     this.frontier.ending = outcome;
     if (outcome === 'canceled') this.leaveOut('canceled', { at });
@@ -330,7 +332,7 @@ export class RunProgress {
     if (frontier.isFailingFast) this.leaveOut('failure', { damage });
   }
 
-  /** Skips all nodes and loops that have not started, except `onExit` nodes. */
+  /** Skips all nodes and loops that have not started, except `onExit` nodes. Lists start no further entry. */
   private leaveOut(because: SkipReason, { damage, at }: { damage?: FailurePropagation; at?: string }): void {
     const { sets } = this.frontier;
     for (const node of [...sets.byStatus.pending]) {

@@ -163,7 +163,8 @@ export function waitingMetadata(
 }
 
 /**
- * Returns the first questions of the list, as many as fit into one status. At least one is returned if there are any.
+ * Returns the questions of the first nodes, as many as fit into one status: at least one if there are any.
+ * @param now time from which a new question is open (ISO 8601)
  */
 function fittingQuestions(graph: WorkflowGraph, nodes: readonly NodeInstance[], now: string): JsonObject[] {
   const found: JsonObject[] = [];
@@ -179,7 +180,7 @@ function fittingQuestions(graph: WorkflowGraph, nodes: readonly NodeInstance[], 
 
 /**
  * Returns a node's question as the inbox stores it.
- * @param now time from which a new question is open
+ * @param now time from which a new question is open (ISO 8601)
  */
 export function openQuestion(graph: WorkflowGraph, node: NodeInstance, now: string): TaskQuestion {
   const { instance: key, assignee, ...body } = waitingQuestion(graph, node, now);

@@ -376,7 +376,8 @@ const NODE_STEPS = new Map(
 );
 
 /**
- * Applies a step to the state of a run. Steps that have no effect (`model.*`, `tool.*`) and unknown steps are ignored.
+ * Applies a step that happened at `at` (ISO 8601) to the state of a run. Ignores unknown steps, and steps that have no
+ * effect (`model.*`, `tool.*`).
  */
 export function foldStep(run: RunFacts, note: RunEventNote, at: string): void {
   const node = note.node_id === undefined ? undefined : run.findInstance(note.instance ?? note.node_id);

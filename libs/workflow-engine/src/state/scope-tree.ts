@@ -115,7 +115,8 @@ export class IterationScope {
   }
 
   /**
-   * Sets the state of an edge, and updates the counts of its target.
+   * Sets the state of an edge, and updates the counts of the edge's target.
+   * @param damage failure that breaks the edge, for the state `broken`
    * @returns true if the state changed
    */
   setEdgeState(edge: UnitEdge, state: EdgeState, damage?: FailurePropagation): boolean {

@@ -76,7 +76,10 @@ export class WorkflowApply {
     return appliedView(workflows, objects);
   }
 
-  /** Runs `work` in one transaction, which a dry run rolls back. */
+  /**
+   * Runs `work` in one transaction, which a dry run rolls back. @param names names of the workflows that `work` may
+   * change
+   */
   private async runOnce(
     tenant: string,
     names: readonly string[],

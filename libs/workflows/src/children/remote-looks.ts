@@ -102,8 +102,12 @@ export class RemoteLooks {
   }
 
   /**
-   * Enqueues the next poll and starts this poll. If the next free time slot of the agent's origin is more than SOON_MS
-   * away, reserves that slot and enqueues this poll for its time instead.
+   * Enqueues the next poll and starts this poll.
+   * - If the next free time slot of the agent's origin is more than SOON_MS away, reserves that slot and enqueues this
+   *   poll for its time instead.
+   * - If an earlier poll found that the Task no longer asks, resumes the run instead; while the run does not wait, only
+   *   enqueues the next poll.
+   * - Does nothing if the run has ended.
    */
   private async handleLook(look: RemoteLook): Promise<void> {
     const { ended, movedOn } = await this.store.readPlace(look);

@@ -296,6 +296,8 @@ export class PostgresWorkflowStore extends WorkflowStore {
   /**
    * Saves a definition with one statement; returns `undefined` if the statement saved nothing. The saves of a tenant
    * are serialized, because the size of all its definitions is counted first.
+   * @param more values of the statement's parameters from $13 on
+   * @throws ProblemError 422 if a limit of the tenant is exceeded
    */
   private async saveDefinition(
     statement: string,
