@@ -79,7 +79,10 @@ export class PushDispatcher implements OnApplicationBootstrap {
     }
   }
 
-  /** Starts lanes, one per caller in each round, until a round starts no lane or no place is left. */
+  /**
+   * Starts lanes for due queues, a few queues of each caller at a time (`findDue`). Ends when a search through all
+   * callers has started no lane, or no place is left.
+   */
   private async beginLanes(): Promise<void> {
     let [after, begun]: [PushCaller | undefined, number] = [undefined, 0];
     while (!this.places.isFull && !this.stopped) {

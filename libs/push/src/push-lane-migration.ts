@@ -14,9 +14,9 @@ export const RECEIVER_OF_URL = `lower(coalesce(substring(url FROM '^[^:/]+://[^/
 const LANE_LOCK = `hashtextextended('parley push ' || called, 0)`;
 
 /**
- * Returns the SQL of a job key for a lane that begins at `runAt`. The queue merges jobs with equal keys: one receiver
- * and one time. `runAt` is in the future by the database's clock, so the key never equals the key of a running job:
- * otherwise the queue would drop the new job if the replica dies.
+ * Returns the SQL of a job key for a lane that begins at `runAt`. The job queue merges jobs with equal keys, so there
+ * is one job per receiver and time. `runAt` is in the future by the database's clock, so no running job has the same
+ * key: the queue would drop the new job if the replica of the running job died.
  */
 const keyFor = (receiver: string, runAt: string): string =>
   `'push.serve ' || md5(${receiver}) || ' ' || extract(epoch FROM ${runAt})`;

@@ -3,9 +3,9 @@ import { enqueueFrom } from '#libs/jobs';
 import { CreatePushLane1700000000930 } from './push-lane-migration.js';
 
 /**
- * Creates `push_queue`. Deliveries wait in queues: a row for each caller and receiver, with the time of its next check
- * (PushDispatcher), and what is known of the receiver. A working lane (`push_lane`) belongs to a replica, and to its
- * queue. No job holds it.
+ * Creates `push_queue`. Deliveries wait in queues: one row for each caller and receiver, with the time of its next
+ * check (PushDispatcher) and the results of the last attempts at the receiver. A working lane (`push_lane`) belongs to
+ * one replica and one queue, and no longer to a job.
  *
  * A replica of the previous version may run concurrently: the functions that it calls make queues due and enqueue no
  * jobs. Its own lanes continue as jobs (`push.serve`), which a replica of this version hands to the queues.

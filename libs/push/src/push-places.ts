@@ -32,8 +32,9 @@ interface Use {
 }
 
 /**
- * Places of this process for sending notifications, one for each lane, shared by callers and tenants. Receivers that do
- * not answer take only places of their own caller, and leave places for receivers that answer.
+ * Places of this process for sending notifications: one for each lane. A caller, and a tenant, may take only some of
+ * them. Only some may be taken for receivers that did not answer promptly, so that places stay free for the other
+ * receivers.
  */
 export class PushPlaces {
   private readonly total: Use = { all: 0, unproven: 0 };

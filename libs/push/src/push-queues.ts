@@ -52,8 +52,8 @@ export class PushSessions {
 /** Maximum number of callers per search for due queues. */
 const CALLERS_AT_ONCE = 100;
 /**
- * Maximum number of due queues per caller and search whose receivers answered the last attempt promptly, and also of
- * all others: at most twice as many together.
+ * Maximum number of due queues that a search returns for one caller: this many whose receivers answered the last
+ * attempt promptly, and this many others.
  */
 const QUEUES_OF_A_CALLER = 4;
 /** Maximum number of lanes of one receiver, over all replicas and callers: the concurrent attempts at it. */
@@ -142,7 +142,10 @@ export class PushQueues {
     return { queues: rows.filter((row): row is DueQueue => row.receiver !== null), ...(last && { last }) };
   }
 
-  /** Makes the queues due now, even if their receivers gave no answer: the owner of the webhooks requested it. */
+  /**
+   * Makes the queues due now, even if they are paused because their receivers gave no answer. Called when the owner of
+   * the webhooks has requested a delivery.
+   */
   async makeDueNow(queues: readonly PushQueue[], client: Pick<ClientBase, 'query'>): Promise<void> {
     await this.makeDue(queues, client);
     await client.query(DUE_NOW, columnsOf(queues));

@@ -15,7 +15,7 @@ export interface RemoteAgentWatchOptions {
   pins: CardPins;
   metrics: Metrics;
   facts: Pick<Facts, 'emit'>;
-  /** True if the agent at a URL is one of this service, which is not watched. */
+  /** True if this service itself serves the agent at a URL. The cards of such agents are not checked. */
   isOwn: (agentUrl: string) => boolean;
 }
 

@@ -3,8 +3,8 @@ import { EventEmitter2, OnEvent } from '@nestjs/event-emitter';
 import type { Fact, FactHandler, FactName, FactPayloads } from '#libs/agent-sdk';
 
 /**
- * Maximum number of unfinished calls of one handler. Facts (see Facts) that are emitted while a handler has this many
- * are not passed to it.
+ * Maximum number of unfinished calls of one handler. While a handler has this many, it does not get the facts (see
+ * Facts) that are emitted.
  */
 export const MOST_UNFINISHED_CALLS = 1_000;
 

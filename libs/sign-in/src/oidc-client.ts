@@ -10,7 +10,7 @@ import { areComplete, callerOfPerson, type PersonClaims } from './person-claims.
 const TIMEOUT_SECONDS = 10;
 /** Time in milliseconds for which the provider's metadata is used before it is read again. */
 const METADATA_MS = 3_600_000;
-/** Milliseconds after a failed read of the provider's metadata until they are read again. */
+/** Milliseconds for which earlier metadata of the provider stay in use after a failed attempt to read them again. */
 const RETRY_MS = 60_000;
 /** Maximum number of UTF-16 code units of a text in a log. */
 const MAX_LOGGED = 200;
@@ -92,7 +92,7 @@ export class OidcClient implements OnApplicationBootstrap {
     this.fetch = auth.oidc && http.trustingFetch(auth.oidc.issuer);
   }
 
-  /** True if people can sign in at a provider. */
+  /** True if an OpenID Connect provider is configured, at which people can sign in. */
   get isConfigured(): boolean {
     return this.config !== undefined;
   }
@@ -105,7 +105,7 @@ export class OidcClient implements OnApplicationBootstrap {
   /**
    * Begins a sign-in.
    * @returns the provider's address to open
-   * @throws SignInError
+   * @throws SignInError `provider-away` if the provider's metadata could never be read
    */
   async beginSignIn({ state, nonce, verifier }: SignInSecrets): Promise<URL> {
     const configuration = await this.readProvider();
@@ -122,7 +122,7 @@ export class OidcClient implements OnApplicationBootstrap {
   /**
    * Completes a sign-in with the provider's answer.
    * @param query query of the redirect to the callback
-   * @throws SignInError
+   * @throws SignInError with the reason why the sign-in failed
    */
   async completeSignIn(query: string, { state, nonce, verifier }: SignInSecrets): Promise<SignedInPerson> {
     const configuration = await this.readProvider();
@@ -139,7 +139,10 @@ export class OidcClient implements OnApplicationBootstrap {
     }
   }
 
-  /** Returns the address that ends a person's session at the provider; `undefined` if the provider reports none. */
+  /**
+   * Returns the address that ends a person's session at the provider. Returns `undefined` if no provider is configured,
+   * the provider has no such address, or its metadata cannot be read.
+   */
   async endSessionUrl(idToken: string): Promise<string | undefined> {
     if (!this.config) return undefined;
     try {
@@ -160,7 +163,11 @@ export class OidcClient implements OnApplicationBootstrap {
     return { ...(await oidc.fetchUserInfo(configuration, tokens.access_token, ofToken.sub)), ...ofToken };
   }
 
-  /** Reads the provider's metadata unless they were read lately. Concurrent calls share one request. */
+  /**
+   * Returns the provider's metadata, and reads them first unless they were read lately. Concurrent calls share one
+   * request. If the read fails, the earlier metadata stay in use.
+   * @throws SignInError `provider-away` if the metadata could never be read
+   */
   private async readProvider(): Promise<oidc.Configuration> {
     const { known } = this;
     if (known && performance.now() < known.readAgainAt) return known.configuration;

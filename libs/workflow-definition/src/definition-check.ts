@@ -151,8 +151,8 @@ export async function findBodyProblems(
 }
 
 /**
- * Returns the problems that can be found without other workflows and without the service, errors first. If a size limit
- * is exceeded, only that problem is returned.
+ * Returns the problems that can be found without other workflows and without the service, errors first. If size limits
+ * are exceeded, only these problems are returned.
  * @param sent the definition as it was sent, in which unknown members are searched
  */
 export function findOwnProblems(

@@ -65,8 +65,8 @@ export function findEdgeProblems({ edges }: WorkflowDefinition): WorkflowProblem
 }
 
 /**
- * Returns the errors in `join` and `branch`: a `join.n` that exceeds the number of incoming edges, and a second edge
- * without `when` that leaves a node with `branch: "first"`.
+ * Returns the errors in `join` and `branch`: a `join.n` that is not a whole number from 1 to the number of incoming
+ * edges, and a second edge without `when` that leaves a node with `branch: "first"`.
  */
 export function findBranchProblems(graph: WorkflowGraph): WorkflowProblem[] {
   return [...graph.definition.nodes.entries()].flatMap(([index, { id, type, branch, join }]) => {
@@ -87,8 +87,8 @@ export function findBranchProblems(graph: WorkflowGraph): WorkflowProblem[] {
 }
 
 /**
- * Returns a problem for each second outgoing edge without `when` for the same outcome. With `branch: "first"`, only one
- * such edge is taken if no condition holds.
+ * Returns a problem if two outgoing edges without `when` are for the same outcome; at most one problem in all. With
+ * `branch: "first"`, such an edge is taken if no condition holds, so there may be only one for each outcome.
  */
 function findElseProblems(graph: WorkflowGraph, id: string): WorkflowProblem[] {
   const others = graph.outgoing(id).filter(({ edge }) => edge.when === undefined);

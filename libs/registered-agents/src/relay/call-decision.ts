@@ -16,7 +16,7 @@ export type CallDecision =
   | { kind: 'refused' }
   | { kind: 'failed' };
 
-/** Known facts about a failed call. */
+/** Failed call of a registered agent, and the facts by which `decideAfter` chooses the next step. */
 export interface FailedRelayCall {
   failure: CallFailure;
   /** True if the agent may have received the Message. */

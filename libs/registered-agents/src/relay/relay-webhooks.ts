@@ -72,7 +72,7 @@ export class RelayWebhooks {
     private readonly config: AppConfig,
   ) {}
 
-  /** True if agents can call the webhooks: their address is known. */
+  /** True if agents can call the webhooks, because PUBLIC_URL is set. */
   get isReachable(): boolean {
     return this.config.publicUrl !== undefined;
   }
@@ -124,8 +124,8 @@ export class RelayWebhooks {
   }
 
   /**
-   * Wakes the Task of a webhook if it is parked. Otherwise the Task reads its agent once more before it is parked.
-   * Waits a few seconds for an unreachable database.
+   * Wakes the Task of a webhook if it is parked. If the Task works otherwise, it reads its agent once more before it is
+   * parked. A Task that does not work is left unchanged. Waits a few seconds for an unreachable database.
    * @throws the error of the database
    */
   takeNotification(key: string): Promise<NotificationOutcome> {
@@ -149,7 +149,10 @@ export class RelayWebhooks {
     return this.found.get(key);
   }
 
-  /** Wakes a Task if it is parked. Any replica resumes it. */
+  /**
+   * Wakes a Task if it is parked, so that any replica resumes it. If the Task works otherwise, records a notification,
+   * so that the Task is not parked before its agent was read again.
+   */
   async wakeTask(taskId: string): Promise<void> {
     await this.woken.get(taskId);
   }

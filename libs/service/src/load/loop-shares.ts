@@ -193,7 +193,10 @@ export class LoopShares {
     return account;
   }
 
-  /** Returns the milliseconds until a caller has paid its debt; 0 if no other caller is active. */
+  /**
+   * Returns the milliseconds until the time that a caller owes has sunk to BURST_MS, at most LONGEST_WAIT_MS. Returns 0
+   * if the caller owes no more than that, no other caller is active, or the event loop is not busy.
+   */
   private waitMs(who: string, account: LoopAccount): number {
     this.payDown(account);
     const beyond = account.owed - BURST_MS;

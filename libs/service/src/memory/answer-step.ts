@@ -172,7 +172,8 @@ export class AnswerStep {
   }
 
   /**
-   * Grants the next request that has room, or makes its answer the privileged one.
+   * Grants the next request for which there is room. If there is no room for the first request and no answer is
+   * privileged, makes its answer privileged.
    * @returns false if neither is possible
    */
   private serveNext(): boolean {

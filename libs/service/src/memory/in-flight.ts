@@ -11,7 +11,9 @@ export interface InFlightOwner {
 /** Limit because of which a request is refused: the limit of its caller, of its tenant, or of all callers together. */
 export type InFlightRefusal = 'caller' | 'tenant' | 'service';
 
-/** Maximum bytes of a small request. Small requests have room that large ones must leave. */
+/**
+ * Maximum bytes of a small request. Large requests must leave some room, in which small requests are still accepted.
+ */
 export const SMALL_REQUEST = 64 * 1024;
 /**
  * Fraction of a limit that bytes on their way (`moving`) may take. The rest is for executing Tasks, which use many
@@ -23,8 +25,8 @@ const ON_ITS_WAY = 1 / 8;
 const TENANT_SHARE = 3 / 4;
 
 /**
- * Multiple of the total limit above which small requests are refused too: one run may take the whole limit for a
- * moment.
+ * Multiple of the total limit above which small requests are refused too. It is greater than 1, because one run may
+ * take the whole limit for a moment.
  */
 const FOR_SMALL = 3;
 

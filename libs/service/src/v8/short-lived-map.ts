@@ -3,7 +3,8 @@
  *
  * `Map` and `Set` link each outgrown table to its successor. The entries of such tables, with all that they reference,
  * outlive the young generation until a full collection: kilobytes per request, copied twice. This map keeps no link to
- * removed entries. A dictionary object would not either, but V8 looks up each new key among all names that it knows.
+ * removed entries. A plain object as a dictionary keeps no link to them, too, but V8 looks up each new key among all
+ * names that it knows.
  *
  * An assignment `thing.property = () => …` has the same cost per request: V8 allocates such a function in the old
  * generation, with all that it references. A function with a name, or a bound one, is allocated in the young

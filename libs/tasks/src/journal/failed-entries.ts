@@ -158,8 +158,8 @@ export class SetAsideEntries {
   }
 
   /**
-   * Returns the first entry of each Task that is due for a retry, oldest first: at least one, and at most about `limit`
-   * bytes.
+   * Returns the first entries of the Tasks that are due for a retry, beginning with the Task that was set aside first.
+   * Returns at most MOST_AT_ONCE entries with about `limit` bytes, but one of any size if any is due.
    */
   findDue(limit: number): JournalEntry[] {
     const now = performance.now();

@@ -22,7 +22,7 @@ export interface WaitingEvent {
  * implements it.
  */
 export interface JournalSource {
-  /** Account of the Task's caller, as of its parent Task; all accounts get equal parts of a full batch. */
+  /** Account of the Task's caller, which child Tasks share. All accounts get equal parts of a full batch. */
   readonly account: string;
   /** Waiting events, oldest first. */
   readonly waitingEvents: readonly WaitingEvent[];

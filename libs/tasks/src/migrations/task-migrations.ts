@@ -108,8 +108,9 @@ class AddTaskSize1700000000130 implements MigrationInterface {
 }
 
 /**
- * Marks events of Artifacts, so that readers without Artifacts can skip them; null for earlier rows. Separate from the
- * sizes: a purge locks a log and then its Task, so locking the tables in the other order could deadlock.
+ * Adds a column that marks events of Artifacts, so that readers without Artifacts can skip them; it is null in earlier
+ * rows. This migration is separate from the one that adds the sizes: a purge locks a log and then its Task, so one
+ * migration that locks the tables in the other order could deadlock with a purge.
  */
 class AddArtifactEvents1700000000133 implements MigrationInterface {
   readonly name = 'AddArtifactEvents1700000000133';

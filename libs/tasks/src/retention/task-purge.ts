@@ -148,7 +148,10 @@ export class TaskPurge {
     this.folds.forgetTasks(taskIds);
   }
 
-  /** Deletes expired idempotency keys, the oldest first. A key whose Task is not deleted is skipped. */
+  /**
+   * Deletes idempotency keys older than `olderThan`, the oldest first. A key is skipped if its Task has not ended, or has
+   * ended after that time.
+   */
   private async purgeKeys(olderThan: Date, signal: AbortSignal): Promise<void> {
     for (let after = '-infinity', limit = BATCH; !signal.aborted;) {
       const began = performance.now();

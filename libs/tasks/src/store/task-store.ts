@@ -312,7 +312,7 @@ export abstract class TaskStore {
    * Returns the ids of at most `limit` Tasks that no replica executes and that have been due for `byMs` milliseconds:
    * their time to resume has passed, or they have a cancel request. Tasks in `except` are omitted.
    * - If at most `limit` Tasks are due, all are returned, the longest due first.
-   * - Otherwise up to half are one Task of each of the next callers in turn; then follow the longest due.
+   * - Otherwise at most half of them are one Task for each of the next callers in turn. The longest due follow.
    */
   abstract findOverdue(byMs: number, limit: number, except?: readonly string[]): Promise<string[]>;
 

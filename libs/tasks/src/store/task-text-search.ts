@@ -30,17 +30,17 @@ export interface SearchedTasks {
 }
 
 /**
- * Searches for a text in the newest Tasks of a list: in the first row of each Task's log, and in the rows of its last
- * two events. There is no index of texts, because the journal would have to write it. Instead, the caller limits the
- * number of Tasks per search, and continues after the last searched Task.
+ * Searches for a text in the newest Tasks of a list: in the id, in the path of the agent, in the first row of each
+ * Task's log, and in the rows of its last two events. There is no index of texts, because the journal would have to
+ * write it. Instead, the caller limits the number of Tasks per search, and continues after the last searched Task.
  */
 @Injectable()
 export class TaskTextSearch {
   constructor(private readonly database: Database) {}
 
   /**
-   * Searches at most `query.limit` Tasks, and returns those that may contain the text. Some of them may not contain it.
-   * No Task is missed, unless the text occurs only after the first 64 Ki characters of a row.
+   * Searches at most `query.limit` Tasks, and returns those that may contain the text; the caller must check them. A
+   * Task is missed if the searched rows contain the text only after their first 64 Ki characters.
    */
   async searchTasks(query: TaskQuery, text: string): Promise<SearchedTasks> {
     const { page, values } = newestTasks(query);
