@@ -271,8 +271,8 @@ export async function startService(environment: Environment): Promise<void> {
 }
 
 /**
- * Creates the application and listens. If the start fails, or a signal stops it, the parts that have started are
- * stopped before the error is thrown or the process ends; the embedded database is one of them.
+ * Creates the application and listens. If the start fails, or a signal stops it, first stops the parts that have
+ * started, including the embedded database; then throws the error or ends the process.
  */
 async function startedOn(config: AppConfig, stop: EarlyStop): Promise<ListeningService> {
   const app = await createApp(config).catch(async (error: unknown) => {

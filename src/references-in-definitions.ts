@@ -20,7 +20,7 @@ export class RegisteredServers extends ToolServers {
   }
 }
 
-/** Looks up the models that workflows name, as calls of models do. */
+/** Looks up the models that workflows name, by the same rules as the calls of these models. */
 @Injectable()
 export class UsableModels extends NamedModelLookup {
   constructor(private readonly models: Models) {
@@ -105,8 +105,7 @@ function inAny({ config }: Pick<WorkflowNode, 'config'>, names: (config: JsonObj
 }
 
 /**
- * True if a config names a credential: `auth` of the node, of a side of a conversation, of an agent used as a tool, or
- * of an agent of a brainstorm, which may also have a `credential_ref`.
+ * True if `auth` or `credential_ref` names a credential, in a node's config or in an entry of its `agents` or `tools`.
  */
 function namesCredential(config: JsonObject, credential: string): boolean {
   const agents = [config.agents, config.tools].flatMap((list) => (Array.isArray(list) ? list : []));

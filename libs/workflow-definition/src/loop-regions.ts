@@ -84,7 +84,7 @@ export class LoopBodies {
   readonly loops: readonly Loop[];
   readonly faults: readonly GraphFault[];
 
-  /** @param graph graph without a cycle and without its back-edges */
+  /** @param graph acyclic graph, from which the back-edges are removed */
   constructor(
     private readonly graph: ForwardGraph,
     backEdges: readonly GraphEdge[],

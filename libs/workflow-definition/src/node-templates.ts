@@ -40,8 +40,8 @@ export function templatesOf(node: WorkflowNode): { path: string; text: string }[
 }
 
 /**
- * Returns the texts directly in a node's config that are neither templates nor expressions. Returns none for an `input`
- * node, whose texts are data.
+ * Returns the texts that are direct members of a node's config and in which templates and expressions have no effect.
+ * Returns none for an `input` node, whose texts are data.
  */
 export function plainTexts({ type, config }: WorkflowNode): { path: string; text: string }[] {
   if (type === 'input') return [];

@@ -125,7 +125,7 @@ export function inputsSchema(nodes: readonly WorkflowNode[]): JsonObject {
   };
 }
 
-/** True if a run cannot start without a value for this `input` node: it is not optional and has no default. */
+/** True if a run needs a value for this `input` node to start: the node is not optional, and has no default. */
 export function isRequired({ config }: Pick<WorkflowNode, 'config'>): boolean {
   return config['optional'] !== true && config['default'] === undefined;
 }

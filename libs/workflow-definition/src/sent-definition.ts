@@ -64,8 +64,8 @@ export function inlineDefinition(node: WorkflowNode, around?: Language): Workflo
 }
 
 /**
- * Names that the top-level members of a definition must not have, because another version may give them a meaning that
- * changes what a run does.
+ * Names that are rejected for top-level members of a definition. Another version of the service may give such a member
+ * a meaning that changes what a run does.
  */
 export const RESERVED_MEMBERS: readonly string[] = ['concurrency', 'budget'];
 

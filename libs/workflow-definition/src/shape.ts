@@ -53,7 +53,7 @@ export interface ObjectShape<M extends ShapeMembers = ShapeMembers> {
    */
   readonly title?: string;
   readonly members: M;
-  /** Names of members that are neither stored nor reported as unknown. */
+  /** Names of members that are dropped silently: they are not stored, and do not count as unknown. */
   readonly ignored: readonly string[];
 }
 

@@ -39,8 +39,8 @@ const COMMON_KEY = 'description';
 const MOST_KEYS = 10;
 
 /**
- * Codes of the warnings that are returned even if there are errors, because the unknown key may be a mistyped key that
- * an error reports as missing.
+ * Codes of the warnings about unknown keys. They are returned even beside errors: the unknown key may be a misspelling
+ * of a key that an error reports as missing.
  */
 const KEY_WARNINGS: ReadonlySet<string> = new Set(['UNKNOWN_KEY', 'UNKNOWN_CONFIG_KEY']);
 

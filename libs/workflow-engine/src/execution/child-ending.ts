@@ -208,8 +208,8 @@ function formatEndError(node: WorkflowNode, url: string, state: TaskState, said:
 }
 
 /**
- * Returns the Artifacts of an answer. If there is only one Artifact and the last status has a Message, the Parts of
- * that Message replace those of the Artifact, which may be streamed pieces of a text.
+ * Returns the Artifacts of an answer. A single Artifact may consist of streamed pieces of a text: if the last status
+ * has a Message, the Artifact gets the Parts of that Message instead.
  */
 function readWholeAnswer(answer: CalledTask): Artifact[] {
   const artifacts = readAnswerArtifacts(answer, 'agent');

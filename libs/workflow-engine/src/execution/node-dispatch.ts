@@ -173,8 +173,8 @@ function talkPlace(
 }
 
 /**
- * Returns a suffix for the keys of contexts at remote agents, for a run that must not share them with the other runs of
- * its A2A context: a rerun, or a run that was called for one entry of a list. `undefined` for any other run.
+ * Returns the suffix by which a rerun, or a run that was called for one entry of a list, keeps its contexts at remote
+ * agents apart from other runs of the same A2A context. `undefined` for any other run.
  */
 function partOf({ context, isRerun }: ContextRun): string | undefined {
   if (isRerun) return context.taskId;

@@ -46,7 +46,8 @@ export interface RunChild {
 }
 
 /**
- * Question of a remote Task that is no longer open, because the Task resumed or ended without an answer from the run.
+ * Question that a remote Task no longer asks, although the run has sent no answer: the Task has resumed or ended for
+ * another reason.
  */
 export interface MovedOnChild {
   /** Name of the node's instance. */
@@ -70,8 +71,8 @@ export abstract class RunChildStore {
   abstract listChildren(runId: string): Promise<RunChild[]>;
 
   /**
-   * Returns the questions of a run that are no longer open, because their remote Tasks resumed or ended without an
-   * answer from the run.
+   * Returns the questions of a run that remote Tasks no longer ask, although the run has sent no answer: these Tasks
+   * have resumed or ended for another reason.
    */
   abstract movedOn(runId: string): Promise<MovedOnChild[]>;
 }

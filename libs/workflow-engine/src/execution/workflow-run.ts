@@ -67,9 +67,9 @@ function createExitContext(context: RequestContext): RequestContext {
 const FIRST_LOOK_MS = 2_000;
 
 /**
- * Schedules when an executing run polls the Tasks of its open questions (`pollWaitingChildren`): a Task that resumes
- * without the run's answer does not wake an executing run. The interval grows with the age of the questions. After the
- * turn, `RunWaking` and `RemoteLooks` wake the waiting run.
+ * Schedules when an executing run polls the Tasks of its open questions (`pollWaitingChildren`). The run must poll,
+ * because nothing wakes it when such a Task resumes without the run's answer. The interval grows with the age of the
+ * questions. After the turn, `RunWaking` and `RemoteLooks` wake the waiting run.
  */
 class QuestionPoller {
   private since: number | undefined;

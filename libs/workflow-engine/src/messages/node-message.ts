@@ -247,9 +247,10 @@ function referredInput({ inputs }: MessageSource, id: string): JsonValue | undef
 }
 
 /**
- * Returns the content of the Message to a node. With a prompt, it has the filled prompt, the content of the caller if
- * no node comes before this one, and the files of the nodes that the prompt refers to. Without a prompt, it has the
- * results of the node's predecessors.
+ * Returns the content of the Message to a node.
+ * - With a prompt: the filled prompt, the files of the nodes that the prompt refers to, and the content of the caller
+ *   if no node comes before this one.
+ * - Without a prompt: the results of the node's predecessors.
  */
 function saidTo(
   node: WorkflowNode,
@@ -305,8 +306,8 @@ function besidePrompt(prompt: string, run: MessageSource): { rest: Part[]; leftO
 const SEPARATOR = '\n\n';
 
 /**
- * Node types whose data never replace a missing text, unless `mayBeData` finds an exception. For all other types,
- * including those of plugins, the data are the text of a result that has no text.
+ * Node types whose data replace a missing text only in the cases that `mayBeData` names. For all other types, including
+ * those of plugins, the data are the text of a result that has no text.
  */
 const TEXT_TYPES = new Set(['input', 'agent', 'output', 'external', 'script', 'conversation', 'brainstorm']);
 
@@ -322,8 +323,8 @@ function contentSaid(node: WorkflowNode, run: NodeInstance): SaidContent {
 }
 
 /**
- * True if the data of a node's result, as JSON, replace a missing text. That is so for every type that is not in
- * `TEXT_TYPES`, for a list, for a node with an output schema, and for a `fallback`.
+ * True if the data of a node's result, as JSON, replace a missing text: for every type that is not in `TEXT_TYPES`, for
+ * a list, for a node with an output schema, and for a `fallback`.
  */
 function mayBeData({ type, each, output, config }: WorkflowNode, { fallback }: NodeInstance): boolean {
   if (each !== undefined || output !== undefined || !TEXT_TYPES.has(type)) return true;

@@ -187,8 +187,8 @@ export function expressionRun(
 }
 
 /**
- * Evaluates the CEL expressions of a run against its current state. An instance whose outcome is known counts as ended
- * even before its end is in the log, because the expressions evaluated at its end must see the outcome.
+ * Evaluates the CEL expressions of a run against its current state. The expressions at the end of an instance are
+ * evaluated before that end is in the log; they see the instance as ended, with its outcome.
  */
 export class RunEvaluation {
   private readonly expressions: RunExpressions;

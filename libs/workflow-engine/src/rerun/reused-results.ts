@@ -110,8 +110,8 @@ export class OriginResults {
   }
 
   /**
-   * Names of the failed instances, in the order of their failures. For a node that failed because entries of its list
-   * failed, the names of these entries are returned, and not the name of the node.
+   * Names of the failed instances, in the order of their failures. If a node failed because entries of its list failed,
+   * these entries are named instead of the node.
    */
   get failed(): string[] {
     const failed = [...this.failures];

@@ -214,7 +214,7 @@ export class RunState implements RunFacts {
     return Object.fromEntries([...inputs, ...outputs.filter(([, text]) => text !== '')]);
   }
 
-  /** Approximate number of characters of the state map; inputs that are not strings are not counted. */
+  /** Approximate number of characters of the state map. Counts only strings among the inputs. */
   get size(): number {
     let characters = 0;
     for (const value of Object.values(this.inputs)) characters += typeof value === 'string' ? value.length : 0;

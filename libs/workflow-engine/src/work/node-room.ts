@@ -145,8 +145,8 @@ const LOOK_AGAIN_MS = 250;
  * Counts the running nodes of this process, and permits further nodes to start (StepBudget limits evaluation steps). In
  * this class, "room" is the number of nodes that may still start.
  * - A level of a run tree has at most `levelNodes` running nodes, a caller `callerNodes`, the process `processNodes`.
- * - A tree always has room for one node per level, so a run that waits for its children never holds the room that they
- *   need.
+ * - A tree always has room for one node per level. A run that waits for its children therefore never uses up the room
+ *   that the children need.
  * - A caller always has room for `callerShare` nodes, however many nodes other callers run.
  * - Only a few nodes start per cycle of the event loop, since a node in this process may immediately start the next
  *   node.

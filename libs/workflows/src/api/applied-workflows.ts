@@ -80,8 +80,8 @@ export class WorkflowsInApply {
   }
 
   /**
-   * Records that the request must not replace a workflow (`NOT_ADOPTED`), because that workflow was not last applied
-   * with the request's mark. The other workflows are still checked; then the transaction is rolled back.
+   * Records the problem `NOT_ADOPTED` for a workflow that the request must not replace: the workflow was last applied
+   * with another mark, or without one. The other workflows are still checked; then the transaction is rolled back.
    */
   private reportForeign(body: SentWorkflow['definition'], revision: string): void {
     const index = this.body.workflows.findIndex(({ definition }) => definition === body);
@@ -130,8 +130,8 @@ export class WorkflowsInApply {
 }
 
 /**
- * Sorts workflows so that each comes after the workflows that its nodes run, because it stores the new revisions of
- * those workflows.
+ * Sorts workflows so that child workflows come before the workflows whose nodes run them: a parent stores the new
+ * revisions of its children.
  */
 function childrenFirst(workflows: readonly SentWorkflow[]): SentWorkflow[] {
   const byName = new Map(workflows.map((sent) => [sent.definition.name, sent]));

@@ -133,7 +133,7 @@ function listModels({ model, fallbacks }: JsonObject, place: string): ObjectPlac
   ].flatMap(({ name, path }) => (isPlainName(name) ? [{ name, path }] : []));
 }
 
-/** True for a string that is not empty and contains neither a template nor an expression. */
+/** True for a string without a template or an expression; false for an empty string. */
 function isPlainName(name: JsonValue | undefined): name is string {
   return typeof name === 'string' && name !== '' && !/\{\{|\$\{/.test(name);
 }

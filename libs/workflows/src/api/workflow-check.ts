@@ -27,8 +27,8 @@ export abstract class ToolServers {
 /** Lookup of the models that nodes name. */
 export abstract class NamedModelLookup {
   /**
-   * True if a name means a model of the tenant or of the operator, or if no model is stored, so that every name means
-   * the built-in model.
+   * True if the tenant or the operator has stored a model of this name. Also true if no model is stored and `hasOthers`
+   * is false, because every name then means the built-in model.
    * @param hasOthers true if models of other names are saved together with the definition
    */
   abstract has(tenant: string, name: string, hasOthers: boolean): Promise<boolean>;

@@ -215,8 +215,10 @@ function isPlainPart({ text, data, mediaType }: Part): boolean {
 }
 
 /**
- * Returns the union of text, JSON and all given media types. Returns `undefined`, which means any type, if a list is
- * `undefined` or contains the type for anything, or if there are too many types for a card (MOST_MODES).
+ * Returns the union of text, JSON and all given media types. Returns `undefined`, which means any type, if
+ * - a list is `undefined`,
+ * - a list contains the range of all types, or
+ * - there are too many types for a card (MOST_MODES).
  */
 function uniteModes(found: readonly (readonly string[] | undefined)[]): readonly string[] | undefined {
   const all = new Set([TEXT, JSON_DATA, ...found.flatMap((modes) => modes ?? [ANY])]);

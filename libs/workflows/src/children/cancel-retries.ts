@@ -98,8 +98,8 @@ class AgentUnreachable extends Error {
 }
 
 /**
- * Retries the cancels of child Tasks whose agents could not be reached, after the run gave the Tasks up or was
- * canceled, and records the outcomes. Only the last attempt of a job may occupy a slot of the job queue for longer than
+ * Retries the cancels of child Tasks that could not reach the agents of these Tasks, and records the outcomes. A run
+ * gave the Tasks up, or was canceled. Only the last attempt of a job may occupy a slot of the job queue for longer than
  * a moment.
  */
 @Injectable()

@@ -49,8 +49,8 @@ interface Kept {
 }
 
 /**
- * Newest revision of a workflow when this process last read it, and a precondition by which the database checks that it
- * is still the newest.
+ * Newest revision of a workflow at this process's last read, and a precondition by which the database checks that the
+ * revision is still the newest.
  */
 interface Newest {
   revision: string;

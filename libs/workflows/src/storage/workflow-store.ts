@@ -122,8 +122,8 @@ export abstract class WorkflowStore {
   /** Returns the inputs and outputs of workflows, by name. Reads summaries, not definitions. */
   abstract listInterfaces(): Promise<Map<string, WorkflowInterface>>;
   /**
-   * Returns at most `limit` workflows with their nodes, sorted by name, after the name `after`, or from that name on if
-   * `inclusive`. Reads summaries, not definitions.
+   * Returns at most `limit` workflows with their nodes, sorted by name. Begins after the name `after.name`, or with
+   * that name if `after.inclusive` is true. Reads summaries, not definitions.
    */
   abstract listWithNodes(limit: number, after?: { name: string; inclusive: boolean }): Promise<ListedWorkflow[]>;
   /**
@@ -132,8 +132,8 @@ export abstract class WorkflowStore {
    */
   abstract get(name: string, revision?: string): Promise<WorkflowRevision | undefined>;
   /**
-   * Returns the revision that this process last read as the newest, if it is cached, with the precondition (`premise`)
-   * under which the revision still is the newest.
+   * Returns the newest revision as of this process's last read; `undefined` if it is no longer cached. `premise` is the
+   * precondition under which that revision still is the newest.
    */
   recentRevision?(name: string): { revision: WorkflowRevision; premise: RevisionPrecondition } | undefined;
   /**
