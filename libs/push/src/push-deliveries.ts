@@ -134,7 +134,7 @@ export class PushDeliveries {
   }
 
   /**
-   * Sends again the notifications for which the owners of the webhooks have requested this. Outcomes are recorded in
+   * Sends the notifications that the owners of the webhooks have requested to be sent again. Outcomes are recorded in
    * `push_delivery`, without retries.
    * @returns false if the lane must end: its time is over, or the receiver gave no answer
    */

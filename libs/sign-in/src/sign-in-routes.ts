@@ -19,7 +19,7 @@ const NAME = 'parley-sign-in';
 const PLACE = [NAME];
 /** Maximum number of sign-ins that a browser has begun, such as one for each tab; a further one replaces the oldest. */
 const MAX_BEGUN = 4;
-/** Time for a person to sign in at the provider. */
+/** Seconds that a person has to sign in at the provider. */
 const MAX_SECONDS = 600;
 /** Maximum number of answers of the provider that this replica processes at once. */
 const MAX_AT_ONCE = 32;

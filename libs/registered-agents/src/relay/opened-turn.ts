@@ -14,7 +14,8 @@ export interface OpenedTurn {
   /** Log of the Task so far; empty for a new Task. */
   log: readonly TaskEvent[];
   /**
-   * Time, by `performance.now()`, after which the store accepted the Message in this execution; -Infinity if unknown.
+   * Time, by `performance.now()`, that is certainly earlier than the storing of the Message by this execution;
+   * -Infinity if no such time is known.
    */
   acceptedAfter: number;
 }

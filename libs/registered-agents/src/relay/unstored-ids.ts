@@ -26,7 +26,8 @@ export class UnstoredIds {
   }
 
   /**
-   * Returns a copy of the event with the ids that its commit stores. The caller must record this event next.
+   * Returns a copy of the event with the ids that wait to be stored, or the event itself if none wait. The caller must
+   * record the returned event next: its commit stores the ids.
    * @throws the error of an earlier store of ids that has failed
    */
   async addTo(event: TaskEvent): Promise<TaskEvent> {
@@ -42,8 +43,8 @@ export class UnstoredIds {
   }
 
   /**
-   * Cancels the scheduled store, and returns the ids that are not stored yet, for the caller to store. The event in
-   * whose commit they were to be stored may be lost.
+   * Cancels the scheduled store, waits for a running one, and returns the newest ids, for the caller to store. The
+   * event in whose commit they were to be stored may be lost. Returns `undefined` if the agent has named no ids.
    */
   async takeNewest(): Promise<RemoteIds | undefined> {
     this.takeWaiting();

@@ -331,8 +331,8 @@ export class CommitFeed implements OnModuleDestroy {
   }
 
   /**
-   * Reads the commit log to its end, and again while reads are requested. Never rejects: a failed read is repeated at
-   * the next poll.
+   * Reads the commit log to its end, and once more whenever a read was requested meanwhile. Never rejects: a failed
+   * read is repeated at the next poll.
    */
   private async readOn(): Promise<void> {
     this.reading = true;

@@ -228,7 +228,9 @@ class TaskLimitExceeded extends ContentTooLarge {
   }
 }
 
-/** Returns the bytes of a JSON text as UTF-8; approximate for a short one. */
+/**
+ * Returns the bytes of a JSON text in UTF-8. For a short text it returns the number of characters as an approximation.
+ */
 function jsonBytes(json: string): number {
   return json.length <= SHORT ? json.length : Buffer.byteLength(json);
 }

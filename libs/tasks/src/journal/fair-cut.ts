@@ -66,7 +66,7 @@ function assignShares(accounts: ReadonlyMap<string, FairAccount>, limit: number)
 
 /**
  * Takes events from all sources in the order of their numbers (`mark`), from `first` to `last`. Takes no more bytes of
- * an account than its share. The events are not sorted.
+ * an account than its share, except that the event `first` is always taken. The events are not sorted.
  * @returns the bytes taken
  */
 function takeInOrder(

@@ -261,8 +261,8 @@ export class EventTexts {
 
   /**
    * Composes the JSON and the log row of an event.
-   * @param own the JSON after the known beginning
-   * @param beside the JSON of the event's metadata, with its RunEventNote if any
+   * @param own the JSON that follows the known beginning, up to the end of the status or Artifact
+   * @param beside the JSON of the event's other members, such as the metadata with its RunEventNote
    */
   private composeText([mark, beginning]: Phrase, own: string, beside: string): EventText {
     const json = `${beginning}${own}${beside}}}`;

@@ -56,7 +56,7 @@ export class TaskCounts {
     return rows[0] ?? { input: 0, auth: 0, timer: 0 };
   }
 
-  /** Adds the differences in counts that journals have appended to the sums; stops when the signal aborts. */
+  /** Adds to the sums the differences in counts that journals have appended; stops when the signal aborts. */
   foldCounts(signal: AbortSignal): Promise<void> {
     return this.folding.foldAll(signal);
   }

@@ -351,7 +351,7 @@ export abstract class TaskStore {
 
   /**
    * Stores a request to cancel a Task that has not ended, for the replica that executes or takes over the Task. A Task
-   * that waits for an answer or for a time, now or later, becomes due.
+   * that waits for an answer or a time, now or later, becomes due, so that a replica carries out the cancel.
    */
   abstract requestCancel(taskId: string): Promise<void>;
 
