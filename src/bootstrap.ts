@@ -105,14 +105,15 @@ function isCoded(headers: IncomingHttpHeaders): boolean {
   return hasBody && headers['content-encoding']?.trim().toLowerCase() !== 'identity';
 }
 
-/** Maximum bytes that are read of a refused body; after them the connection is closed. */
+/** Maximum declared length of a refused body that is still read, in bytes. A longer body is refused unread. */
 const MOST_DRAINED = 64 * 1024 * 1024;
 /** Maximum milliseconds for which a refused body is read. */
 const LONGEST_MS = 10_000;
 
 /**
- * Reads a body that declares an excessive length to its end before it is refused: otherwise a client that is still
- * sending sees no answer, only a broken connection. The bytes are dropped. Streamed bodies have their own limits.
+ * Reads a body to its end before it is refused because its declared length exceeds `limit`: otherwise a client that is
+ * still sending sees no answer, only a broken connection. The bytes are dropped. Bodies above MOST_DRAINED are not
+ * read; streamed bodies have their own limits.
  */
 function drainOversizedBodies(fastify: FastifyInstance, limit: number): void {
   fastify.addHook('preParsing', (request, _reply, payload, done) => {

@@ -4,7 +4,7 @@ import type { LoopConfig, WorkflowEdge, WorkflowNode } from './workflow.js';
 export interface GraphFault {
   code: 'DUPLICATE_NODE' | 'UNKNOWN_NODE' | 'CYCLE' | 'INVALID_LOOP' | 'INVALID_EXIT';
   text: string;
-  /** Index in `edges` of the edge with the fault; absent if the fault is of no edge. */
+  /** Index in `edges` of the edge with the fault; absent if the fault concerns no edge. */
   edge?: number;
 }
 

@@ -408,7 +408,10 @@ export class RunCalls {
     };
   }
 
-  /** Determines the time from which the timeout of a call is counted. Never rejects. */
+  /**
+   * Determines from when the timeout of a node counts: for a call of an earlier execution, after the time for looking
+   * up its answer; for any other call, as `releaseTimeout` says. Never rejects.
+   */
   private async trackCallTime(node: NodeInstance): Promise<void> {
     const { clock } = this.services;
     const { attempts, messageId } = node;

@@ -1,6 +1,6 @@
 import type { WorkflowDefinition, WorkflowEdge, WorkflowNode } from '#libs/workflow-definition';
 
-/** Returns a definition with additional members of its nodes, by id, and of its edges, by `a>b`. */
+/** Returns a definition with additional members: for nodes by their id, for edges by `from>to`. */
 export function extended(
   definition: WorkflowDefinition,
   nodes: Record<string, Partial<WorkflowNode>>,

@@ -14,7 +14,7 @@ interface Parts {
   /** Pages of run ids that the list of runs returns. */
   pages?: string[][];
   onStart?: (runId: string, key: string | undefined, call: ApiCall) => Promise<void>;
-  /** Original runs and keys of reruns, by their ids. */
+  /** Original run and idempotency key of each rerun, by the id of the rerun. */
   starts?: Map<string, { origin: string; key: string }>;
   onList?: (filter: RunFilterQuery) => void;
 }

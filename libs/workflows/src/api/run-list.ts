@@ -29,7 +29,7 @@ import { type RunPage, type RunSummary, STATES_OF } from './run.dto.js';
 import type { RunFilterQuery, RunQuery } from './run-query.js';
 import { searchRuns } from './run-search.js';
 
-/** Maximum number of pages of `listPages` with a search, whose pages may have no runs. */
+/** Maximum number of pages that `listPages` reads for a search. Pages of a search may be empty. */
 const MOST_SEARCH_PAGES = 200;
 
 /** Page of the runs that a filter selects. */

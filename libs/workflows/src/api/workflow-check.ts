@@ -27,8 +27,9 @@ export abstract class ToolServers {
 /** Lookup of the models that nodes name. */
 export abstract class NamedModelLookup {
   /**
-   * True if the tenant or the operator has stored a model of this name. Also true if no model is stored and `hasOthers`
-   * is false, because every name then means the built-in model.
+   * True if calls may name this model: a stored model of the tenant, `echo`, or any name if the operator configured an
+   * endpoint. Also true if no model is stored and `hasOthers` is false, because every name then means the built-in
+   * model.
    * @param hasOthers true if models of other names are saved together with the definition
    */
   abstract has(tenant: string, name: string, hasOthers: boolean): Promise<boolean>;
@@ -161,7 +162,7 @@ export class WorkflowCheck {
    * @param strict true to reject warnings as well
    * @param store workflows of the tenant
    * @param saving if absent, tools are not looked up
-   * @throws ProblemError 422 for a definition with errors
+   * @throws ProblemError 422 for a definition with errors, or with warnings if `strict` is true
    */
   async checkSavable(
     body: WorkflowBody,

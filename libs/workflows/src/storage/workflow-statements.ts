@@ -67,7 +67,7 @@ export const SAVES = `
   WHERE tenant = $1 AND name = $2 AND ($4::bigint IS NULL OR saved.revision < $4)
   ORDER BY saved.revision DESC LIMIT $3`;
 
-/** Selects the version of a tenant's workflows. $1 tenant. */
+/** Selects the version of a tenant's workflows: a number that changes with every save and delete. $1 tenant. */
 export const VERSION = 'SELECT version::text FROM workflow_version WHERE tenant = $1';
 
 // The count reads from the saved row, so that every statement locks the workflow first and the count second.
