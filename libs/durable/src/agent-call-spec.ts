@@ -144,7 +144,7 @@ export class AgentContext {
 }
 
 /**
- * True if the agent rejected the context: the error is TaskNotFound or InvalidParams, or has the HTTP status of one of
+ * True if the agent may have rejected the `contextId`: the error is TaskNotFound or InvalidParams, or has the HTTP status of one of
  * these, because errors of A2A over REST have no JSON-RPC code.
  */
 function isRefusal(error: unknown): boolean {
@@ -314,11 +314,11 @@ export interface AgentCallSpec {
    * that is called once the attempt has a connection; an error of that function ends the attempt unsent.
    */
   openGate?(): () => void;
-  /** Time limits of the phases of the call. Used if the whole call has no limit. */
+  /** Time limits of the client. Absent: with `limit`, it has none of its own; without `limit`, it has its defaults. */
   timeouts?: AgentCallOptions['timeouts'];
 }
 
-/** Time limits of the phases of a call, none of which ever expires. Used if the whole call has a limit. */
+/** Switches the client's own time limits off, including its defaults. Used if `limit` is set and `timeouts` is not. */
 const UNLIMITED = { firstEvent: Infinity, idle: Infinity, total: Infinity };
 const CANCEL_MS = 5_000;
 

@@ -99,7 +99,7 @@ async function triesAfter(failure: Error): Promise<number> {
   return tries;
 }
 
-/** Returns the execution for a repeated request. The feed of events never yields an event. */
+/** Repeats a request with the given call context. Returns the execution that is found; its feed yields no event. */
 async function repeatedBy(call: Partial<CallContext>): Promise<Execution> {
   const { message } = FIRST;
   const feed = {

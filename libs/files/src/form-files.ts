@@ -101,8 +101,10 @@ class FormReader {
   }
 
   /**
-   * Yields the content of a file, and throws the error that makes the whole form invalid, if there is one.
-   * @param path the field at fault if the file is empty
+   * Yields the content of a file. Fails if the file is empty, is cut off, or if any part of the form was found to be
+   * invalid before the end of this file.
+   * @param path name of the file in the error for an empty file, for example `file[0]`
+   * @throws ProblemError 400
    */
   async *guardContent(content: Readable, path: string): AsyncGenerator<Uint8Array> {
     let memory: ArrayBufferLike | undefined;

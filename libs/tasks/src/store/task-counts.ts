@@ -56,7 +56,10 @@ export class TaskCounts {
     return rows[0] ?? { input: 0, auth: 0, timer: 0 };
   }
 
-  /** Adds to the sums the differences in counts that journals have appended; stops when the signal aborts. */
+  /**
+   * Adds the changes of counts, which journals have appended as rows of their own, to the counts. Stops when the signal
+   * aborts.
+   */
   foldCounts(signal: AbortSignal): Promise<void> {
     return this.folding.foldAll(signal);
   }

@@ -18,7 +18,7 @@ export interface TimeRange {
   until: Date;
 }
 
-/** Runs of one workflow in one state that last changed in the time range. */
+/** Number and durations of the runs of one workflow that are in one state and last changed in the time range. */
 export interface RunGroup {
   agent: string;
   state: TaskState;
