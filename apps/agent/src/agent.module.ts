@@ -18,8 +18,8 @@ import { TracingModule } from '#libs/tracing';
 import { OrderNode } from './order-node.js';
 
 /**
- * Answers an A2AError outside of the A2A routes with a plain HTTP error. The A2A routes report their own errors, in the
- * form of their protocol binding.
+ * Converts an A2AError of any route other than the A2A routes to an HTTP response with the error's status and message.
+ * The A2A routes convert their errors themselves, to the form of their protocol binding.
  */
 @Catch(A2AError)
 class RefusalFilter implements ExceptionFilter<A2AError> {
@@ -39,7 +39,7 @@ class SingleAgentCatalog extends AgentCatalog {
     return Promise.reject(new UnknownAgent('agent not found', 'AGENT_NOT_FOUND', { path }));
   }
 
-  /** Returns the only agent, whatever skill the Message requests: the agent decides what a skill means. */
+  /** Returns the only agent. A skill that the Message requests is not looked at here: the agent itself may read it. */
   override routeMessage(agent: ServedAgent): Promise<ServedAgent> {
     return Promise.resolve(agent);
   }
@@ -50,12 +50,12 @@ class SingleAgentCatalog extends AgentCatalog {
   }
 }
 
-/** Services with which an AgentMaker creates the agent of a process. */
+/** Services that an AgentMaker receives, to create the agent of a process with them. */
 interface ProgramServices {
   types: NodeTypes;
   /**
-   * Models; `undefined` if no model endpoint is configured. Role and order agents then work by fixed rules: they do not
-   * use the echo model.
+   * Models; `undefined` if no model endpoint is configured. An agent for brainstorms (`--role`) or café orders
+   * (`--order`) then works by fixed rules, because the built-in model `echo` only repeats its input.
    */
   models: Models | undefined;
   secrets: SecretBox;

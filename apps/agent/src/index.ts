@@ -23,9 +23,11 @@ export {
 } from '#libs/agent-sdk';
 
 /**
- * Serves an agent in this process, durable in PostgreSQL: an embedded server, unless `databaseUrl` or DATABASE_URL
- * names another. The process also reads the other environment variables of a stand-alone agent. SIGTERM shuts it down
- * gracefully.
+ * Serves an agent in this process. Resolves with the agent's URL and a function that stops it, once the agent accepts
+ * requests.
+ * - Tasks are stored in PostgreSQL: in an embedded server, unless `databaseUrl` or DATABASE_URL names another one.
+ * - The other environment variables of a stand-alone agent apply as well.
+ * - SIGTERM ends the process after a graceful shutdown.
  */
 export const serve: Serve = async (agent, options = {}) => {
   const { serveDefined } = await import('./start-agent.js');

@@ -63,14 +63,17 @@ interface RolePayload {
   systemPrompt: string;
   llm: AskedModel;
   state: StateContent;
-  /** State exactly as the brainstorm sent it. The answer repeats its other members, such as `meta`, unchanged. */
+  /**
+   * Member `state` exactly as the brainstorm sent it. The members that StateContent does not have, such as `meta`, are
+   * returned unchanged in the answer.
+   */
   sent: JsonObject;
 }
 
 /**
- * Executes an agent for brainstorms. It returns the state that it received, changed as its role demands: by a model if
- * there is one, otherwise by rules. Its Task has four events: SUBMITTED, WORKING, the state, COMPLETED; a failed Task
- * has no state.
+ * Executor of an agent that takes part in brainstorms. The answer is the received state, changed as the agent's role
+ * demands: by a model if one is configured, otherwise by fixed rules. A successful Task has four events: SUBMITTED,
+ * WORKING, the Artifact with the changed state, COMPLETED. A failed Task has no Artifact.
  */
 export class RoleAgent extends AgentExecutor {
   override readonly recovery = 'restart';

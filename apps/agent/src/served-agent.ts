@@ -29,9 +29,9 @@ export interface CallLogLine {
   recovered?: number;
 }
 
-/** Logs every call, so that a test in another process can count the calls. */
+/** Writes a line for every executed or answered Message to a file, where a test in another process counts the lines. */
 export class CallLog {
-  /** @param path file for one JSON line per call, written before the agent acts; standard error if absent */
+  /** @param path file to which the lines (CallLogLine as JSON) are appended; standard error if absent */
   constructor(private readonly path?: string) {}
 
   recordCall(message: Message, execution?: { taskId: string; recovered: number }): void {
@@ -48,7 +48,10 @@ export class CallLog {
   }
 }
 
-/** Executes Messages with another executor, and writes a line to the call log before each. */
+/**
+ * Passes every Message to the executor `executor`. A line is written to the call log before an execution begins, and
+ * before a direct answer (a Message without a Task) is sent.
+ */
 export class LoggedExecutor extends AgentExecutor {
   override readonly recovery: 'restart' | 'fail';
   override readonly cancelGrace: number;
@@ -83,8 +86,8 @@ export class LoggedExecutor extends AgentExecutor {
 const MODES = ['text/plain', 'application/json'];
 
 /**
- * Returns the agent that the command line describes, in the form from which its card is made. The agent has one skill
- * and is served at the A2A root (the empty path).
+ * Returns the agent that the command line describes: its executor, and the name, skill and modes for its card. The
+ * agent has one skill and is served at the A2A root (the empty path).
  */
 export function servedAgent(wanted: AgentArguments, executor: AgentExecutor): ServedAgent {
   const { name, description } = wanted;

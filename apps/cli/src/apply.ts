@@ -71,8 +71,9 @@ export interface FolderApplyOptions {
   prune?: boolean | undefined;
   force?: boolean | undefined;
   /**
-   * True, the default: also replaces workflows and objects that were not last applied from this folder. False: the
-   * service refuses the request if it would replace one. `force` has precedence.
+   * True, the default: the service also replaces workflows and objects that were not last applied from this folder, for
+   * example those saved in the console. False: it refuses the whole request if that would replace one of them. With
+   * `force`, false has no effect.
    */
   adopt?: boolean | undefined;
   mark?: string;

@@ -10,9 +10,15 @@ export interface ChatIds {
 
 /** Answer of an agent to one Message. */
 export interface ChatAnswer extends ChatIds {
-  /** Text of the Artifacts, or without any, of the last Message. A question of the agent follows the Artifacts. */
+  /**
+   * Text of the Artifacts, or of the agent's last Message if there are no Artifacts. If the Task waits for an answer,
+   * the agent's question is the end of the text.
+   */
   text: string;
-  /** Text of the Task's last status, unless `text` ends with it; always present after a failure with a reason. */
+  /**
+   * Text of the Task's last status. Absent if the status has no text, if the Task waits (`text` then ends with it), or
+   * if it equals `text` and the Task did not fail.
+   */
   message?: string;
   /** State of the answering Task; absent if the agent answered without a Task. */
   state?: TaskState;
@@ -35,8 +41,9 @@ export function isFailedAnswer({ state }: Pick<ChatAnswer, 'state'>): boolean {
  * - A direct Message is the answer.
  * - The answer of a Task is its Artifacts, or its last Message if it has no Artifacts.
  * - The text of a waiting Task is its question, after the Artifacts of this turn.
- * - Artifacts of earlier turns are left out of the text, unless nothing else is there.
- * @param before Artifacts that were shown before, and the ids of the Artifacts that were updated since then
+ * - Artifacts that earlier turns have shown are left out of the text, unless the text would be empty without them.
+ * @param before texts of the Artifacts that earlier turns have shown (`shown`), and the ids of the Artifacts that the
+ * agent has sent in this turn (`updated`)
  */
 export function readAnswer(
   { reply, status, artifacts, lastMessage, state }: CalledTask,

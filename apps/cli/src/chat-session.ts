@@ -183,8 +183,9 @@ export class ShownAnswer implements ChatListener {
   }
 
   /**
-   * Returns the part of the answer's text that was not shown yet. Returns `undefined` if nothing was shown, or if the
-   * text does not continue the shown one: the whole text is then shown.
+   * Returns the part of an answer's text that is not on the terminal yet; '' if the text ends with what was shown.
+   * Returns `undefined` if nothing was shown, or if the text does not contain what was shown at its beginning or end.
+   * The caller then shows the whole text.
    */
   #restOf(text: string): string | undefined {
     if (this.#shown === '') return undefined;

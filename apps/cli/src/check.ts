@@ -156,7 +156,7 @@ interface CheckCounts {
   objects: number;
   /** Number of workflows and objects that cannot be saved. */
   wrong: number;
-  /** Number of files in error. */
+  /** Number of files that cannot be read as a workflow or an object. */
   unreadable: number;
 }
 

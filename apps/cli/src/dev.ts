@@ -73,9 +73,10 @@ function isPassing(error: unknown): boolean {
 }
 
 /**
- * Returns the last seen revision of each workflow and object. The service saves a file only over this revision, so a
- * change that was made in the console is not overwritten. Workflows and objects that the service does not have, for
- * example because its database is new, are left out, so they are created again.
+ * Returns the last seen revision of each workflow and object, to send it with the file. The service refuses a file
+ * whose revision is not its current one, so a change that was made in the console is not overwritten. Workflows and
+ * objects that the service does not have, for example because its database is new, are left out: the service then
+ * creates them.
  */
 async function seenRevisions(session: Session, state: FolderState): Promise<ReadonlyMap<string, string>> {
   const seen = [...state.readSeen()];
@@ -105,8 +106,8 @@ const SETTLE_MS = 100;
 /**
  * Watches a folder: calls `keep` at once and after every change, one call after the other. A change during a call
  * causes another call. Resolves after the first call.
- * @param keep never rejects
- * @param gone called with the reason why the folder is no longer watched
+ * @param keep applies the folder's current files; it must never reject
+ * @param gone called with the error's message if watching fails; `keep` is then no longer called
  */
 export async function keepUp(
   folder: string,

@@ -15,7 +15,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 
-  /** @param members further members of the error with `--json`; `reason` defaults to REFUSED */
+  /** @param members members of the error that `--json` prints, beside `message`; the default of `reason` is REFUSED */
   constructor(
     message: string,
     readonly code: ExitCode = EXIT.differs,

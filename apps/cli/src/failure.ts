@@ -37,7 +37,7 @@ export function reportFailure(error: unknown, { terminal }: Session): ExitCode {
   return status === 422 || status === 400 ? EXIT.differs : EXIT.failed;
 }
 
-/** True for a system error, such as one of a file. Its message names the file. */
+/** True for the error of a system call, such as one that opens a file. The message of such an error names the file. */
 function isOfSystem(error: unknown): error is NodeJS.ErrnoException & { code: string } {
   return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
 }

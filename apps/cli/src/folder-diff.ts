@@ -73,7 +73,8 @@ export async function showDifferences(session: Session, options: FolderOptions):
 
 /**
  * Returns one difference with the path of an object's secret and no values, or none if the object's kind has no secret.
- * It is for an object that must differ in its secret, because all values that the service returns are equal.
+ * Called if the service reports that applying would update the object, although all values that it returns are equal:
+ * only the secret, which the service never returns, can differ.
  */
 function secretDifference({ objects }: FolderContent, kind: string, name: string): Difference[] {
   const definition = objects.find((it) => it.kind === kind && it.definition.name === name)?.definition;
@@ -91,8 +92,8 @@ function describeContent({ workflows, objects }: FolderContent): string {
 }
 
 /**
- * Returns the definitions that the service has: all workflows by name, and by `kind name` the objects of each kind that
- * the files have.
+ * Returns the definitions that the service has: every workflow under its name, and objects under `kind name`. The kinds
+ * of objects are those of which the folder has at least one file.
  */
 async function savedDefinitions(
   session: Session,

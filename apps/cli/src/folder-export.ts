@@ -29,12 +29,13 @@ interface ExportItem {
   key: string;
   revision: string;
   definition: unknown;
-  /** Path of a new file in the folder, without its ending. */
+  /** Path in the folder, without its ending, for a new file. Used if no file has the definition yet. */
   newPath: string;
 }
 
 /**
- * Writes workflows and objects of the service into files, each into the file that already has it.
+ * Writes workflows and objects of the service into files: each into the file of the folder that already has it, or into
+ * a new file.
  * @param names names to export, of workflows or as `kind/name`; empty: everything that the caller may read
  */
 export async function exportFiles(session: Session, names: readonly string[], options: ExportOptions): Promise<void> {

@@ -1,7 +1,9 @@
 import { runCommand } from './parley.js';
 import { Terminal } from './terminal.js';
 
-/** Promise that settles once the command has ended. The loader of the program waits for it. */
+/**
+ * Promise that settles once the command has ended. The launcher of the package (scripts/bundle-scripts.mjs) awaits it.
+ */
 export const begun = runProgramMain();
 
 async function runProgramMain(): Promise<void> {

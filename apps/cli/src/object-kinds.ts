@@ -7,7 +7,7 @@ export interface ObjectKind {
   kind: string;
   /** Path of the API that lists the objects. */
   path: `/${string}`;
-  /** Member of the list's response. It is also the folder of new files. */
+  /** Member of the list's response that has the objects. `export` also uses it as the folder's name for new files. */
   member: string;
   /** Plural of the kind in messages, such as `MCP servers`. */
   plural: string;

@@ -72,7 +72,7 @@ function versionedFolders(): string[] {
  * Runs a program to its end, on a database if a URL is given. The password is passed in the environment, which no other
  * user can read.
  * @returns the program's output
- * @throws CommandError with the program's error output if it failed; the signal's reason if an abort ended it
+ * @throws CommandError with the program's error output if the program failed; the reason of `signal` if that aborted
  */
 export async function runProgram(
   { path }: PostgresProgram,

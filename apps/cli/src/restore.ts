@@ -30,8 +30,9 @@ export async function restoreBackup(session: Session, name: string): Promise<voi
 }
 
 /**
- * Returns the oldest pg_restore that can read the file and works with the server.
- * @throws CommandError if none can, or the file is no backup of Parley
+ * Returns the oldest installed pg_restore that can read the file and works with the server.
+ * @param oldest oldest installed pg_restore that works with the server
+ * @throws CommandError if no pg_restore can read the file, or the file is no backup of Parley
  */
 async function readerOf(file: string, oldest: PostgresProgram, signal: AbortSignal): Promise<PostgresProgram> {
   let refusal = '';

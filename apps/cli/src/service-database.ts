@@ -19,7 +19,7 @@ const ANSWER_MS = 10_000;
 /** First major version of libpq that supports `require_auth`, by which the server must authenticate itself. */
 const PROVING_VERSION = 16;
 
-/** Connection to the database that a service with these environment variables uses. */
+/** Connection to the service's database, with the program and keys that a backup or restore of it needs. */
 export interface ServiceDatabase {
   url: string;
   client: pg.Client;
@@ -39,8 +39,9 @@ interface Purpose {
 
 /**
  * Calls `work` with the database of `DATABASE_URL`, else with the embedded one under `DATA_DIR`. If the embedded server
- * is not running, it runs until `work` has ended. If `purpose.program` (`pg_dump` or `pg_restore`) is missing, the
- * embedded server is not started, and nothing is created.
+ * is not running, it is started before `work` and stopped after it.
+ * @throws CommandError if `purpose.program` (`pg_dump` or `pg_restore`) is missing (an embedded server is then neither
+ * created nor started), if there is no database and none may be created, or if the database cannot be reached
  */
 export async function withServiceDatabase<T>(
   { terminal }: Session,

@@ -7,7 +7,10 @@ import type { Terminal } from './terminal.js';
 const DEFAULT_URL = 'http://127.0.0.1:3000';
 /** Pattern of an API key that a header may carry. */
 const KEY = /^[\x21-\x7e]+$/;
-/** Error codes of connections that are worth a retry. All other errors are permanent. */
+/**
+ * Error codes of connections that are worth a retry. Any other error is permanent as long as the service has never
+ * answered this command.
+ */
 const PASSING = new Set(['ECONNRESET', 'ETIMEDOUT', 'EAI_AGAIN', 'EPIPE', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_SOCKET']);
 
 /** State that commands share: the service, the terminal, and the exit code. */
@@ -33,7 +36,7 @@ export class Session {
    * Signal that aborts in these cases:
    * - The user presses Ctrl-C.
    * - The reader of the output leaves.
-   * - The first call of the service fails permanently.
+   * - A call of the service fails with an error other than those of PASSING, and the service has never answered before.
    */
   get signal(): AbortSignal {
     return this.#over.signal;
@@ -87,8 +90,9 @@ export class Session {
   }
 
   /**
-   * Calls the service, and reports when the service goes away and when it answers again. If a service that never
-   * answered fails permanently, the session aborts instead of waiting.
+   * Calls the service. Writes a note to the terminal when the service stops answering, and when it answers again. If
+   * the service has never answered and the error is none of PASSING, `signal` is aborted, so that the command ends.
+   * @throws the error of `fetch`
    */
   async #fetchReporting(...request: Parameters<typeof fetch>): Promise<Response> {
     try {

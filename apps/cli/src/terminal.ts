@@ -46,13 +46,13 @@ export class Terminal {
     return new Terminal({ out, err, input, env, gone: gone.signal });
   }
 
-  /** Writes the only result of a command, as JSON or as text. */
+  /** Writes the only result of a command: with `--json` `value` as indented JSON, otherwise the result of `text`. */
   writeResult(value: unknown, text: () => string): void {
     if (this.json) this.#out.write(`${JSON.stringify(value, null, 2)}\n`);
     else this.writeLine(text());
   }
 
-  /** Writes one of several results, as a line of JSON or as text. */
+  /** Writes one of several results: with `--json` `value` as one line of JSON, otherwise the result of `text`. */
   writeEntry(value: unknown, text: () => string): void {
     if (this.json) this.#out.write(`${JSON.stringify(value)}\n`);
     else this.writeLine(text());
@@ -78,7 +78,8 @@ export class Terminal {
   }
 
   /**
-   * Returns an untrusted text. If the output is a terminal, the control characters that it would interpret are removed.
+   * Returns an untrusted text without the control characters that a terminal would interpret. If the output is no
+   * terminal, returns the text unchanged.
    */
   stripControls(text: string): string {
     return withoutControls(text, this.#out);

@@ -9,7 +9,8 @@ const WORD = /^[A-Za-z_$][\w$]*$/;
 /**
  * Returns a TypeScript module with the inputs and outputs of workflows, for `createClient<Workflows>`.
  * - Inputs have the types of their schemas; an input without a schema takes any JSON.
- * - Outputs are those of the `output` nodes, or of the leaves if there are none: data by their schemas, else texts.
+ * - Outputs are the results of the `output` nodes, or of the nodes without outgoing edges if there are none. A result
+ *   has the type of the node's schema, or `string` if the node has no schema.
  */
 export function workflowTypes(workflows: readonly WorkflowGraph[]): string {
   const members = workflows.toSorted(byName).map((workflow) => indentLines(workflowMember(workflow)));

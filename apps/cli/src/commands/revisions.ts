@@ -8,7 +8,7 @@ import type { Session } from '../session.js';
 type ListedRevision = Schemas['SavedRevision'];
 type RunDiff = Schemas['RunDiffView'];
 
-/** Member of a definition or run with its values before and after, each absent if it had none. */
+/** Difference of one member of two definitions or runs. `before` is absent if it was added, `after` if removed. */
 interface MemberChange {
   path: string;
   before?: unknown;
@@ -95,8 +95,9 @@ async function listRevisions(session: Session, name: string, limit: string): Pro
 }
 
 /**
- * Returns the remarks in a revision's row, such as `restores 3, last of a deleted workflow`; '' for none.
- * @param later the next revision; absent for the newest one
+ * Returns the remarks in a revision's row, such as `restores 3, last of a deleted workflow`; '' for none. A workflow
+ * was deleted and created again between two revisions if their `createdAt` differ.
+ * @param later the next newer revision; absent for the newest one
  */
 function noteOn({ restoredFrom, createdAt }: ListedRevision, later: ListedRevision | undefined): string {
   const notes = [

@@ -130,7 +130,7 @@ async function exportRuns({ client, terminal, signal }: Session, options: RunFil
 
 /**
  * Cancels or reruns runs, by their ids or by a filter. Without the option `--yes` it only reports what would be done.
- * The exit code is 1 if the service refused a run or has not finished one.
+ * The exit code is 1 if the service refused the action for a run (`refused`), or has not completed it (`pending`).
  */
 async function actOnRuns(
   session: Session,

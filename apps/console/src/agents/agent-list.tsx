@@ -28,8 +28,8 @@ const COLUMNS: readonly Column<AgentRow>[] = [
 ];
 
 /**
- * Number of served agents in the list below which the next page is loaded immediately. Agents of workflow nodes do not
- * count: most agents are nodes, and they are shown only on request.
+ * Minimum number of served agents in the list: while there are fewer, the next page is loaded at once. Agents of
+ * workflow nodes count only while they are shown, which a person must request.
  */
 const FEW = 40;
 

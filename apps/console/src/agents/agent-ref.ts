@@ -1,7 +1,7 @@
 /** An agent as the console's addresses name it: a served agent by its path below `/a2a`, a remote agent by its URL. */
 export type AgentRef = { kind: 'served'; path: string } | { kind: 'remote'; url: string };
 
-/** Text in the address for the service's root agent, whose path is empty. */
+/** Value of `?agent=` in an address for the service's root agent, whose path is empty. */
 const SERVICE = '/';
 
 export function parseAgentRef(text: string): AgentRef {

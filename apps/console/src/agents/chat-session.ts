@@ -105,7 +105,10 @@ export class PlaygroundSession {
     this.publishView();
   }
 
-  /** True if the stream of a Task of this service broke while the Task was running, so that the rest can be read. */
+  /**
+   * True if the stream of a Task of this service broke while the Task was running. The caller then reads the rest from
+   * the Task's log. False if the service refused the request, and for a remote agent.
+   */
   private isTaskStillRunning(error: unknown): boolean {
     const refused = error instanceof ApiProblem && error.status !== 0;
     return !refused && this.ref.kind === 'served' && isAtWork(this.chat);

@@ -55,7 +55,8 @@ const [TAKEN, TOO_OLD] = [409, 410];
 /**
  * The page's only socket to the event gateway; every reader is a subscription on it.
  * - The socket opens with the first reader, reopens when it is lost, and closes soon after the last reader.
- * - Each reader continues from its own cursor and misses no event.
+ * - On a reopened socket, each reader gets the events after its own cursor. If the gateway has deleted some of them,
+ *   the reader's `onGap` is called.
  */
 export class GatewayConnection {
   private readonly followers = new Map<string, Follower>();

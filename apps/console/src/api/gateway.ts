@@ -10,7 +10,8 @@ const connection = new GatewayConnection((protocols) => {
 
 /**
  * Follows events of the event gateway until the returned function is called.
- * - A reader misses no event when the connection is lost and reopened.
+ * - After a lost connection, a reader gets the events after its last one. If the service has deleted some of them
+ *   meanwhile, `onGap` of the reader is called.
  * - All readers of the page share a socket.
  */
 export function followGateway(query: GatewayFilter, reader: GatewayReader): () => void {

@@ -37,7 +37,7 @@ export function getJson<T>(path: string, signal?: AbortSignal): Promise<T> {
 
 /**
  * Fetches all pages of a list; the header `Next-Page-Token` names the next one.
- * @throws as `requestApi`
+ * @throws ApiProblem if the service refuses a request or cannot be reached; an AbortError when the signal aborts
  */
 export async function getPages<T>(path: string, signal?: AbortSignal): Promise<T[]> {
   const found: T[] = [];
@@ -101,7 +101,8 @@ function fetchSilently(...[input, init]: Parameters<typeof fetch>): Promise<Resp
 }
 
 /**
- * Yields the events of a run as `ParleyClient.events` does, as the signed-in caller.
+ * Yields the events of a run, each once and in order, until the run has ended. Requests are sent as the signed-in
+ * caller. A lost connection is resumed after the last event (`ParleyClient.events`).
  * @throws ApiProblem if the service answers with an error that a reconnect does not repair
  */
 export async function* followRun(...request: Parameters<ParleyClient['events']>): AsyncGenerator<AnyRunEvent> {

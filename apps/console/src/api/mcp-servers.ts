@@ -13,7 +13,10 @@ export interface McpToolChange {
   differences: { path: string; kind: string; before?: unknown; after?: unknown }[];
 }
 
-/** An MCP server with the answer to a call just made. */
+/**
+ * An MCP server, with the tools that it listed when the service called it for this request, their changes since they
+ * were pinned, and the error if the call failed.
+ */
 export type McpServerDetail = Narrowed<Schemas['McpServerDetailView'], { changes?: McpToolChange[] }>;
 
 export async function listMcpServers(signal: AbortSignal): Promise<ListedMcpServer[]> {
@@ -36,7 +39,10 @@ export function acceptTools(name: string, hash: string): Promise<McpServerDetail
 
 export type McpToolCall = Schemas['McpToolCallView'];
 
-/** Calls a tool once, as a person and not as an agent. @throws ApiProblem if the service refuses the call */
+/**
+ * Calls a tool of an MCP server once, for a person who tries the tool. No agent or run takes part.
+ * @throws ApiProblem if the service refuses the call
+ */
 export function callTool(
   server: string,
   body: { tool: string; args: unknown; confirmed: boolean },

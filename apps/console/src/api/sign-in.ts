@@ -74,7 +74,7 @@ export function followSession(): void {
   void loadSession();
 }
 
-/** Loads the session of this browser unless it is known. Never rejects; a failed request is sent again later. */
+/** Loads the session of this browser, once. Never rejects: if the request fails, the next call sends it again. */
 export function loadSession(): Promise<void> {
   loading ??= readSession().catch(() => {
     loading = undefined;
@@ -199,7 +199,10 @@ export async function signOut(): Promise<void> {
   leaveSession('signed-out');
 }
 
-/** Closes the dialog without a sign-in. A refused key of this tab is then removed; any other key stays. */
+/**
+ * Closes the dialog without a sign-in. If it was open because the service refused this tab's API key, the key is
+ * removed; otherwise the key stays.
+ */
 export function declineSignIn(): void {
   if (reason === 'refused') {
     sessionStorage.removeItem(NAME);
@@ -240,7 +243,7 @@ function leaveSession(why: 'ended' | 'signed-out'): void {
   notifyListeners();
 }
 
-/** Closes the dialog, and has the requests that wait for a sign-in sent again. */
+/** Closes the dialog and resolves all pending `askForSignIn` with true, so that their callers send requests again. */
 function resumePage(): void {
   count += 1;
   reason = 'first';

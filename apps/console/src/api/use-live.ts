@@ -13,7 +13,8 @@ export interface LiveOptions {
 
 /**
  * Reloads a query whenever the event gateway reports a change, while the component is mounted.
- * - The whole answer is loaded, so a lost connection leaves no gap and no duplicate.
+ * - Every load fetches the whole answer, and a load also follows each reconnect. A lost connection therefore leaves no
+ *   gap and no duplicate.
  * - At most one load runs at a time.
  * @returns the state of the connection to the gateway
  */

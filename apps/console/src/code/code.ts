@@ -32,7 +32,7 @@ export interface SuggestedWords {
 }
 
 /**
- * Returns the words for a caret in a text; `undefined` if there are none.
+ * Returns the words to suggest to a person whose caret is at an offset of a text; `undefined` if there are none.
  * @param explicit true if the person asked for the words by a key
  */
 export type SuggestWords = (text: string, caret: number, explicit: boolean) => SuggestedWords | undefined;

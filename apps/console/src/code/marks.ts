@@ -8,7 +8,7 @@ export const setMarks = StateEffect.define<readonly CodeMark[]>();
 const LONGEST_WORD = 200;
 const WORD = /^(?:\{\{[^{}]*\}\}|\w+)/;
 
-/** Field with the marks of a text. They move with the text until it is checked again. */
+/** Field of the editor with the underlined marks. A mark moves with its text; `setMarks` replaces all marks. */
 const MARKS = StateField.define<DecorationSet>({
   create: () => Decoration.none,
   update: (marks, { changes, effects, state }) => {
@@ -39,8 +39,8 @@ function drawMarks(marks: readonly CodeMark[], text: Text): DecorationSet {
 }
 
 /**
- * Returns the range to underline for a problem at an offset: the word that begins at the offset. At the end of the text
- * or of a line, returns the range of the character before the offset.
+ * Returns the range to underline for a problem at an offset: the word that begins at the offset, or one character if no
+ * word begins there. At the end of the text or of a line, returns the range of the character before the offset.
  */
 function findMarkedRange(text: Text, offset: number): { from: number; to: number } {
   const at = Math.max(0, Math.min(offset, text.length));

@@ -1,5 +1,6 @@
 /**
  * Formats a local time of day, with its date unless that is today.
+ * @param at the time to format, in ISO 8601
  * @param now current time in epoch milliseconds
  * @param precision `seconds` to include them
  */

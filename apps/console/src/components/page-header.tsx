@@ -5,7 +5,7 @@ import { usePageTitle } from './page-title.js';
 
 interface PageHeaderProps {
   title: ReactNode;
-  /** Words of the tab's title before the label of the parent page; by default the title. */
+  /** Words that begin the title of the browser's tab, most specific first; `up.label` follows. Default: `title`. */
   tab?: readonly (string | undefined)[];
   /** Label and address of the parent page. */
   up?: { label: string; href: string };

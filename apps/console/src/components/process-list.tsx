@@ -13,7 +13,7 @@ import { PagedTable } from './paged-table.js';
 import { lookOf } from './status-badge.js';
 
 interface ProcessListProps<T> {
-  /** Kind of the processes, such as `brainstorm`. */
+  /** Word for one process of the list, such as `brainstorm`, in the texts of the page; its plural adds an `s`. */
   kind: string;
   statuses: readonly string[];
   columns: readonly Column<T>[];

@@ -1,4 +1,7 @@
-/** Numbers of model calls, tokens and their cost, summed, as the API reports them. */
+/**
+ * Sums over model calls, as the API reports them: the number of calls, their tokens and their cost in dollars. The sums
+ * leave out calls with unknown tokens (`unreportedCalls`) or unknown cost (`unpricedCalls`).
+ */
 export interface ShownUsage {
   calls: number;
   unreportedCalls: number;
@@ -12,7 +15,10 @@ export interface ShownUsage {
 const UNKNOWN = 'unknown';
 const NUMBERS = new Intl.NumberFormat('en');
 
-/** Formats the number of input tokens: `1,200`, `1,200 + unknown`, or `unknown`. */
+/**
+ * Formats the number of input tokens: `1,200`; `1,200 + unknown` if some calls report no tokens; `unknown` if no call
+ * does; `–` if there are no calls.
+ */
 export function inputText({ inputTokens, unreportedCalls }: ShownUsage): string {
   return withUnknown(inputTokens, unreportedCalls);
 }
@@ -22,13 +28,16 @@ export function outputText({ outputTokens, unreportedCalls }: ShownUsage): strin
   return withUnknown(outputTokens, unreportedCalls);
 }
 
-/** Formats a cost: `$0.0012`, `$0.0012 + unknown`, or `unknown`. */
+/**
+ * Formats a cost: `$0.0012`; `$0.0012 + unknown` if the cost of some calls is unknown; `unknown` if the cost of all
+ * calls is; `–` if there are no calls.
+ */
 export function costText({ cost, unpricedCalls }: ShownUsage): string {
   if (cost === undefined) return unpricedCalls > 0 ? UNKNOWN : '–';
   return unpricedCalls > 0 ? `$${shortCost(cost)} + ${UNKNOWN}` : `$${shortCost(cost)}`;
 }
 
-/** Formats all sums in one line, for a title. */
+/** Returns a line with the number of calls, and of the calls whose tokens or cost are unknown: shown on hover. */
 export function usageText(usage: ShownUsage): string {
   const { calls, unreportedCalls, unpricedCalls } = usage;
   const unknown = [

@@ -54,8 +54,8 @@ export function endingSentence({ outcome, error, maxTurns, target }: Conversatio
 }
 
 /**
- * Returns a sentence about the announcement of the conversation's last text by the announcing agent; `undefined` while
- * there is no outcome of an announcement.
+ * Returns a sentence that says if the agent named by `announce` has announced the conversation's last text; `undefined`
+ * without such an agent, or before it has answered.
  */
 export function announcementSentence({ announcement }: Conversation): string | undefined {
   return announcement && ANNOUNCEMENTS[announcement];

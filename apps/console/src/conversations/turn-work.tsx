@@ -7,7 +7,10 @@ import { Fold } from '../transcript/fold.js';
 import { TranscriptView } from '../transcript/transcript-view.js';
 import { useTaskWork } from '../transcript/use-task-work.js';
 
-/** Shows the text of the running turn as it arrives. A remote agent shows nothing before its turn ends. */
+/**
+ * Shows the current step of the running turn, and the turn's text as it arrives. It is not rendered for the turn of a
+ * remote agent, whose Task this service does not store.
+ */
 export function TurnUnderWay({ taskId, name, onGrow }: { taskId: string; name: string; onGrow: () => void }) {
   const { transcript } = useTaskWork(taskId);
   const text = partsText(transcript.parts);

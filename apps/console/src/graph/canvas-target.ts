@@ -7,7 +7,10 @@ import { type NoteElement, noteIndex } from './note-elements.js';
 
 /** Part of the canvas for which a context menu opens. */
 export interface CanvasTarget {
-  /** The part; `undefined` for the canvas itself, and for a box around selected parts. */
+  /**
+   * Id of the node, if the menu is for a node. At most one of `node`, `edge` and `note` is set; none is set for the
+   * canvas itself, and for the box around several selected parts.
+   */
   node?: string;
   edge?: string;
   note?: number;
@@ -17,7 +20,7 @@ export interface CanvasTarget {
   screen: Position;
   /** Position on the canvas. */
   place: Position;
-  /** Element that gets the focus after the menu. */
+  /** Element that gets the focus when the menu closes. */
   element: HTMLElement | undefined;
 }
 

@@ -10,7 +10,10 @@ export interface CardBadge {
   tone?: 'warning';
 }
 
-/** Segment of a card's bar; its length is proportional to `count`. */
+/**
+ * Segment of the bar on the card of a node that runs once for each entry of a list: the number of entries (`count`)
+ * with one status. The segment's length is proportional to the number.
+ */
 export interface BarPart {
   status: string;
   count: number;

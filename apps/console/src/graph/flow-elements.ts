@@ -117,8 +117,8 @@ export function flowEdges(graph: Graph, { places, selected, onSelect, reportOf }
 }
 
 /**
- * Returns each edge's rank among the edges between the same two nodes. The rank determines the edge's distance from the
- * first of these edges. An edge without a condition has rank 0, and so has the edge of a loop.
+ * Returns each edge's rank among the edges from the same source to the same target, from 0. The rank determines the
+ * edge's distance from the first of these edges. Edges without a condition come first; a loop's edge always has rank 0.
  */
 function ranksOf(edges: readonly DefinitionEdge[]): number[] {
   const ways = Map.groupBy(edges.keys(), (index) => edgeId(edges[index] as DefinitionEdge));

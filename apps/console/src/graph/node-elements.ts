@@ -13,8 +13,8 @@ interface Source {
 }
 
 /**
- * Elements of the nodes of a graph. An unchanged node keeps its element, so that the canvas renders only the nodes that
- * changed: at most one element for each node is kept.
+ * Cache of the canvas elements of a graph's nodes. `update` returns the same object for a node that did not change, and
+ * React renders only the nodes whose object is new. The cache has the elements of the last `update` only.
  */
 export class NodeElements {
   private known = new Map<string, Source & { element: CardNode }>();
