@@ -73,7 +73,8 @@ export class AgentCallError extends PublicFault {
   }
 
   /**
-   * True for HTTP 5xx and time-outs, which `retryCall` retries. `retryCall` has a separate rule for `unsent` failures.
+   * True for HTTP 5xx and time-outs, which `retryCall` retries up to a number of times. `unsent` failures do not count
+   * here: they are retried up to a time (`CallTimeouts.refused`).
    */
   get repeatable(): boolean {
     return this.kind === 'server-error' || this.kind === 'timeout';

@@ -77,8 +77,9 @@ export interface ReceivedCard {
 /** Decides by an agent's card whether the agent may be called. */
 export abstract class CardGuard {
   /**
-   * Admits a remote agent by its card; called whenever a client or a card is resolved. Returns `undefined`
-   * synchronously if the card was admitted before.
+   * Asserts by the card of a remote agent that the agent may be called. Called whenever a client or a card is resolved.
+   * Returns `undefined` instead of a Promise if no check is necessary, for example because the same card was admitted
+   * shortly before.
    * @param agentUrl URL as the caller named it
    * @param received card of the agent; `undefined` if the agent has no card
    * @throws AgentCallError `untrusted-card` or `changed-card`; `connect` if the decision is not possible at the moment
@@ -89,7 +90,10 @@ export abstract class CardGuard {
     options: AgentCallOptions,
   ): Promise<void> | undefined;
 
-  /** Returns the pinned card of an agent; `undefined` if no usable card is pinned. */
+  /**
+   * Returns the pinned card of an agent; `undefined` if none is pinned, or if signatures are required and the pinned
+   * card has no valid one.
+   */
   abstract findPinnedCard(agentUrl: string, options: Pick<AgentCallOptions, 'scope'>): Promise<JsonObject | undefined>;
 }
 
@@ -336,8 +340,8 @@ export function isAboveUrl(card: SdkAgentCard, url: string): boolean {
 }
 
 /**
- * Prepares a card of A2A 0.2 or 0.3 for the SDK, which rejects missing lists and unknown security schemes, although
- * such agents can be called.
+ * Returns a card of A2A 0.2 or 0.3 in a form that the SDK accepts: missing lists become empty, and unknown security
+ * schemes are left out. The SDK would reject the card otherwise, although the agent can be called.
  */
 function readableLegacyCard(card: JsonObject): JsonObject {
   const { securitySchemes } = card;

@@ -79,13 +79,13 @@ function isKept(text: unknown): text is string {
 
 /** Time limits of a call to an agent, in milliseconds. */
 export interface CallTimeouts {
-  /** Time of one attempt until the first event of a stream or, for a plain call, until the response. */
+  /** Maximum time of one attempt until the first event of a stream or, for a plain call, until the response. */
   firstEvent: number;
-  /** Time between two received pieces of a stream. Heartbeats count as pieces. */
+  /** Maximum time between two received pieces of a stream. Heartbeats count as pieces. */
   idle: number;
-  /** Time for the whole call, over all its attempts. */
+  /** Maximum time of the whole call, over all its attempts. */
   total: number;
-  /** Time for which calls are repeated if the connection is refused. A refused connection has sent nothing. */
+  /** Maximum time for which attempts are repeated if the agent's host refuses the connection. Nothing was sent then. */
   refused: number;
 }
 
@@ -109,8 +109,8 @@ export interface AgentCallOptions {
   /** Maximum number of retries of a Message after HTTP 5xx and time-outs; default 3. */
   resends?: number;
   /**
-   * Calling Task, for in-process calls. It is recorded on the child Task, which is created only while the calling Task
-   * is still claimed with the claim token `token`.
+   * Calling Task, for in-process calls; its id is recorded on the child Task. The statement that creates the child Task
+   * creates none if the calling Task is no longer claimed with the claim token `token`.
    */
   parent?: { taskId: string; reference: string; token?: string };
   /** Tenant and owner for whom the call is made. Agents of this service require it. */
@@ -289,9 +289,9 @@ export class CalledTask {
   }
 
   /**
-   * Last Message of the agent; `undefined` without any. Some agents send nothing but a Message while they work. The
-   * first of these that exists is returned: the direct Message, the Message of the Task's status, the newest Message
-   * before the end of the Task, the last Message of the history unless the caller sent it.
+   * Last Message of the agent; `undefined` without any. The first of these that exists is returned: the direct Message,
+   * the Message of the Task's status, the newest Message that the agent sent while it worked (the only answer of some
+   * agents), the last Message of the history unless the caller sent it.
    */
   get lastMessage(): Message | undefined {
     const final = this.status?.message;

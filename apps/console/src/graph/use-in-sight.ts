@@ -5,7 +5,7 @@ import { NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
 const MOVE_MS = 150;
 /** Pixels of a node that must be inside the canvas for it to count as in view. */
 const SEEN = { x: 60, y: 30 };
-/** Zoom below which a graph is no longer shown whole when a node is added: its labels become hard to read. */
+/** Minimum zoom at which the whole graph is shown after a node was added. Below it, labels are hard to read. */
 const LEAST_ZOOM = 0.4;
 const SMALLEST_ZOOM = 0.05;
 

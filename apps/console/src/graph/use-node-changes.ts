@@ -12,7 +12,7 @@ export interface MovedParts {
 interface NodeChanges {
   /** Positions of the nodes and notes that are being dragged. */
   dragged: MovedParts;
-  /** Takes the changes of positions. */
+  /** Handles React Flow's changes of nodes and notes. Only changes of positions have an effect. */
   take: (changes: readonly NodeChange[]) => void;
 }
 

@@ -16,7 +16,7 @@ const MOST_COUNTED = 9;
 
 /**
  * Counts the pending questions: `3`, or `9+` for more than nine; empty for none.
- * @throws ApiProblem; 401 without asking the person for a key
+ * @throws ApiProblem if the service refuses the request; a refusal with 401 opens no sign-in dialog
  */
 export async function countQuestions(signal: AbortSignal): Promise<string> {
   const path = `/api/inbox?pageSize=${MOST_COUNTED + 1}`;

@@ -8,8 +8,9 @@ import type { RunPicture } from './run-picture.js';
 import { NEWEST, type Shown, shownNode, shownPlace } from './run-scope.js';
 
 /**
- * Returns the state of each edge, by the edge's index, in the shown iterations. The state of a loop's edge follows from
- * the loop's iterations, the state of any other edge from the status of its source.
+ * Returns the state of each edge, by the edge's index. The state of a loop's edge follows from the loop's iterations,
+ * the state of any other edge from the status of its source.
+ * @param shown iterations of the loops that the page shows; nodes and edges in a loop have a state in each iteration
  */
 export function edgeStates(picture: RunPicture, shown: Shown): EdgeOutcome[] {
   const { edges } = picture.graph;

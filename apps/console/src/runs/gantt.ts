@@ -90,7 +90,8 @@ function partRow(part: TimelinePart, key: string, now: number): TimelineRow {
 /**
  * Returns the rows to show, including the parts of nodes that the person has opened.
  * - `failed` keeps failed nodes and parts, and the nodes of failed parts.
- * - `slowest` keeps the ten longest nodes and parts, the longest first. A node with parts is represented by its parts.
+ * - `slowest` keeps the ten longest rows, the longest first. They are chosen among the parts of nodes other than list
+ *   entries, and the nodes that have no such parts.
  * @param isOpen returns true if the person has opened a node
  */
 export function shownRows(

@@ -78,7 +78,7 @@ interface SearchProgress {
   searched: number;
   /** Time of the last change of the oldest run that was searched. */
   until: string | undefined;
-  /** True if the last page has all the rows of a page, so that the list continues by itself. */
+  /** True if the newest page has RUN_PAGE rows. The list then loads the next page when its end comes into view. */
   isFull: boolean;
 }
 

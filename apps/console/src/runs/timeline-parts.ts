@@ -2,7 +2,10 @@ import { parseInstanceName } from './instance-name.js';
 import { pickTexts } from './node-picture.js';
 import type { RunEvent } from './run-event.js';
 
-/** Kind of work that a node did or waited for: a list entry, a call, the pause before a retry, or another wait. */
+/**
+ * Kind of a part of a node's time: the execution of a list entry (`entry`), a call of a model or tool, the pause before
+ * a retry, or another wait.
+ */
 export type PartKind = 'entry' | 'model' | 'tool' | 'retry' | 'wait';
 
 /** A part of a node's time, as the events of the run report it. */
@@ -25,7 +28,8 @@ const ONLY = '';
 /**
  * Folds the events of a run into the parts of its nodes.
  * - A part begins and ends at the timestamps of its events.
- * - An interrupted part ends with the next event that rules it out, at the latest with the run.
+ * - A part whose end no event reports is closed as `canceled`: when the same call or wait begins again, when its
+ *   instance ends or is retried, and at the latest when the run ends.
  */
 export class TimelineFold {
   readonly #parts: TimelinePart[] = [];

@@ -106,7 +106,7 @@ interface BarProps {
   span: TimelineSpan;
   scale: TimelineScale;
   now: number;
-  /** True for a wait, whose bar has the color of waiting. */
+  /** True if the span is a wait. Its bar then has the color of the status `input-required`. */
   waits: boolean;
 }
 

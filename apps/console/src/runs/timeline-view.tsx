@@ -12,7 +12,7 @@ import { NAME_COLUMN, TimelineRowView } from './timeline-row.js';
 
 const ROW_HEIGHT = 32;
 const MOST_ZOOM = 64;
-/** Number of marks in the width of the view. */
+/** Number of time marks along the part of the timeline that is visible at once. */
 const MARKS = 4;
 /** Nodes of a small run are open at first; those of a larger run are closed. */
 const MOST_OPEN = 20;

@@ -61,7 +61,10 @@ export function schemaOf(fields: readonly FormField[], last: unknown): JsonSchem
   };
 }
 
-/** Returns the kind of a value's schema: a field's kind, `any`, `fields` for an object, or `json` for anything else. */
+/**
+ * Returns the kind of editor for a value's JSON Schema: `any` without a schema, `fields` for an object whose members a
+ * list of fields can express, the kind of field for a single value, and `json` for any other schema.
+ */
 export function wholeKind(schema: unknown): FieldKind | 'any' | 'fields' | 'json' {
   if (schema === undefined) return 'any';
   if (fieldsOf(schema)) return 'fields';

@@ -66,7 +66,9 @@ export function choicesOf({ enum: values, const: only }: JsonSchema): unknown[] 
 }
 
 /**
- * Returns the initial value of a form field, from the schema; `undefined` for none.
+ * Returns the initial value of a form field: the schema's default. Without a default, a required field gets the
+ * schema's only value (`const`), false, an empty list, or an object of its members' initial values, by the schema.
+ * Any other field is empty at first: `undefined`.
  * @param required false if the field may stay empty
  */
 export function initialValue(schema: JsonSchema, root: JsonSchema, required = true): unknown {

@@ -24,7 +24,10 @@ export function firstInputs(nodes: readonly GraphNode[], earlier: InputValues = 
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
-/** Returns the inputs to send. A missing input without a schema is sent as an empty text, unless it may be omitted. */
+/**
+ * Returns the inputs to send. An empty input is left out if its node is optional, or has a default or a schema.
+ * Otherwise it is sent as an empty text.
+ */
 export function givenInputs(nodes: readonly GraphNode[], values: InputValues): Record<string, unknown> {
   const given = nodes.map((node) => {
     const value = values[node.id];

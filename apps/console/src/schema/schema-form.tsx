@@ -78,7 +78,7 @@ interface ObjectInputProps extends SchemaInputProps {
   required: boolean;
 }
 
-/** Shows the members of an object. If the object is optional, they are shown only once it is given. */
+/** Shows fields for the members of an object. For an optional object, a checkbox decides if it is given and shown. */
 function ObjectInput({ schema, root, name: called, label, value, required, onChange, errorAt }: ObjectInputProps) {
   const isGiven = required || value !== undefined;
   const members = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;

@@ -68,8 +68,9 @@ export function SignInDialog() {
 }
 
 /**
- * Shows a link to the sign-in at the provider, which leads back to this page.
- * @param keepsPage true to sign in in a new tab, since this page has what the person has entered
+ * Shows a link to the sign-in at the provider. After the sign-in the provider redirects to this page.
+ * @param keepsPage true to open the sign-in in a new tab, so that input on this page is not lost. The provider then
+ * redirects to SIGNED_IN_PATH.
  */
 function ProviderLink({ keepsPage }: { keepsPage: boolean }) {
   const here = `${location.pathname}${location.search}${location.hash}`;

@@ -36,8 +36,8 @@ const STEP = { x: 280, y: 100 };
 export const EMPTY_DRAFT: Draft = { name: '', description: '', onFailure: 'cancel', nodes: [], edges: [] };
 
 /**
- * Adds a node with a free id. Without a `position`, any node but an input node is placed to the right of the node
- * `after`, if that exists, and connected to it.
+ * Adds a node with a free id, at `position` or else at a free place. Without a `position`, a node of any type other
+ * than `input` is placed to the right of the node `after`, if that exists, and gets an edge from it.
  * @returns the draft and the node's id
  */
 export function addNode(draft: Draft, type: string, position?: Position, after?: string): { draft: Draft; id: string } {
@@ -64,7 +64,7 @@ export function removeElements(draft: Draft, nodes: readonly string[], edges: re
   };
 }
 
-/** Adds an edge, unless it repeats a plain edge or would close a cycle. */
+/** Adds an edge. Returns the draft unchanged if the edge repeats a plain edge, or would close a cycle. */
 export function connectNodes(draft: Draft, edge: DefinitionEdge): Draft {
   const known = draft.edges.some((it) => edgeId(it) === edgeId(edge) && isPlainEdge(it) && isPlainEdge(edge));
   return known || leadsBack(draft, edge) ? draft : { ...draft, edges: [...draft.edges, edge] };

@@ -7,11 +7,12 @@ const PLACE = /^(nodes|edges)\[(\d+)\]/;
 
 /**
  * Returns the ids of the nodes that run before a text or an expression is evaluated, so that it may refer to them:
- * - For a text of a node: the ancestors of the node.
- * - For an edge: its source, and the ancestors of the source.
- * - In both cases also all nodes of a loop that contains the node or comes before it. In a loop that contains the node,
- *   they have run in this iteration or the previous one.
- * - For an exit node, which runs at the end of a run (`onExit`): all nodes except the exit nodes.
+ * - For a text of a node: the node's ancestors. An ancestor is a node from which edges other than loops' edges lead to
+ *   the node.
+ * - For an expression of an edge: the source of the edge, and the ancestors of the source.
+ * - In both cases also all nodes of every loop that begins at an ancestor or contains the node (or the source). In such
+ *   a loop, the nodes have run in this iteration or in an earlier one.
+ * - For a text of an exit node, which runs at the end of a run (`onExit`): all nodes except the exit nodes.
  * The service warns about references to other nodes.
  * @param path path in the draft: `nodes[2].config.prompt` or `edges[3].when`
  */

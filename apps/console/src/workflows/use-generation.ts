@@ -6,7 +6,7 @@ import {
   generateWorkflow,
 } from './generate-api.js';
 
-/** Maximum characters of an arriving answer that are shown: its end. */
+/** Maximum characters of an arriving answer that are shown. Of a longer answer, only the end is shown. */
 const SHOWN = 4_000;
 
 /** State of a generation by a model. */

@@ -207,8 +207,8 @@ function freeCopyId(id: string, taken: ReadonlySet<string>): string {
 }
 
 /**
- * Returns the distance by which to move a pasted part. Without `at`, no pasted node or note gets the position of an
- * existing one.
+ * Returns the distance by which to move a pasted part, in pixels. With `at`, the part's upper left corner is moved
+ * there. Without `at`, the part is moved until no pasted node or note has the position of an existing one.
  */
 function findShift(draft: Draft, clip: Clip, at: Position | undefined): Position {
   const places = [...clip.nodes, ...clip.notes].flatMap(({ position }) => position ?? []);

@@ -22,8 +22,8 @@ const PLAIN_ID = /^[A-Za-z_]\w*$/;
 const REFERENCE_ID = /^\w+$/;
 
 /**
- * Renames a node and all nodes that its texts and expressions refer to. An inline workflow (`config.body`) keeps its
- * references: they name its own nodes.
+ * Returns a node with its new id, and with new ids in all references of its texts and expressions. References in an
+ * inline workflow (`config.body`) stay: they name nodes of that workflow.
  */
 export function renameInNode(node: GraphNode, rename: RenameId, language: Language): GraphNode {
   const { type, config, each, retry, fallback } = node;
@@ -43,7 +43,7 @@ export function renameInNode(node: GraphNode, rename: RenameId, language: Langua
   };
 }
 
-/** Renames the ends of an edge, and the nodes that its expressions refer to. */
+/** Returns an edge with the new ids of its two nodes, and with new ids in the references of its expressions. */
 export function renameInEdge(edge: DefinitionEdge, rename: RenameId): DefinitionEdge {
   const { from, to, when, loop } = edge;
   const exitWhen = loop?.exit_when;
@@ -56,12 +56,12 @@ export function renameInEdge(edge: DefinitionEdge, rename: RenameId): Definition
   };
 }
 
-/** Renames nodes in a text with `{{references}}`, and in language 2 also in its `${expressions}`. */
+/** Returns a text with new ids in its `{{references}}`, and in language 2 also in its `${expressions}`. */
 export function renameInTemplate(text: string, rename: RenameId, language: Language): string {
   return renameInTokens(text, language === 2 ? 'template' : 'text', rename);
 }
 
-/** Renames nodes in an expression of CEL. */
+/** Returns a CEL expression with new ids in its references to nodes. */
 export function renameInExpression(text: string, rename: RenameId): string {
   return renameInTokens(text, 'expression', rename);
 }

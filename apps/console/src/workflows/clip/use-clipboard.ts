@@ -28,8 +28,9 @@ let keptText: string | undefined;
 const DENIED = 'The browser denies reading the clipboard. Press Ctrl+V to paste.';
 
 /**
- * Copies, cuts, pastes and duplicates the selected nodes and notes. Ctrl+C, Ctrl+X and Ctrl+V need no permission; the
- * other ways use the clipboard of the system if the browser allows it, and else the text that this tab copied last.
+ * Copies, cuts, pastes and duplicates the selected nodes and notes. Ctrl+C, Ctrl+X and Ctrl+V need no permission of the
+ * browser. The context menu and the command palette use the clipboard of the system if the browser allows it, and
+ * otherwise the text that this tab copied last.
  */
 export function useClipboard({ draft, change }: DraftEditing, selection: Selection): Clipboard {
   const [notice, setNotice] = useState<ClipNotice>();
@@ -108,7 +109,10 @@ function useClipboardEvents({ copiedText, onCut, onPaste }: ClipboardHandlers): 
   }, []);
 }
 
-/** Returns the result of an action, or reports why the clipboard cannot be used. */
+/**
+ * Returns the result of an action. If the action throws UnusableClip, calls `report` with the error's message and
+ * returns `undefined`; any other error is rethrown.
+ */
 function attempt<T>(action: () => T, report: (fault: string) => void): T | undefined {
   try {
     return action();

@@ -4,14 +4,17 @@ import type { EdgeReport } from '../../graph/flow-elements.js';
 import { type DefinitionEdge, type Graph, type GraphNode, NODE_HEIGHT, NODE_WIDTH } from '../../graph/graph.js';
 import type { RevisionDiff } from './revision-api.js';
 
-/** Graph of two revisions: the later one, with the nodes and edges that it removed. */
+/** Graph that shows two revisions: nodes and edges of the later one, and those that only the earlier one has. */
 export interface DiffGraph {
   graph: Graph;
   nodeOf: (id: string) => Partial<CardData>;
   edgeOf: (index: number) => EdgeReport;
 }
 
-/** Joins two revisions in one graph. Nodes lose their positions if a removed node would lie on another one. */
+/**
+ * Joins two revisions in one graph. If a removed node would cover another node, the positions of all nodes are left
+ * out, and the canvas lays the graph out.
+ */
 export function diffGraph(before: Graph, after: Graph, diff: Pick<RevisionDiff, 'nodes' | 'edges'>): DiffGraph {
   const changes = new Map(diff.nodes.map(({ id, change }) => [id, change as GraphChange]));
   const removedNodes = before.nodes.filter(({ id }) => changes.get(id) === 'removed');

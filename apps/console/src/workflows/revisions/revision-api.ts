@@ -32,7 +32,7 @@ export function diffRevisions(
 
 /**
  * Saves the definition of a revision as the newest one.
- * @param newest the revision that must be the newest one now
+ * @param newest newest revision that the person has seen; the service saves only if it is still the newest one
  * @throws ApiProblem; 412 if another revision is the newest one
  */
 export function restoreRevision(name: string, revision: string, newest: string): Promise<Schemas['SavedWorkflowView']> {

@@ -2,7 +2,10 @@ import type { Config } from '../../../graph/graph.js';
 import { approvedName } from './called-agents.js';
 import { othersIn, patternsIn } from './patterns.js';
 
-/** Returns the tools of an agent node in a few words: `search, files, …; asks first`; `undefined` if it has none. */
+/**
+ * Returns the tools of an agent node in a few words: `search, files, …`; `undefined` if it has none. The end
+ * `; asks first` says that a person must approve calls of some tools.
+ */
 
 export function toolsSummary({ tools, approve }: Config): string | undefined {
   const used = [...patternsIn(tools), ...othersIn(tools).map(approvedName)];
