@@ -79,13 +79,19 @@ function isKept(text: unknown): text is string {
 
 /** Time limits of a call to an agent, in milliseconds. */
 export interface CallTimeouts {
-  /** Maximum time of one attempt until the first event of a stream or, for a plain call, until the response. */
+  /**
+   * Maximum time, in milliseconds, from the start of one attempt until the first event of its stream or, for a plain
+   * call, until the response.
+   */
   firstEvent: number;
-  /** Maximum time between two received pieces of a stream. Heartbeats count as pieces. */
+  /** Maximum time, in milliseconds, between two received pieces of a stream. Heartbeats count as pieces. */
   idle: number;
-  /** Maximum time of the whole call, over all its attempts. */
+  /** Maximum time, in milliseconds, of the whole call, with all its attempts and the pauses between them. */
   total: number;
-  /** Maximum time for which attempts are repeated if the agent's host refuses the connection. Nothing was sent then. */
+  /**
+   * Maximum time, in milliseconds, for which a call is tried again while the agent refuses the connection. A refused
+   * connection has sent nothing.
+   */
   refused: number;
 }
 

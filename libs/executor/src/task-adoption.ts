@@ -92,7 +92,7 @@ export class TaskAdoption {
    * @throws any error on the way; the Task is then unchanged, and the claim remains for another attempt
    */
   async takeUp(claim: TaskClaim, failures: number, read: TaskLog | undefined): Promise<void> {
-    if (!read || !goesOn(read.header)) return this.services.store.releaseClaim(claim);
+    if (!read || !mustBeResumed(read.header)) return this.services.store.releaseClaim(claim);
     const events = read.events ?? (await this.readTaskLog(read.header));
     await this.continueTask(claim, failures, { stored: toStored(read.header, events), events, due: false });
   }
@@ -218,10 +218,10 @@ function toStored(header: TaskHeader, events: readonly RecordedEvent[]): StoredT
 }
 
 /**
- * True if the Task must be resumed. A Task in a waiting state is released instead, unless its time has come or it has
- * a cancel request.
+ * True if an adopted Task must be resumed: it works, or it waits and either the time at which it resumes has come or it
+ * has a cancel request. The caller releases the claim of any other Task.
  */
-export function goesOn({ state, wakeAt, cancelRequested }: TaskHeader): boolean {
+export function mustBeResumed({ state, wakeAt, cancelRequested }: TaskHeader): boolean {
   if (isWaitingState(state)) return cancelRequested ?? (wakeAt !== undefined && wakeAt.getTime() <= Date.now());
   return !isTerminalState(state);
 }
@@ -286,13 +286,13 @@ export class TakeUpQueue {
   /**
    * @param takeUp adopts the Task of a claim, once its log was read
    * @param failed called for a claim whose Task could not be read
-   * @param goesOn returns true for a Task that must be resumed, so that its log is needed
+   * @param mustBeResumed returns true for a Task that must be resumed, so that its log is needed
    */
   constructor(
     private readonly store: Pick<TaskStore, 'readLog'>,
     private readonly takeUp: TakeUpClaim,
     private readonly failed: (claim: PendingClaim, error: unknown) => void,
-    private readonly goesOn: (header: TaskHeader) => boolean,
+    private readonly mustBeResumed: (header: TaskHeader) => boolean,
   ) {}
 
   add(claims: readonly PendingClaim[]): void {
@@ -343,7 +343,7 @@ export class TakeUpQueue {
     } catch (error) {
       return this.failed(claim, error);
     }
-    if (read && !read.events && this.goesOn(read.header)) this.postponeClaim(claim, read);
+    if (read && !read.events && this.mustBeResumed(read.header)) this.postponeClaim(claim, read);
     else await this.takeUp(claim, read);
   }
 

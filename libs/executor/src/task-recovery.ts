@@ -18,7 +18,7 @@ import {
 } from '#libs/tasks';
 import { CLAIM_LOOK_MS, ClaimReconciler, FailedWakes, PacedLook } from './claim-reconciler.js';
 import { ExecutionRegistry } from './execution-registry.js';
-import { goesOn, type PendingClaim, TakeUpQueue, TaskAdoption } from './task-adoption.js';
+import { mustBeResumed, type PendingClaim, TakeUpQueue, TaskAdoption } from './task-adoption.js';
 
 const SWEEP_MS = 1000;
 /** Maximum number of claims (rights to write Tasks) that are adopted in one statement. */
@@ -83,7 +83,7 @@ export class TaskRecovery {
       store,
       (claim, read) => this.recoverClaim(claim, read),
       (claim, error) => this.onTakeUpFailed(claim, error),
-      goesOn,
+      mustBeResumed,
     );
     shutdown.registerStep('intake', () => this.stop());
     jobs?.registerHandler(WAKE, { read: readWakePayload, run: ({ taskId }) => this.wakeTask(taskId) });

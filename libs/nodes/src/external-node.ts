@@ -91,7 +91,7 @@ interface ExternalTarget extends Pick<CalledAgent, 'own' | 'findTarget' | 'ident
  */
 class ExternalExecutor extends NodeExecutor {
   override readonly recovery = 'restart';
-  protected override readonly goesOn = true;
+  protected override readonly continuesFromLog = true;
   override readonly cancelGrace = CANCEL_MS;
   override readonly order: string;
   override readonly declares: AgentDeclaration = { inputModes: [...ANYTHING], outputModes: [...ANYTHING] };

@@ -65,21 +65,22 @@ export type NodeWork = AsyncGenerator<NodeEvent, Part[] | NodeOutput | undefined
  * - It yields WORKING, the events of `performWork`, one Artifact with the node's name, and COMPLETED with the same
  *   Parts. A NodeFailure ends the Task as FAILED with `Error: …`.
  * - After a crash, the work runs again from its beginning, and events that the log already has are skipped. A subclass
- *   with `recovery: restart` must therefore yield the same events each time, unless it sets `goesOn`.
+ *   with `recovery: restart` must therefore yield the same events each time, unless it sets `continuesFromLog`.
  */
 export abstract class NodeExecutor extends AgentExecutor {
   /**
-   * True if `performWork` reads the recorded events itself and yields only later ones, so that none of its events is
-   * skipped.
+   * Behavior of `performWork` after a crash. True: it reads the recorded events from the Task's log, continues after
+   * them and yields only new events. False: it yields all events again from the first one, and `execute` drops those
+   * that the log already has.
    */
-  protected readonly goesOn: boolean = false;
+  protected readonly continuesFromLog: boolean = false;
 
   constructor(protected readonly node: NodeSpec) {
     super();
   }
 
   override execute(context: RequestContext): AsyncIterable<NodeEvent> {
-    return context.recovered === 0 || this.goesOn ? this.#runEvents(context) : this.#runRemaining(context);
+    return context.recovered === 0 || this.continuesFromLog ? this.#runEvents(context) : this.#runRemaining(context);
   }
 
   /** Performs the work of the node. @throws NodeFailure for a failure whose reason the caller may see */
@@ -94,7 +95,7 @@ export abstract class NodeExecutor extends AgentExecutor {
   }
 
   async *#runEvents(context: RequestContext): AsyncIterable<NodeEvent> {
-    const isBegun = this.goesOn && context.recovered > 0;
+    const isBegun = this.continuesFromLog && context.recovered > 0;
     if (context.task === null && !isBegun) yield statusUpdate(context, 'TASK_STATE_WORKING');
     try {
       const output = yield* this.performWork(context);

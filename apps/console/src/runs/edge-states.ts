@@ -94,11 +94,12 @@ function skippedState({ id, because }: NodePicture, statesInto: (node: string) =
 }
 
 /**
- * True if an edge was taken, given that its source has ended.
- * - If the source has `branch: first`, it takes only its first matching edge. The edge was taken if `taken` has its
- *   index. If `taken` is absent, an edge without a condition counts as taken.
- * - For any other source, an edge without a condition was taken. An edge with a condition was taken if `taken` has its
- *   index.
+ * True if an edge was taken. Call it only for an edge whose source node has ended.
+ * - An edge without a condition was taken, unless its source has `branch: first`.
+ * - Any other edge was taken if the event of its source's end lists the edge's index in `taken`.
+ * - If that event has no `taken`, an edge without a condition counts as taken, and an edge with a condition does not.
+ *
+ * @param index index of the edge in `edges` of the definition
  */
 function isEdgeTaken(
   picture: RunPicture,

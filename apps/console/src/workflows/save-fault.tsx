@@ -40,7 +40,10 @@ export function SaveFault({ saving, draft, selection }: SaveFaultProps) {
   );
 }
 
-/** Shows that another person or tab has saved the workflow meanwhile. This person decides whether to overwrite it. */
+/**
+ * Shows that the workflow was saved or deleted in another tab or by another person after it was opened in this tab, so
+ * this save was rejected. Offers the user of this tab a link to the newest revision, and a button that replaces it.
+ */
 function Conflict({ saving: { saveOver, busy }, name }: { saving: Saving; name: string }) {
   return (
     <div

@@ -16,8 +16,8 @@ function thing(state: TaskState = 'TASK_STATE_WORKING', agent = 'things'): Store
   return { header, task: submittedTask(reference, userMessage('x'), { [REVISION_KEY]: '7' }) };
 }
 
-/** Fake service with one process. The calls to the other services are recorded. */
-class House {
+/** `Processes` with fake services, which store one process. `asked` records the calls to these services. */
+class ProcessesFixture {
   asked: unknown[] = [];
   requests: SendMessageRequest[] = [];
   stored = thing();
@@ -79,17 +79,17 @@ class House {
   }
 }
 
-let house: House;
+let fixture: ProcessesFixture;
 
 beforeEach(() => {
-  house = new House();
+  fixture = new ProcessesFixture();
 });
 
 describe('Processes', () => {
   it('starts one with a Message of its data, once its agent has judged it', async () => {
-    expect(await house.processes.startProcess({ agent: 'things', data: { a: 1 } }, CALL)).toBe('p1');
-    expect(house.asked).toEqual([['resolve', 't', 'things', undefined], ['check'], ['begin', CONTEXT, undefined]]);
-    expect(house.requests).toEqual([
+    expect(await fixture.processes.startProcess({ agent: 'things', data: { a: 1 } }, CALL)).toBe('p1');
+    expect(fixture.asked).toEqual([['resolve', 't', 'things', undefined], ['check'], ['begin', CONTEXT, undefined]]);
+    expect(fixture.requests).toEqual([
       { message: expect.objectContaining({ parts: [{ data: { a: 1 }, mediaType: 'application/json' }] }) },
     ]);
   });
@@ -97,52 +97,52 @@ describe('Processes', () => {
   it('waits for the end of a canceled one until its caller leaves', async () => {
     const client = new EventEmitter();
     const whenAnswered = (done: () => void): boolean => client.once('close', done) === client;
-    await house.processes.cancelProcess(house.stored, { ...CALL, whenAnswered });
-    expect(house.gone?.aborted).toBe(false);
+    await fixture.processes.cancelProcess(fixture.stored, { ...CALL, whenAnswered });
+    expect(fixture.gone?.aborted).toBe(false);
     client.emit('close');
-    expect(house.gone?.aborted).toBe(true);
+    expect(fixture.gone?.aborted).toBe(true);
   });
 
   it('makes the same request of the same start under a key', async () => {
     const start = { agent: 'things', data: { a: 1 }, metadata: { b: 2 } };
-    await house.processes.startProcess(start, CALL, 'k1');
-    await house.processes.startProcess(start, CALL, 'k1');
-    expect(house.asked).toContainEqual(['beginOnce', CONTEXT, 'k1']);
-    expect(house.requests[0]).toMatchObject({ message: { messageId: 'k1' }, metadata: { b: 2 } });
-    expect(house.requests[1]).toEqual(house.requests[0]);
+    await fixture.processes.startProcess(start, CALL, 'k1');
+    await fixture.processes.startProcess(start, CALL, 'k1');
+    expect(fixture.asked).toContainEqual(['beginOnce', CONTEXT, 'k1']);
+    expect(fixture.requests[0]).toMatchObject({ message: { messageId: 'k1' }, metadata: { b: 2 } });
+    expect(fixture.requests[1]).toEqual(fixture.requests[0]);
   });
 
   it('starts nothing that its agent refuses, unless it was accepted under the key before', async () => {
-    house.refusal = new A2AError('INVALID_PARAMS');
+    fixture.refusal = new A2AError('INVALID_PARAMS');
     const start = { agent: 'things', data: {} };
-    await expect(house.processes.startProcess(start, CALL)).rejects.toBe(house.refusal);
-    await expect(house.processes.startProcess(start, CALL, 'k1')).rejects.toBe(house.refusal);
-    house.known = { taskId: 'before', accepted: Promise.resolve() };
-    expect(await house.processes.startProcess(start, CALL, 'k1')).toBe('before');
-    expect(house.requests).toEqual([]);
+    await expect(fixture.processes.startProcess(start, CALL)).rejects.toBe(fixture.refusal);
+    await expect(fixture.processes.startProcess(start, CALL, 'k1')).rejects.toBe(fixture.refusal);
+    fixture.known = { taskId: 'before', accepted: Promise.resolve() };
+    expect(await fixture.processes.startProcess(start, CALL, 'k1')).toBe('before');
+    expect(fixture.requests).toEqual([]);
   });
 
   it('does not ask its agent about what was judged already', async () => {
-    house.refusal = new A2AError('UNSUPPORTED_OPERATION');
-    expect(await house.processes.startProcess({ agent: 'things', data: {}, check: false }, CALL)).toBe('p1');
+    fixture.refusal = new A2AError('UNSUPPORTED_OPERATION');
+    expect(await fixture.processes.startProcess({ agent: 'things', data: {}, check: false }, CALL)).toBe('p1');
   });
 
   it.each(['nope', '', 'p1\u0000', 'x'.repeat(300)])('finds none under %j', async (id) => {
     const notFound = { status: 404, message: 'thing not found' };
-    await expect(house.processes.findHeader(THING, id, CALL.scope)).rejects.toMatchObject(notFound);
-    await expect(house.processes.loadBegun(THING, id, CALL.scope)).rejects.toMatchObject(notFound);
+    await expect(fixture.processes.findHeader(THING, id, CALL.scope)).rejects.toMatchObject(notFound);
+    await expect(fixture.processes.loadBegun(THING, id, CALL.scope)).rejects.toMatchObject(notFound);
   });
 
   it('finds those of its kind alone, with the Task as it began', async () => {
-    expect(await house.processes.loadBegun(THING, 'p1', CALL.scope)).toEqual(house.stored);
-    house.stored = thing('TASK_STATE_WORKING', 'others');
-    await expect(house.processes.loadBegun(THING, 'p1', CALL.scope)).rejects.toMatchObject({ status: 404 });
+    expect(await fixture.processes.loadBegun(THING, 'p1', CALL.scope)).toEqual(fixture.stored);
+    fixture.stored = thing('TASK_STATE_WORKING', 'others');
+    await expect(fixture.processes.loadBegun(THING, 'p1', CALL.scope)).rejects.toMatchObject({ status: 404 });
   });
 
   it('cancels one through its agent as that was when it began, or as it is told', async () => {
-    await house.processes.cancelProcess(house.stored, CALL);
-    await house.processes.cancelProcess(house.stored, CALL, '8');
-    expect(house.asked).toEqual([
+    await fixture.processes.cancelProcess(fixture.stored, CALL);
+    await fixture.processes.cancelProcess(fixture.stored, CALL, '8');
+    expect(fixture.asked).toEqual([
       ['resolve', 't', 'things', '7'],
       ['cancel', 'p1', CONTEXT],
       ['resolve', 't', 'things', '8'],
@@ -151,37 +151,37 @@ describe('Processes', () => {
   });
 
   it('leaves one alone that has ended, also while it was being canceled', async () => {
-    await house.processes.cancelProcess(thing('TASK_STATE_COMPLETED'), CALL);
-    expect(house.asked).toEqual([]);
-    house.answer = () => {
+    await fixture.processes.cancelProcess(thing('TASK_STATE_COMPLETED'), CALL);
+    expect(fixture.asked).toEqual([]);
+    fixture.answer = () => {
       throw new A2AError('TASK_NOT_CANCELABLE');
     };
-    await house.processes.cancelProcess(house.stored, CALL);
-    house.answer = () => {
+    await fixture.processes.cancelProcess(fixture.stored, CALL);
+    fixture.answer = () => {
       throw new A2AError('INTERNAL', { status: 503 });
     };
-    await expect(house.processes.cancelProcess(house.stored, CALL)).rejects.toMatchObject({ status: 503 });
+    await expect(fixture.processes.cancelProcess(fixture.stored, CALL)).rejects.toMatchObject({ status: 503 });
   });
 
   it('goes on with one that waits, and says where it did not', async () => {
-    expect(await house.processes.resumeProcess(house.stored, userMessage('Go on.'), CALL)).toBe(true);
-    expect(house.asked.at(-1)).toEqual(['resume', 'p1', [expect.objectContaining({ text: 'Go on.' })], CONTEXT]);
-    house.answer = () => {
+    expect(await fixture.processes.resumeProcess(fixture.stored, userMessage('Go on.'), CALL)).toBe(true);
+    expect(fixture.asked.at(-1)).toEqual(['resume', 'p1', [expect.objectContaining({ text: 'Go on.' })], CONTEXT]);
+    fixture.answer = () => {
       throw new A2AError('UNSUPPORTED_OPERATION');
     };
-    expect(await house.processes.resumeProcess(house.stored, userMessage('Go on.'), CALL)).toBe(false);
-    house.answer = () => {
+    expect(await fixture.processes.resumeProcess(fixture.stored, userMessage('Go on.'), CALL)).toBe(false);
+    fixture.answer = () => {
       throw new A2AError('TASK_NOT_FOUND');
     };
-    await expect(house.processes.resumeProcess(house.stored, userMessage('x'), CALL)).rejects.toThrow(A2AError);
+    await expect(fixture.processes.resumeProcess(fixture.stored, userMessage('x'), CALL)).rejects.toThrow(A2AError);
   });
 
   it('goes on with one only as it was found, where that is asked for', async () => {
-    const { lastSequence } = house.stored.header;
-    await house.processes.resumeProcess(house.stored, userMessage('yes'), CALL, 'found');
-    expect(house.only).toEqual({ after: lastSequence });
-    await house.processes.resumeProcess(house.stored, userMessage('Go on.'), CALL);
-    expect(house.only).toEqual({});
+    const { lastSequence } = fixture.stored.header;
+    await fixture.processes.resumeProcess(fixture.stored, userMessage('yes'), CALL, 'found');
+    expect(fixture.only).toEqual({ after: lastSequence });
+    await fixture.processes.resumeProcess(fixture.stored, userMessage('Go on.'), CALL);
+    expect(fixture.only).toEqual({});
   });
 
   it('says what one ended as', () => {

@@ -47,8 +47,9 @@ function sharedPoolClass(pool: pg.Pool, readOnly: ReadonlySet<string | undefined
 }
 
 /**
- * Logger without output: TypeORM's own one always writes to standard output. Errors are rethrown as the database
- * reported them: TypeORM's errors carry the statement's values, including secrets, into logs.
+ * Logger of TypeORM that writes nothing, because TypeORM's default logger writes to standard output.
+ * `logQueryError`, which TypeORM calls when a query fails, throws the database's own error. TypeORM would otherwise
+ * throw a `QueryFailedError` that has the values of the statement, including secrets, and logs would show them.
  */
 export const PLAIN_ERRORS: Logger = {
   logQuery: doNothing,

@@ -140,11 +140,11 @@ export class RunState implements RunFacts {
   }
 
   /**
-   * Returns the instance that represents a node, as the instance `from` sees it:
+   * Returns the instance of the node `id` whose result an expression or template of the instance `from` uses:
    * - the instance in the same iteration, once it has ended (completed, failed, skipped or canceled),
    * - until then the instance in the previous iteration,
-   * - for a loop that `from` is not in: the instance in the last iteration.
-   * @param from absent: as the whole run sees the node
+   * - for a node in a loop that `from` is not in: the instance in the loop's last iteration.
+   * @param from absent for the run itself, which is in no loop; for example, to find the run's results
    * @throws RangeError if there is no such node
    */
   resolveInstance(id: string, from?: NodeInstance): NodeInstance {

@@ -202,8 +202,12 @@ export class ScopeTree {
   }
 
   /**
-   * Returns the instance that represents a node for the instance `from`; without `from`, for the whole run. The rules
-   * are those of `RunState.resolveInstance`.
+   * Returns the instance of the node `id` whose result an expression or template of the instance `from` uses:
+   * - in the same iteration, the instance of this iteration once it has ended, until then that of the iteration before;
+   * - for a node in a loop that `from` is not in, the instance of the loop's last iteration.
+   *
+   * @param from absent for the run itself, which is in no loop; for example, to find the run's results
+   * @returns `undefined` if the node has no instance
    */
   resolveInstance(id: string, from?: NodeInstance): NodeInstance | undefined {
     let scope: IterationScope | undefined = (from && this.unitOfInstance(from.list ?? from))?.scope ?? this.root;

@@ -111,7 +111,10 @@ export class RevisionCache {
     this.revisions.set(revisionKey(key), { revision, version }, { size });
   }
 
-  /** Returns the newest revision of a workflow as of the last read; `undefined` if it is no longer cached. */
+  /**
+   * Returns the revision that was the newest when this process last read the workflow, and the precondition that the
+   * revision still is the newest; `undefined` if the revision is not cached.
+   */
   recentRevision(
     tenant: string,
     name: string,

@@ -132,8 +132,9 @@ export abstract class WorkflowStore {
    */
   abstract get(name: string, revision?: string): Promise<WorkflowRevision | undefined>;
   /**
-   * Returns the newest revision as of this process's last read; `undefined` if it is no longer cached. `premise` is the
-   * precondition under which that revision still is the newest.
+   * Returns the newest revision of a workflow from this process's cache, without a query; `undefined` if none is cached.
+   * A later save at any replica makes the cached revision outdated. So the statement that creates or reads a Task with
+   * this revision must check `premise`, which holds only while the revision is the newest one.
    */
   recentRevision?(name: string): { revision: WorkflowRevision; premise: RevisionPrecondition } | undefined;
   /**
