@@ -104,14 +104,14 @@ function reportSafely(error: unknown, session: Session): void {
 const SETTLE_MS = 100;
 
 /**
- * Watches a folder: calls `keep` at once and after every change, one call after the other. A change during a call
+ * Watches a folder: calls `apply` at once and after every change, one call after the other. A change during a call
  * causes another call. Resolves after the first call.
- * @param keep applies the folder's current files; it must never reject
- * @param gone called with the error's message if watching fails; `keep` is then no longer called
+ * @param apply applies the folder's current files; it must never reject
+ * @param gone called with the error's message if watching fails; `apply` is then no longer called
  */
-export async function keepUp(
+export async function applyOnChange(
   folder: string,
-  keep: () => Promise<void>,
+  apply: () => Promise<void>,
   gone: (reason: string) => void,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -121,11 +121,11 @@ export async function keepUp(
     if (name?.toString().includes('.parley')) return;
     clearTimeout(timer);
     timer = setTimeout(() => {
-      work = work.then(keep);
+      work = work.then(apply);
     }, SETTLE_MS);
   });
   watcher.on('error', ({ message }) => gone(message));
-  work = keep();
+  work = apply();
   await work;
 }
 
@@ -164,7 +164,7 @@ export async function startDevService(
   const wrong = new WrongFiles();
   // If the folder is removed, only the watch ends; the service keeps running.
   const onUnwatched = (reason: string): void => terminal.writeNote(`parley: ${folder} is no longer watched: ${reason}`);
-  await keepUp(folder, () => keepApplied(session, folder, wrong), onUnwatched);
+  await applyOnChange(folder, () => keepApplied(session, folder, wrong), onUnwatched);
   terminal.writeNote(`The workflows in ${folder}/ are applied whenever they change. Ctrl-C ends.`);
 }
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { keepUp } from './dev.js';
+import { applyOnChange } from './dev.js';
 
 let folder: string;
 const ended = new AbortController();
@@ -26,7 +26,7 @@ it('keeps up with what comes while it keeps up for the first time, and with what
     if (times === 1) writeFileSync(join(folder, 'first.yaml'), '');
     for (const name of seen) kept.get(name)?.resolve();
   };
-  await keepUp(folder, keep, () => undefined, ended.signal);
+  await applyOnChange(folder, keep, () => undefined, ended.signal);
   expect(seen).toEqual([]);
   await kept.get('first.yaml')?.promise;
   writeFileSync(join(folder, 'later.yaml'), '');

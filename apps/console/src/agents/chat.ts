@@ -30,8 +30,8 @@ export const EMPTY_CHAT: Chat = { entries: [] };
 
 /** Returns the members that the next Message must carry: the context, and the Task if it waits for input. */
 export function getContinuation({ contextId, taskId, state }: Chat): { contextId?: string; taskId?: string } {
-  const goesOn = taskId !== undefined && state !== undefined && isWaiting(state);
-  return { ...(contextId !== undefined && { contextId }), ...(goesOn && { taskId }) };
+  const isContinued = taskId !== undefined && state !== undefined && isWaiting(state);
+  return { ...(contextId !== undefined && { contextId }), ...(isContinued && { taskId }) };
 }
 
 /** True if the Task of the last answer is still running. */
@@ -65,10 +65,10 @@ export function withAnswer(chat: Chat, { task, message, statusUpdate, artifactUp
  */
 function inStatus(chat: Chat, { state, message }: A2aTaskStatus): Chat {
   const at = { ...chat, state };
-  return message && !(isEnded(state) && isMade(chat, message.parts)) ? withAgentMessage(at, message) : at;
+  return message && !(isEnded(state) && repeatsArtifact(chat, message.parts)) ? withAgentMessage(at, message) : at;
 }
 
-function isMade({ entries, taskId }: Chat, parts: readonly A2aPart[]): boolean {
+function repeatsArtifact({ entries, taskId }: Chat, parts: readonly A2aPart[]): boolean {
   const text = partsText(parts);
   return entries.some((entry) => entry.key.startsWith(`${taskId}/`) && partsText(entry.parts) === text);
 }

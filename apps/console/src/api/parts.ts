@@ -1,22 +1,22 @@
 import type { A2aPart } from './task.js';
 
-/** Joins consecutive texts, so that an answer that arrived in pieces is one text. */
+/** Joins consecutive text Parts of one media type to one Part: pieces of a streamed answer become one text. */
 export function joinedParts(parts: readonly A2aPart[]): A2aPart[] {
   const joined: A2aPart[] = [];
   for (const part of parts) {
     const last = joined.at(-1);
-    if (last && goesOn(last, part)) joined[joined.length - 1] = { ...last, text: `${last.text}${part.text}` };
+    if (last && areOneText(last, part)) joined[joined.length - 1] = { ...last, text: `${last.text}${part.text}` };
     else joined.push(part);
   }
   return joined;
 }
 
-function goesOn(last: A2aPart, next: A2aPart): boolean {
+function areOneText(last: A2aPart, next: A2aPart): boolean {
   if (last.text === undefined || next.text === undefined || next.filename !== undefined) return false;
   return last.mediaType === next.mediaType;
 }
 
-/** Returns Parts as one text, joined by line breaks: texts, data as JSON, names of files. */
+/** Returns Parts as one text, joined by line breaks: texts, URLs, data as JSON, and the names of embedded files. */
 export function partsText(parts: readonly A2aPart[]): string {
   return joinedParts(parts)
     .map(

@@ -158,7 +158,7 @@ interface Elements {
 
 /** Returns the elements of the canvas, and handles their changes. */
 function useElements({ graph, places, selected, selectedEdge, dataOf, edgeOf, edit, ...props }: FlowProps): Elements {
-  const { dragged, take } = useNodeChanges(edit?.move);
+  const { dragged, applyPositions } = useNodeChanges(edit?.move);
   const shown = useMemo(() => new Map([...places, ...dragged.nodes]), [places, dragged]);
   const nodesSelected = useMemo(() => edit?.selection.nodes ?? setOf(selected), [edit?.selection.nodes, selected]);
   const edgesSelected = useMemo(
@@ -197,7 +197,7 @@ function useElements({ graph, places, selected, selectedEdge, dataOf, edgeOf, ed
     shown,
     onNodesChange: (changes) => {
       select(nodeSelection(changes));
-      take(changes);
+      applyPositions(changes);
     },
     onEdgesChange: (changes) => select(edgeSelection(changes)),
   };

@@ -13,7 +13,7 @@ interface NodeChanges {
   /** Positions of the nodes and notes that are being dragged. */
   dragged: MovedParts;
   /** Handles React Flow's changes of nodes and notes. Only changes of positions have an effect. */
-  take: (changes: readonly NodeChange[]) => void;
+  applyPositions: (changes: readonly NodeChange[]) => void;
 }
 
 const NOTHING: MovedParts = { nodes: new Map(), notes: new Map() };
@@ -21,7 +21,7 @@ const NOTHING: MovedParts = { nodes: new Map(), notes: new Map() };
 /** Handles moves of nodes and notes on the canvas. A drag is reported as a move (`onMove`) only when it ends. */
 export function useNodeChanges(onMove: ((moved: MovedParts) => void) | undefined): NodeChanges {
   const [dragged, setDragged] = useState(NOTHING);
-  const take = (changes: readonly NodeChange[]): void => {
+  const applyPositions = (changes: readonly NodeChange[]): void => {
     const moves = changes.filter((change) => change.type === 'position');
     const moved = movedParts(moves.flatMap(({ id, position }) => (position ? [[id, position]] : [])));
     if (moved.nodes.size + moved.notes.size === 0) return;
@@ -29,7 +29,7 @@ export function useNodeChanges(onMove: ((moved: MovedParts) => void) | undefined
     setDragged(NOTHING);
     onMove?.(moved);
   };
-  return { dragged, take };
+  return { dragged, applyPositions };
 }
 
 function movedParts(places: readonly [string, Position][]): MovedParts {

@@ -32,7 +32,7 @@ export function TaskOverview({ task }: { task: A2aTask }) {
           </Link>
         </Fact>
       </dl>
-      {status.message && !isMade(task, status.message) && (
+      {status.message && !repeatsArtifact(task, status.message) && (
         <Section title="Last message">
           <PartsView parts={status.message.parts} />
         </Section>
@@ -58,7 +58,7 @@ export function TaskOverview({ task }: { task: A2aTask }) {
 }
 
 /** True if the last message of an ended Task repeats an Artifact; the text is then shown once. */
-function isMade({ status, artifacts = [] }: A2aTask, { parts }: A2aMessage): boolean {
+function repeatsArtifact({ status, artifacts = [] }: A2aTask, { parts }: A2aMessage): boolean {
   const text = partsText(parts);
   return isEnded(status.state) && artifacts.some((artifact) => partsText(artifact.parts) === text);
 }
