@@ -1,7 +1,7 @@
 import type { NodeSelectionChange } from '@xyflow/react';
 import { noteIndex } from './note-elements.js';
 
-/** Parts of a graph whose selection changes: true for a part that becomes selected. */
+/** Parts of a graph that are selected (true) or deselected (false); nodes and edges by their ids. */
 export interface SelectionChanges {
   nodes?: ReadonlyMap<string, boolean>;
   edges?: ReadonlyMap<string, boolean>;

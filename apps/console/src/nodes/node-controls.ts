@@ -1,7 +1,11 @@
-/** Groups of settings for a node's execution, in addition to its config. */
+/**
+ * Sections of a node's panel with settings that are not in the node's config: when the node starts (`join`), its
+ * outgoing edges (`follow`), its list (`each`), retries and fallback (`failure`), the schema of its result (`result`),
+ * and a question without an answer (`wait`).
+ */
 export type Control = 'join' | 'follow' | 'each' | 'failure' | 'result' | 'wait';
 
-/** Controls of the node types that have fewer controls than an `agent` node. */
+/** Sections for the node types that have fewer of them than an `agent` node. */
 const CONTROLS: Readonly<Record<string, readonly Control[]>> = {
   input: ['follow'],
   set: ['join', 'follow', 'each', 'failure'],
@@ -12,7 +16,7 @@ const CONTROLS: Readonly<Record<string, readonly Control[]>> = {
 
 const AGENT: readonly Control[] = ['join', 'follow', 'each', 'failure', 'result', 'wait'];
 
-/** Returns the controls of a node type, in the order shown. */
+/** Returns the sections in the panel of a node type, in order. An unknown type has those of an `agent` node. */
 export function controlsOf(type: string): readonly Control[] {
   return CONTROLS[type] ?? AGENT;
 }

@@ -1,7 +1,7 @@
 import type { Schemas } from '#libs/client';
 import { getJson } from '../api/http.js';
 
-/** Overview of the caller's runs in a range. */
+/** Overview of the caller's runs in a range of time. */
 export type Overview = Schemas['Overview'];
 export type UsageReport = Schemas['UsageReport'];
 export type FailureCause = Overview['failures'][number];

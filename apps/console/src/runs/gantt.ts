@@ -12,7 +12,7 @@ export interface TimelineSpan {
   label: string;
 }
 
-/** A row of a timeline: a node with its attempts, or a part of a node. */
+/** A row of a timeline: a node with its attempts, or a part of a node's time, such as a call or a wait. */
 export interface TimelineRow {
   key: string;
   /** Name of the node or instance that the row selects. */

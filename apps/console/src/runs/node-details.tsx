@@ -220,8 +220,8 @@ function TaskId({ id, isForeign }: { id: string; isForeign: boolean }) {
 }
 
 /**
- * True if this service stores the Task. An external node may call an agent of this service by its URL, so its Task may
- * be stored by this service.
+ * True if this service stores a Task; false if it does not, or the request fails. Asked for the Task of an `external`
+ * node: the node may call an agent of this service by its URL, and the Task is then stored here.
  */
 async function hasTask(id: string, signal: AbortSignal): Promise<boolean> {
   return callAgent('/a2a', 'GetTask', { id, historyLength: 0 }, signal).then(

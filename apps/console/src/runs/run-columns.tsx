@@ -9,7 +9,7 @@ import type { RunSummary } from './run-api.js';
 /** Maximum characters of a run's inputs that are shown. */
 const LONGEST_INPUTS = 200;
 
-/** Returns the columns of the list of runs. Inputs and causes take no room if no run has any. */
+/** Returns the columns of the list of runs. The columns for inputs and causes are left out if no run has any. */
 export function columnsFor(runs: readonly RunSummary[]): readonly Column<RunSummary>[] {
   const hasInputs = runs.some(({ inputs }) => Object.keys(inputs).length > 0);
   const hasCause = runs.some((run) => reasonOf(run) !== undefined);

@@ -18,7 +18,7 @@ export interface RunFilter {
   workflow: string;
   /** A word of RANGES, or empty. */
   range: string;
-  /** First and last time of the last change, in ISO form. */
+  /** Earliest and latest time of a run's last change, in ISO 8601, or empty. `since` is ignored if `range` is set. */
   since: string;
   until: string;
 }

@@ -123,8 +123,8 @@ export class TimelineFold {
   }
 
   /**
-   * Closes the open parts of an instance when the instance ends. A call whose end was not reported counts as
-   * interrupted.
+   * Closes the open parts of an instance when the instance ends or is retried. A call that is still open then gets the
+   * status `canceled`, because no event has reported its end.
    */
   #closeAll(name: string, status: string, to: string): void {
     for (const part of this.#open.get(name)?.values() ?? []) {

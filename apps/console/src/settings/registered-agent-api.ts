@@ -3,7 +3,7 @@ import type { CardCheck } from '../agents/card-report.js';
 import { getJson } from '../api/http.js';
 
 export type ListedRegisteredAgent = Schemas['RegisteredAgentView'];
-/** Policy of an agent. The service leaves members out that have their defaults. */
+/** Policy of a registered agent. The service leaves out the members whose values are the defaults. */
 export type RegisteredAgentPolicy = Partial<ListedRegisteredAgent['policy']>;
 
 /** State of a registered agent: its current card in comparison with the pinned one. */
@@ -34,7 +34,10 @@ export function getRegisteredAgent(name: string, signal: AbortSignal): Promise<L
   return getJson(`/api/agents/${encodeURIComponent(name)}`, signal);
 }
 
-/** Reads the current card of an agent through the service, and compares it with the pinned one. */
+/**
+ * Has the service read the current card of an agent and compare it with the pinned card, and returns the result. The
+ * status is `unreachable` if the agent's card cannot be read.
+ */
 export async function readAgentState(url: string, signal: AbortSignal): Promise<RegisteredAgentState> {
   const { card, pin, problems } = await getJson<CardCheck>(`/api/agent-card?${new URLSearchParams({ url })}`, signal);
   const known = { ...(pin && { pinId: pin.id }), isBlocked: pin?.blocked === true };

@@ -9,7 +9,8 @@ import type { CodeMark } from '../code/code.js';
 export const CheckedDraft = createContext<readonly ProblemDetail[] | undefined>(undefined);
 
 /**
- * Returns the marks of a text in the draft.
+ * Returns the problems that the service found in a text of the draft, as marks for the text's field; `undefined` until
+ * the service has checked the current draft.
  * @param path path of the text: `nodes[2].config.prompt`
  */
 export function useTextMarks(path: string): readonly CodeMark[] | undefined {
@@ -17,7 +18,7 @@ export function useTextMarks(path: string): readonly CodeMark[] | undefined {
   return useMemo(() => problems && marksAt(problems, path), [problems, path]);
 }
 
-/** Returns the problems of a text as marks. Problems without a place in the text are left out. */
+/** Converts the problems at `path` that have an offset in the text to marks. All other problems are left out. */
 export function marksAt(problems: readonly ProblemDetail[], path: string): CodeMark[] {
   return problems.flatMap(({ path: at, detail, offset, severity }) =>
     at === path && offset !== undefined

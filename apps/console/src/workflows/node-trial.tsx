@@ -24,7 +24,10 @@ interface NodeTrialProps {
   dirty: boolean;
 }
 
-/** Shows a section that runs one node as it was saved, with the input of its last run, which may be changed. */
+/**
+ * Shows a section that runs one node alone, as it was last saved. The form begins with the node's input in the newest
+ * run of the workflow, which the person may change. Shows nothing for types that need a run.
+ */
 export function NodeTrial(props: NodeTrialProps) {
   if (!ALONE.has(props.node.type)) return null;
   return (
@@ -46,7 +49,7 @@ function TrialInput({ workflow, node, dirty }: NodeTrialProps) {
   return <TrialForm workflow={workflow} node={node} dirty={dirty} last={last.data} />;
 }
 
-/** Input of a node in its last run. */
+/** Input of a node in the newest run of its workflow. */
 interface LastInput {
   runId: string;
   parts: readonly A2aPart[];

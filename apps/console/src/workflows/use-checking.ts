@@ -17,7 +17,10 @@ export interface DraftFindings {
 /** Milliseconds after the last change before a draft is checked. */
 const PAUSE_MS = 700;
 
-/** Returns the findings of the last check while a draft is edited; `undefined` until the service answers. */
+/**
+ * Has the service check the draft after every pause in the edits, and returns its newest findings. Returns `undefined`
+ * until the service has answered, and while the draft has other numbers of nodes or edges than the checked one.
+ */
 export function useChecking(draft: Draft): DraftFindings | undefined {
   const [checked, setChecked] = useState<DraftFindings>();
   const look = useEffectEvent(async (signal: AbortSignal) => {

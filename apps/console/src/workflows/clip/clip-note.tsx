@@ -2,7 +2,7 @@ import { X } from 'lucide-react';
 import { Button } from '../../components/button.js';
 import type { Clipboard } from './use-clipboard.js';
 
-/** Shows why nothing was pasted. Announces the other actions of the clipboard without showing them. */
+/** Shows why nothing was pasted. After a successful copy or paste, only screen readers announce the action. */
 export function ClipNote({ clipboard: { notice, dismiss } }: { clipboard: Clipboard }) {
   const isError = notice?.isError === true;
   return (
