@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { startParley } from '../../support/parley.js';
+import { appMain, startParley } from '../../support/parley.js';
 import { freshDatabase } from '../../support/postgres.js';
 
 const DOCKERFILE = resolve(import.meta.dirname, '../../../Dockerfile');
@@ -93,6 +93,17 @@ describe('a program of the bundle', () => {
     const [, ...flags] = JSON.parse(/^CMD (\[.*\])$/m.exec(text)?.[1] ?? '[]') as string[];
     const v8Flags = settings.nodeFlags(machine).filter((flag) => !flag.startsWith('--v8-pool-size='));
     expect(flags).toEqual([...v8Flags, 'dist/src/main.js']);
+  });
+
+  it('loads nothing of the service for a command that only asks a service', async () => {
+    rmSync(folder, { recursive: true });
+    const env = { NODE_COMPILE_CACHE: folder, PARLEY_URL: 'http://127.0.0.1:9' };
+    await expect(promisify(execFile)(process.execPath, [appMain('cli'), 'runs'], { env })).rejects.toMatchObject({
+      stderr: expect.stringContaining('127.0.0.1:9') as string,
+    });
+    const loaded = [...kept().keys()].map((path) => basename(path));
+    expect(loaded).toContainEqual(expect.stringMatching(/^main-/));
+    expect(loaded.filter((name) => /^(?:nestjs|rxjs|typeorm|pg|class-validator|zod|ajv)-/.test(name))).toEqual([]);
   });
 
   it('keeps nothing where Node is told to keep nothing', async () => {
