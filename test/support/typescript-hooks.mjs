@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from '@swc/core';
+import { keptSource } from './kept-sources.mjs';
 
 /** Module for `node --import <this file> some.ts`: compiles sources as the build does. */
 registerHooks({
@@ -24,5 +25,6 @@ registerHooks({
 
 /** Returns a source as it is executed, with its source map. */
 export function compiled(filename) {
-  return transformSync(readFileSync(filename, 'utf8'), { filename, sourceMaps: 'inline' }).code;
+  const source = readFileSync(filename, 'utf8');
+  return keptSource(filename, source, () => transformSync(source, { filename, sourceMaps: 'inline' }).code);
 }
