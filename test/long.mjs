@@ -24,14 +24,12 @@ export const LONG = [
   'test/e2e/door-large-files.e2e-spec.ts',
   'test/e2e/list-shares.e2e-spec.ts',
   // Each view of the console in every state and size. npm test has the journeys: start, templates, tour, a workflow, a
-  // run, its loading and failure, reconnection, inbox, sign-in.
+  // run, its loading and failure, inbox, sign-in. It has reconnection without a browser (durability, apps/console).
   ...['agent-journey', 'agents', 'api-key', 'brainstorms', 'canvas-tools', 'code-fields', 'console-panel'].map(browser),
   ...['conversations', 'cross-site', 'editor-canvas', 'files', 'help', 'language-editor', 'language-runs'].map(browser),
-  ...['list-views', 'mcp-servers', 'oidc-sign-in', 'overview', 'phone', 'prompts', 'registered-agents'].map(browser),
-  ...['results', 'revisions', 'run-inputs', 'run-list', 'run-view', 'shell', 'tasks', 'timeline', 'traces'].map(
-    browser,
-  ),
-  ...['workflow-editor', 'workflow-saving'].map(browser),
+  ...['list-views', 'mcp-servers', 'model-test', 'node-trial', 'oidc-sign-in', 'overview', 'phone'].map(browser),
+  ...['prompts', 'reconnect', 'registered-agents', 'results', 'revisions', 'run-inputs', 'run-list'].map(browser),
+  ...['run-view', 'shell', 'tasks', 'timeline', 'traces', 'workflow-editor', 'workflow-saving'].map(browser),
   // The same for further kinds of work; npm test has workflows of tenants, and their limits.
   'test/e2e/tenant-conversations.e2e-spec.ts',
   'test/e2e/tenant-brainstorms.e2e-spec.ts',
@@ -41,6 +39,8 @@ export const LONG = [
   'test/e2e/push-kills.e2e-spec.ts',
   'test/e2e/door-waiting-turns.e2e-spec.ts',
   'test/e2e/door-stalls.e2e-spec.ts',
+  // npm test parks Tasks of this service (parked-tasks), and stores the turns of a registered agent (door-durability).
+  'test/e2e/door-parking.e2e-spec.ts',
   'test/e2e/door-parking-faults.e2e-spec.ts',
   'test/e2e/external-registered-kills.e2e-spec.ts',
   // Databases that are started, filled, broken and ended for each case.
@@ -56,11 +56,15 @@ export const LONG = [
   'test/e2e/chaos-faults.e2e-spec.ts',
   'test/e2e/database-cut-off.e2e-spec.ts',
   'test/e2e/failed-start.e2e-spec.ts',
+  // npm test refuses bad settings in unit tests and in operations.
+  'test/e2e/start-and-refusals.e2e-spec.ts',
   'test/e2e/read-only-database.e2e-spec.ts',
   'test/e2e/platform/database.e2e-spec.ts',
   'test/e2e/platform/embedded-postgres.e2e-spec.ts',
   // Other programs, installed, built or started as a user would: tools, poolers, packages, templates.
   'test/e2e/grpc-runs.e2e-spec.ts',
+  // npm test sends every operation over gRPC as well (bindings), and as a stranger (grpc-access).
+  'test/e2e/grpc.e2e-spec.ts',
   'test/e2e/nest-cli.e2e-spec.ts',
   'test/e2e/cells.e2e-spec.ts',
   'test/e2e/trace-hops.e2e-spec.ts',
@@ -77,7 +81,11 @@ export const LONG = [
   'test/e2e/agent-app/documented-agents.e2e-spec.ts',
   'test/e2e/agent-app/order-agent.e2e-spec.ts',
   'test/e2e/agent-app/role-agent.e2e-spec.ts',
+  // npm test runs commands in this process, and one of them as a program (run-list-command).
   'test/e2e/parley-command.e2e-spec.ts',
+  'test/e2e/objects-as-files.e2e-spec.ts',
+  'test/e2e/object-commands.e2e-spec.ts',
+  'test/e2e/revisions-command.e2e-spec.ts',
   'test/e2e/killed-commands.e2e-spec.ts',
   'test/e2e/platform/compiled-programs.e2e-spec.ts',
   'test/e2e/platform/jobs.e2e-spec.ts',
