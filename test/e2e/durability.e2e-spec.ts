@@ -2,6 +2,7 @@ import { DROPS_FACTS } from '../support/dropped-facts.js';
 import { FakeAgent } from '../support/fake-agent.js';
 import { after, answers, holds } from '../support/fake-behaviour.js';
 import { freshDataDir, freePort, type Parley, postmasters, startParley } from '../support/parley.js';
+import { holdHomeLock, sessionProcesses } from '../support/postmaster.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { ids, range } from '../support/sse.js';
 import { before, until } from '../support/until.js';
@@ -144,6 +145,31 @@ describe('kill -9 in the middle of a run, and a restart on the same embedded DAT
     expect(postmasters(data.path)).toEqual([]);
     await service.start();
     expect((await service.api.call('GET', `/workflows/${saved.name}`)).status).toBe(200);
+  });
+
+  it.each([
+    ['the embedded server', (postmaster: number) => postmaster],
+    // The server ends with it, since one that recovers by itself may never end that.
+    ['a process of the embedded server', (postmaster: number) => sessionProcesses(postmaster)[0]!],
+  ])('after kill -9 of %s it is started again, and a run completes', async (_what, victim) => {
+    const { fake, parley, api } = service;
+    const isReady = async (): Promise<boolean> => (await fetch(`${parley.url}/health/ready`)).ok;
+    const runId = await api.start((await api.save(tenNodes(fake.url))).name, { in: 'x' });
+    await until(async () => (await api.run(runId)).nodes.e1?.status === 'completed', { what: 'e1 to complete' });
+    const [postmaster = 0] = postmasters(data.path);
+    const release = await holdHomeLock(data.path);
+    try {
+      process.kill(victim(postmaster), 'SIGKILL');
+      await until(async () => !(await isReady()), { what: 'the service not to be ready' });
+    } finally {
+      release();
+    }
+    await until(isReady, { what: 'the service to be ready again' });
+    expect(postmasters(data.path)).toEqual([expect.any(Number)]);
+    expect(postmasters(data.path)).not.toEqual([postmaster]);
+    const run = await api.ended(runId);
+    expect(run.status).toBe('completed');
+    await service.log(run);
   });
 });
 

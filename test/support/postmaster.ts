@@ -1,5 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { postmasters } from './parley.js';
+import { until } from './until.js';
 
 /** State of the database server of a folder, as Linux reports it. */
 export interface Postmaster {
@@ -33,6 +37,32 @@ export function postmasterIn(folder: string): Postmaster {
       .filter(({ inode }) => own.has(inode))
       .map(({ path }) => path),
   };
+}
+
+/** Returns the ids of the processes of a database server that serve sessions of Parley. */
+export function sessionProcesses(postmaster: number): number[] {
+  const lines = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n');
+  return lines.flatMap((line) => {
+    const [, pid, parent, args = ''] = /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
+    return Number(parent) === postmaster && args.startsWith('postgres: parley parley') ? [Number(pid)] : [];
+  });
+}
+
+/** Holds the lock under which Parley starts the server of a data directory. @returns a function that releases it */
+export async function holdHomeLock(dataDir: string): Promise<() => void> {
+  const lock = new DatabaseSync(join(dataDir, 'postgres', 'lock.sqlite'));
+  await until(
+    () => {
+      try {
+        lock.exec('BEGIN IMMEDIATE');
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    { what: 'the lock of the data directory to be free' },
+  );
+  return () => lock.close();
 }
 
 function openSockets(pid: number): Set<string> {

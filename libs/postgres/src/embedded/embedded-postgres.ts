@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { Backoff } from '#libs/service';
 import { SESSIONS_OF_PROCESS } from '../database/watched-client.js';
 import { prepareCluster } from './cluster-home.js';
 import { ensureCluster, SUPERUSER } from './cluster.js';
@@ -33,7 +33,8 @@ export interface EmbeddedPostgresOptions {
 const DATABASE = 'parley';
 const START_LOCK_WAIT_MS = 120_000;
 const STOP_LOCK_WAIT_MS = 10_000;
-const REVIVAL_PAUSE_MS = 1_000;
+/** Pauses between attempts to restart a server, for example while its disk is full. */
+const REVIVAL_PAUSES = new Backoff(1_000, 30_000);
 
 /**
  * PostgreSQL server from the programs that npm installed; it runs while at least one local process uses it.
@@ -47,7 +48,8 @@ const REVIVAL_PAUSE_MS = 1_000;
  *   Parley's account can read, and that is never sent to a server (`ScramClient`).
  */
 export class EmbeddedPostgres {
-  private stopping = false;
+  /** Aborted by `stop`. */
+  private readonly leaving = new AbortController();
   private stopped: Promise<void> | undefined;
   private revival: Promise<void> | undefined;
   private session!: pg.Client;
@@ -109,7 +111,7 @@ export class EmbeddedPostgres {
   }
 
   private async releaseServer(): Promise<void> {
-    this.stopping = true;
+    this.leaving.abort();
     await this.revival;
     await withHomeLock(this.setup.home.lockFile, STOP_LOCK_WAIT_MS, () => this.leaveServer());
     this.guard.dismiss();
@@ -151,20 +153,23 @@ export class EmbeddedPostgres {
    * and by its end this process sees that the server died.
    */
   private reviveServer(): void {
-    if (this.stopping) return;
+    if (this.leaving.signal.aborted) return;
     this.onRevival();
     this.revival ??= this.reviveUntilJoined().finally(() => (this.revival = undefined));
   }
 
+  /** Restarts or adopts the server, after longer and longer pauses, until it runs or `stop` is called. */
   private async reviveUntilJoined(): Promise<void> {
-    while (!this.stopping) {
-      try {
-        return await withHomeLock(this.setup.home.lockFile, START_LOCK_WAIT_MS, () => this.joinServer());
-      } catch (problem) {
-        this.onRevival(problem as Error);
-        await delay(REVIVAL_PAUSE_MS, undefined, { ref: false });
-      }
-    }
+    const { signal } = this.leaving;
+    const joinLocked = (): Promise<void> =>
+      withHomeLock(this.setup.home.lockFile, START_LOCK_WAIT_MS, () => this.joinServer());
+    const reportProblem = (problem: unknown): true => {
+      this.onRevival(problem as Error);
+      return true;
+    };
+    await REVIVAL_PAUSES.retryWhile(joinLocked, reportProblem, signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
   }
 
   private async ensureDatabase(): Promise<void> {
@@ -172,7 +177,7 @@ export class EmbeddedPostgres {
       const { rowCount } = await this.session.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
       if (rowCount === 0) await this.session.query(`CREATE DATABASE ${DATABASE}`);
     } catch (error) {
-      this.stopping = true;
+      this.leaving.abort();
       await this.leaveServer();
       throw error;
     }

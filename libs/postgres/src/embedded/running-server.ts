@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
+import { Backoff } from '#libs/service';
 import { ScramClient } from '../database/connection-options.js';
 import { SESSIONS_OF_PROCESS } from '../database/watched-client.js';
 import type { ClusterPlacement } from './cluster-home.js';
@@ -102,7 +103,8 @@ const READY_WAIT_MS = 120_000;
 const REFUSAL_WAIT_MS = 10_000;
 const STOP_WAIT_MS = 15_000;
 const POLL_MS = 25;
-const RETRY_MS = 250;
+/** Pauses between these attempts. Each attempt costs the start of a server. */
+const REFUSAL_PAUSES = new Backoff(250, 2_000);
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /** Name of the session by which this process shows that it uses the embedded server. */
@@ -132,7 +134,7 @@ export async function runningServer(
 ): Promise<RunningServer> {
   const { home, programs, account } = setup;
   const refusedAfter = Date.now() + REFUSAL_WAIT_MS;
-  for (;;) {
+  for (let attempts = 0; ; attempts += 1) {
     const found = runningPostmaster(home.cluster);
     if (ensureAccessRules(home, account) && found) await requestReload(found.pid, home, programs);
     const child = found ? undefined : spawnServer(home, programs, account, await address());
@@ -143,7 +145,7 @@ export async function runningServer(
     }
     if (Date.now() > refusedAfter)
       throw new Error(`PostgreSQL does not start. The end of ${home.logFile}:\n${logTail(home)}`);
-    await delay(RETRY_MS);
+    await delay(REFUSAL_PAUSES.pauseAfter(attempts));
   }
 }
 

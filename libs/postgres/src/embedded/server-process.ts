@@ -21,6 +21,8 @@ const SETTINGS: Record<string, string> = {
   log_timezone: 'UTC',
   log_min_messages: 'warning',
   log_line_prefix: '%m [%p] ',
+  // A server that recovers by itself on a full disk may never end that (seen with 18.4). It ends, and Parley restarts it.
+  restart_after_crash: 'off',
 };
 
 /**
