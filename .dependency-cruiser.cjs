@@ -34,7 +34,7 @@ const LAYERS = {
     durable: ['faults', 'protocol', 'service', 'postgres', 'http-server', 'tasks', 'agents', 'executor', 'a2a-client'],
   },
   'agents and edges': {
-    access: ['protocol', 'service', 'postgres', 'http-client', 'http-server'],
+    access: ['protocol', 'service', 'postgres', 'http-client', 'http-server', 'configuration'],
     // How people sign in to the console: with a key or token, or at a provider (openid-client).
     'sign-in': ['faults', 'service', 'postgres', 'job-queue', 'http-client', 'http-server', 'access'],
     'remote-agents': [

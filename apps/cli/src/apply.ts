@@ -96,10 +96,10 @@ export async function applyFiles(
     return revision === undefined ? {} : { revision };
   };
   const workflows = content.workflows.map(({ definition }) => ({ definition, ...revisionOf(definition.name) }));
-  const objects = content.objects.map(({ kind, definition }) => ({
+  const objects = content.objects.map(({ kind, name, definition }) => ({
     kind,
     definition: objectKind(kind)?.toRequest?.(definition) ?? definition,
-    ...revisionOf(objectKey(kind, definition.name)),
+    ...revisionOf(objectKey(kind, name)),
   }));
   const keepsOthers = adopt === false && !force;
   const body = {

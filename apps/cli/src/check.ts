@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { NodeTypes } from '#libs/agents';
+import { findKeyProblems } from '#libs/access';
 import { BrainstormNode } from '#libs/brainstorm';
 import { ConversationNode } from '#libs/conversations';
 import { findCredentialProblems } from '#libs/credentials';
@@ -62,7 +63,7 @@ export async function checkFolder(session: Session, options: FolderOptions): Pro
   const listed = {
     workflows: files.map(({ path, definition: { name } }) => ({ name, file: path })),
     ...(objects.length > 0 && {
-      objects: objects.map(({ path, kind, definition: { name } }) => ({ kind, name, file: path })),
+      objects: objects.map(({ path, kind, name }) => ({ kind, name, file: path })),
     }),
   };
   terminal.writeResult({ ...listed, problems }, () =>
@@ -114,6 +115,7 @@ const OBJECT_CHECKS: Readonly<Record<string, (definition: JsonObject) => { path:
   model: findModelProblems,
   'mcp-server': findMcpServerProblems,
   agent: findRegistrationProblems,
+  key: findKeyProblems,
 };
 
 /** Prints the JSON Schema of workflows, as the service publishes it. */

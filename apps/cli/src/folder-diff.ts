@@ -77,7 +77,7 @@ export async function showDifferences(session: Session, options: FolderOptions):
  * only the secret, which the service never returns, can differ.
  */
 function secretDifference({ objects }: FolderContent, kind: string, name: string): Difference[] {
-  const definition = objects.find((it) => it.kind === kind && it.definition.name === name)?.definition;
+  const definition = objects.find((it) => it.kind === kind && it.name === name)?.definition;
   const path = definition && objectKind(kind)?.secretOf?.(definition);
   return path === undefined ? [] : [{ path }];
 }
@@ -116,9 +116,9 @@ async function savedDefinitions(
 function definitionsIn({ workflows, objects }: FolderContent): Map<string, Record<string, unknown>> {
   return new Map([
     ...workflows.map(({ definition }) => [definition.name, fillDefaults(definition)] as const),
-    ...objects.map(({ kind, definition }) => {
+    ...objects.map(({ kind, name, definition }) => {
       const filled = objectKind(kind)?.fillDefaults(definition) ?? definition;
-      return [`${kind} ${definition.name}`, filled] as const;
+      return [`${kind} ${name}`, filled] as const;
     }),
   ]);
 }

@@ -135,6 +135,6 @@ function existingFiles(session: Session, options: ExportOptions): Map<string, De
   const { workflows, objects } = readFolder(options.folder, folderVariables(session, options));
   return new Map([
     ...workflows.map((file) => [file.definition.name, file] as const),
-    ...objects.map((file) => [objectKey(file.kind, file.definition.name), file] as const),
+    ...objects.map((file) => [objectKey(file.kind, file.name), file] as const),
   ]);
 }

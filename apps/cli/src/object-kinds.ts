@@ -11,6 +11,10 @@ export interface ObjectKind {
   member: string;
   /** Plural of the kind in messages, such as `MCP servers`. */
   plural: string;
+  /** Further query parameters of the list. */
+  query?: Readonly<Record<string, string>>;
+  /** Returns the name of an object among those of its kind; absent: the member `name`. */
+  nameOf?(definition: Record<string, unknown>): string;
   /** Converts an object of the API to the definition in its file; `undefined` if no file can describe it. */
   describeObject(view: JsonObject): JsonObject | undefined;
   /** Fills in defaults of a file's definition, so that it can be compared with the result of `describeObject`. */
@@ -70,7 +74,27 @@ export const OBJECT_KINDS: readonly ObjectKind[] = [
     describeObject: ({ name, url, auth, policy }) => withoutAbsent({ name, url, auth, policy: withoutEmpty(policy) }),
     fillDefaults: ({ policy, ...rest }) => ({ ...rest, ...(withoutEmpty(policy) !== undefined && { policy }) }),
   },
+  {
+    kind: 'key',
+    path: '/api/keys',
+    member: 'keys',
+    plural: 'keys',
+    query: { hashes: 'true' },
+    // A caller may have several keys, so the name in the file does not identify a key.
+    nameOf: ({ name, hash }) => `${textOf(name)}-${textOf(hash).slice(0, 8)}`,
+    // Keys of the environment, and keys that end, are not described by files.
+    describeObject: ({ name, hash, scopes, createdBy, endsAt }) =>
+      hash === undefined || createdBy === undefined || endsAt !== undefined
+        ? undefined
+        : withoutAbsent({ name, hash, scopes: sortedTexts(scopes) }),
+    fillDefaults: ({ scopes = ['agents'], ...rest }) => ({ ...rest, scopes: sortedTexts(scopes) }),
+  },
 ];
+
+/** Returns the texts of a list in order, each once; any other value unchanged. */
+function sortedTexts(value: unknown): unknown {
+  return Array.isArray(value) ? [...new Set(value.map(String))].toSorted() : value;
+}
 
 /** Member with the secret of a credential, by the credential's type. */
 const SECRETS: Readonly<Record<string, string>> = {
@@ -98,6 +122,11 @@ function textOf(value: unknown): string {
 /** Returns the kind with a name, such as `credential`; `undefined` for a workflow and for unknown names. */
 export function objectKind(name: string): ObjectKind | undefined {
   return OBJECT_KINDS.find(({ kind }) => kind === name);
+}
+
+/** Returns the name of an object among those of its kind. */
+export function objectName(kind: string, definition: Record<string, unknown>): string {
+  return objectKind(kind)?.nameOf?.(definition) ?? textOf(definition['name']);
 }
 
 /**
@@ -136,25 +165,24 @@ export async function savedObjects(
   let pageToken = '';
   try {
     do {
-      const query: Record<string, string> = pageToken === '' ? {} : { pageToken };
+      const query = { ...kind.query, ...(pageToken !== '' && { pageToken }) };
       const page: JsonObject = await client.call(kind.path, { query, signal });
       const views = page[kind.member];
       for (const view of Array.isArray(views) ? views : []) {
         const definition = isJsonObject(view) ? kind.describeObject(view) : undefined;
         if (!isJsonObject(view) || definition === undefined) continue;
-        found.push({ kind, name: textIn(view, 'name'), definition, revision: textIn(view, 'updatedAt') });
+        const name = objectName(kind.kind, definition);
+        found.push({ kind, name, definition, revision: textOf(view['updatedAt']) });
       }
       pageToken = typeof page['nextPageToken'] === 'string' ? page['nextPageToken'] : '';
     } while (pageToken !== '');
     return found;
   } catch (error) {
-    if (error instanceof ParleyError && [403, 404, 409].includes(error.status)) return undefined;
+    // A service that uses no keys has none.
+    if (error instanceof ParleyError && error.status === 409) return [];
+    if (error instanceof ParleyError && [403, 404].includes(error.status)) return undefined;
     throw error;
   }
-}
-
-function textIn(view: JsonObject, member: string): string {
-  return textOf(view[member]);
 }
 
 function withoutAbsent(value: Record<string, unknown>): JsonObject {

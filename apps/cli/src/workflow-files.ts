@@ -6,7 +6,7 @@ import { isJsonObject } from '#libs/protocol';
 import { CommandError, EXIT } from './exit-code.js';
 import { ENVIRONMENTS } from './environments.js';
 import { jsonFault } from './json-fault.js';
-import { objectKind } from './object-kinds.js';
+import { objectKind, objectName } from './object-kinds.js';
 
 /** Values of the variables in `${env:NAME}`. */
 export type FileVariables = Readonly<Record<string, string | undefined>>;
@@ -31,6 +31,8 @@ type WorkflowFile = DefinitionFile;
 /** Object of another kind in a file, such as a registered agent (`kind: agent`). */
 export interface ObjectFile extends DefinitionFile {
   kind: string;
+  /** Name among the objects of the kind. */
+  name: string;
 }
 
 /** Workflows and objects in the files of a folder. */
@@ -89,7 +91,9 @@ export function scanFolder(where: string, env: FileVariables): FolderContent & {
   if (!isFolder && files.length === 0 && wrong.length === 0)
     wrong.push({ path: where, detail: 'a workflow has a name and nodes' });
   const workflows = files.filter(({ kind }) => kind === undefined).map(({ kind: _kind, ...file }) => file);
-  const objects = files.flatMap((file) => (file.kind === undefined ? [] : [{ ...file, kind: file.kind }]));
+  const objects = files.flatMap((file) =>
+    file.kind === undefined ? [] : [{ ...file, kind: file.kind, name: objectName(file.kind, file.definition) }],
+  );
   return { workflows, objects, wrong: [...wrong, ...findRepeated(files)] };
 }
 
@@ -220,7 +224,7 @@ function isMeantAsWorkflow(value: unknown): boolean {
 function findRepeated(files: readonly ScannedFile[]): WrongFile[] {
   const first = new Map<string, string>();
   return files.flatMap(({ path, kind = 'workflow', definition }) => {
-    const { name } = definition;
+    const name = objectName(kind, definition);
     const key = `${kind}/${name}`;
     const before = first.get(key);
     if (before === undefined) first.set(key, path);

@@ -11,6 +11,7 @@ import {
   NotFoundException,
   Param,
   Post,
+  Query,
   UseGuards,
 } from '@nestjs/common';
 import {
@@ -24,13 +25,15 @@ import {
   ApiTags,
 } from '@nestjs/swagger';
 import { ArrayMinSize, IsArray, IsInt, Matches, Max, Min } from 'class-validator';
-import { ApiClosed, ApiProblem, EachEntry, type ProblemEntry } from '#libs/http-server';
+import { ConfigurationModule } from '#libs/configuration';
+import { ApiClosed, ApiProblem, EachEntry, type ProblemEntry, QueryFlag } from '#libs/http-server';
 import { type A2AError, invalidParams } from '#libs/protocol';
 import { AppConfig, CALLER_NAME } from '#libs/service';
 import { type ApiKey, ApiKeys, type MadeKey } from './api-keys.js';
 import { Authentication } from './authentication.js';
 import { Caller, isPermission, type Permission, PERMISSIONS } from './caller.js';
 import { EVENTS_PROTOCOL, TICKET_PROTOCOL } from './credentials.js';
+import { KeyKind } from './key-kind.js';
 
 /** API key as `/api/keys` shows it, without its secret. */
 class KeyView implements ApiKey {
@@ -54,6 +57,15 @@ class KeyView implements ApiKey {
 
   @ApiPropertyOptional({ format: 'date-time', description: 'Time at which the key stops being valid.' })
   endsAt?: Date;
+
+  @ApiPropertyOptional({
+    description: 'SHA-256 of the key in hexadecimal digits; only with `hashes`.',
+    example: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  })
+  hash?: string;
+
+  @ApiPropertyOptional({ format: 'date-time', description: 'Last change of the scopes; only with `hashes`.' })
+  updatedAt?: Date;
 }
 
 /** Newly created API key, with its secret. */
@@ -65,6 +77,12 @@ class MadeKeyView extends KeyView implements MadeKey {
 class KeyListView {
   @ApiProperty({ type: [KeyView] })
   keys!: KeyView[];
+}
+
+/** Query parameters of the list of keys. */
+class KeyListQuery {
+  @QueryFlag({ description: 'True to include the hashes of the keys, by which files describe them.' })
+  hashes = false;
 }
 
 const MAX_OVERLAP_SECONDS = 7 * 24 * 60 * 60;
@@ -157,8 +175,9 @@ class KeysController {
   @Get()
   @ApiOperation({ summary: 'Lists all keys, also expired ones, without their secrets.' })
   @ApiOkResponse({ type: KeyListView })
-  async listKeys(@Caller() caller: Caller): Promise<KeyListView> {
-    return { keys: await this.keys.listKeys(caller) };
+  @ApiProblem(400, 'A parameter is malformed.')
+  async listKeys(@Query() { hashes }: KeyListQuery, @Caller() caller: Caller): Promise<KeyListView> {
+    return { keys: await this.keys.listKeys(caller, hashes) };
   }
 
   @Post(':id/rotate')
@@ -224,5 +243,5 @@ class TicketsController {
 }
 
 /** Provides the management of keys, and tickets. Needs AccessModule. */
-@Module({ controllers: [KeysController, TicketsController] })
+@Module({ imports: [ConfigurationModule], controllers: [KeysController, TicketsController], providers: [KeyKind] })
 export class AccessApiModule {}

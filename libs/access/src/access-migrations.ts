@@ -94,10 +94,25 @@ class KeepIdToken1700000000971 implements MigrationInterface {
   }
 }
 
+/** Lets files describe keys: the origin of a key, and the time of the last change of its scopes. */
+class KeepKeysInFiles1700000001520 implements MigrationInterface {
+  readonly name = 'KeepKeysInFiles1700000001520';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE api_key ADD COLUMN mark text COLLATE "C"');
+    await runner.query('ALTER TABLE api_key ADD COLUMN updated_at timestamptz NOT NULL DEFAULT now()');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE api_key DROP COLUMN mark, DROP COLUMN updated_at');
+  }
+}
+
 /** Migrations of this library, in order. */
 export const ACCESS_MIGRATIONS = [
   CreateApiKey1700000000600,
   CreateSocketTicket1700000000610,
   CreateConsoleSession1700000000970,
   KeepIdToken1700000000971,
+  KeepKeysInFiles1700000001520,
 ];

@@ -23,6 +23,10 @@ export class ApiKeyRow {
    * back.
    */
   @Column('timestamptz', { nullable: true }) ends_at!: Date | null;
+  /** Mark of the folder of files from which the key was last applied. */
+  @Column('text', { nullable: true }) mark!: string | null;
+  /** Time at which a file last changed the scopes. */
+  @Column('timestamptz') updated_at!: Date;
 }
 
 /**
@@ -31,6 +35,11 @@ export class ApiKeyRow {
  */
 export function digestOf(key: string): string {
   return hash('sha256', key, 'base64url');
+}
+
+/** Returns a stored digest as `sha256sum` prints the hash of the key. */
+export function digestInHex(digest: string): string {
+  return Buffer.from(digest, 'base64url').toString('hex');
 }
 
 /** Creates a key: 192 random bits, with a prefix that secret scanners recognize. */
@@ -111,6 +120,10 @@ export interface ApiKey {
   createdBy?: string;
   /** Time at which the key expires; absent: never. */
   endsAt?: Date;
+  /** SHA-256 of the secret in hexadecimal digits; only if the list was requested with hashes. */
+  hash?: string;
+  /** Time of the last change of the scopes; only if the list was requested with hashes. */
+  updatedAt?: Date;
 }
 
 /** Newly created API key. `key` is its secret, which is stored nowhere else. */
@@ -173,9 +186,25 @@ export class ApiKeys {
     return { ...toApiKey((raw as [ApiKeyRow])[0]), key };
   }
 
-  /** Lists all keys of the tenant, including expired ones, oldest first. */
-  async listKeys({ tenant }: KeyOwner): Promise<ApiKey[]> {
-    return (await this.rows.find({ where: { tenant }, order: { created_at: 'ASC', id: 'ASC' } })).map(toApiKey);
+  /**
+   * Lists all keys of the tenant, including expired ones, oldest first.
+   * @param hashes true to include the hashes of the secrets, which files contain
+   */
+  async listKeys({ tenant }: KeyOwner, hashes = false): Promise<ApiKey[]> {
+    const rows = await this.rows.find({ where: { tenant }, order: { created_at: 'ASC', id: 'ASC' } });
+    return rows.map((row) => ({
+      ...toApiKey(row),
+      ...(hashes && { hash: digestInHex(row.digest), updatedAt: row.updated_at }),
+    }));
+  }
+
+  /**
+   * Removes a key that changed from this replica's cache.
+   * @param revoked tenant and caller of the key if it was revoked; the fact `key.revoked` is then emitted
+   */
+  forgetKey(digest: string, revoked?: { tenant: string; name: string }): void {
+    this.cache.forgetCredential(digest);
+    if (revoked) this.facts.emit('key.revoked', revoked);
   }
 
   /**

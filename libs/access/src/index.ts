@@ -1,9 +1,10 @@
 export { permissionDenied } from './access-errors.js';
 export { guardRoutes } from './auth-guard.js';
 export { AccessApiModule } from './access-api.module.js';
+export { findKeyProblems } from './key-kind.js';
 export { ACCESS_MIGRATIONS } from './access-migrations.js';
 export { AccessModule } from './access.module.js';
-export { auditCalls } from './audit-log.js';
+export { auditCalls, setAuditDetail } from './audit-log.js';
 export { admitBodies, ArrivingBody, inFlightError } from './body-admission.js';
 export { sendTrial, TrialSlots } from './trial-slots.js';
 export { RefusedBodies } from './refused-bodies.js';

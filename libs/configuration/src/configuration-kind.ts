@@ -32,6 +32,8 @@ export interface WantedObject extends ConfigurationObject {
 export interface ConfigurationSaver {
   tenant: string;
   owner: string;
+  /** Credential of the request; `key` is the digest of its API key. */
+  proof?: { readonly key?: string };
 }
 
 /**
@@ -90,6 +92,9 @@ export abstract class ConfigurationKind {
   ): boolean {
     return isEqual(stored.definition, wanted.definition);
   }
+
+  /** Checks that the caller may save or delete an object. @throws ProblemError 409 */
+  assertAllowed(_object: ConfigurationObject, _saver: ConfigurationSaver, _isDeleted: boolean): void {}
 
   /** Returns the names of the objects that use a credential. */
   findUsing(_session: ConfigurationSession, _tenant: string, _credential: string): Promise<string[]> {

@@ -1,8 +1,10 @@
 export { ConfigurationModule } from './configuration.module.js';
 export {
+  ConfigurationKind,
   type ConfigurationObject,
   type ConfigurationSaver,
   type ConfigurationSession,
+  type StoredObject,
   type WantedObject,
 } from './configuration-kind.js';
 export { ConfigurationKinds } from './configuration-kinds.js';

@@ -177,6 +177,7 @@ export class ObjectPlan {
         ...(kind.kind === 'credential' ? await this.findUsers(session, object.name) : []),
       ].filter((user) => !gone.has(user));
       if (users.length > 0) throw stillUsed(kind.kind, object.name, users);
+      kind.assertAllowed(object, this.saver, true);
       if (!dryRun && !(await kind.deleteObject(session, this.saver.tenant, object.id))) continue;
       gone.add(`${kind.kind} "${object.name}"`);
       this.changed.push({ kind, object, isDeleted: true });
@@ -214,6 +215,7 @@ export class ObjectPlan {
       if (mark !== undefined && !dryRun) await kind.markObject(session, tenant, id, mark);
       return { kind: kind.kind, name, action: 'unchanged', revision: found.revision, problems };
     }
+    kind.assertAllowed(object, this.saver, false);
     const action = found ? 'updated' : 'created';
     if (dryRun) return { kind: kind.kind, name, action, ...(found && { revision: found.revision }), problems };
     const wanted = { ...object, prepared: prepared?.value, mark };

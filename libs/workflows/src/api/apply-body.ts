@@ -18,7 +18,7 @@ import type { WorkflowProblem } from '#libs/workflow-definition';
 import { WorkflowBody, WorkflowProblemView } from './workflow-body.js';
 
 /** Kinds of the objects that may be applied together with workflows. */
-const OBJECT_KINDS = ['agent', 'credential', 'model', 'mcp-server'];
+const OBJECT_KINDS = ['agent', 'credential', 'model', 'mcp-server', 'key'];
 
 /** Maximum number of workflows, and of other objects, of one request. */
 const MOST_WORKFLOWS = 500;
