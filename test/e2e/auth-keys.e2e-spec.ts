@@ -327,6 +327,24 @@ describe('what is written', () => {
     ]);
   });
 
+  it('names the runs that an action on several runs changed', async () => {
+    const { name } = await api.save(linear(unique('w'), input('in'), echo('a'), output('out')));
+    const ids = [await api.start(name, { in: 'x' }), await api.start(name, { in: 'y' })];
+    for (const id of ids) await api.ended(id);
+    for (const dryRun of [true, false]) await api.call('POST', '/runs/rerun', { ids: [...ids, 'nope'], dryRun });
+    const details = () =>
+      stage.parley
+        .logs()
+        .split('\n')
+        .filter((line) => line.includes('"POST /api/runs/rerun"'))
+        .map((line) => (JSON.parse(line) as { audit: { detail?: object } }).audit.detail);
+    await until(() => details().length === 2, { what: 'the audit log' });
+    expect(details()).toEqual([
+      { dryRun: true, counts: { possible: 2, refused: 1 }, ids: [] },
+      { dryRun: false, counts: { done: 2, refused: 1 }, ids },
+    ]);
+  });
+
   it('has no secret in it, at any level', async () => {
     const made = await makeKey('ida');
     await withKey(made.key).call('GET', '/runs');

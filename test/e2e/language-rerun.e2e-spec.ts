@@ -1,6 +1,7 @@
 import type { JsonObject } from '#libs/protocol';
 import type { FakeAgent } from '../support/fake-agent.js';
 import { answers, ends, holds } from '../support/fake-behaviour.js';
+import { ParleyCommand } from '../support/parley-command.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { echo, external, input, linear, output, type Run, unique, type Workflow } from '../support/workflow.js';
 
@@ -219,6 +220,15 @@ describe('a rerun', () => {
     expect(again.nodes['a']).toMatchObject({ attempts: 0, origin: origin.runId });
     const { body } = await stage.api.call<JsonObject>('GET', `/runs/${again.runId}/nodes/b`);
     expect(body['input']).toMatchObject([{ text: 'as {{it}} is' }]);
+    const parley = new ParleyCommand({ PARLEY_URL: stage.parley.url });
+    stage.defer(() => parley.end());
+    const shown = await parley.run('rerun', origin.runId, '--edit', 'b', '--prompt', 'by hand', '--follow');
+    expect(shown).toMatchObject({ code: 0, out: expect.stringMatching(/by hand\n$/) });
+    const forks = await stage.api.call<{ forks: object[] }>('GET', `/runs/${origin.runId}/forks`);
+    expect(forks.body.forks).toMatchObject([{ editedNode: 'b' }, { runId: again.runId, editedNode: 'b' }]);
+    expect((await parley.run('rerun', origin.runId, '--edit', 'b')).err).toContain(
+      '--edit and --prompt belong together',
+    );
     const refusal = async (body: JsonObject): Promise<unknown[]> => {
       const reply = await stage.api.call<{ errors: { path: string }[] }>('POST', `/runs/${origin.runId}/rerun`, body);
       return [reply.status, reply.body.errors[0]?.path];

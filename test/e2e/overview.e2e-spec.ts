@@ -1,6 +1,7 @@
 import type { Schemas } from '#libs/client';
 import { apiKeyEnv, testCaller } from '../support/callers.js';
 import { FakeLlm } from '../support/fake-llm.js';
+import { ParleyCommand } from '../support/parley-command.js';
 import { useStage } from '../support/stage.js';
 import { Api, echo, linear, output, ruled, script, unique } from '../support/workflow.js';
 
@@ -32,6 +33,7 @@ describe('The overview', () => {
     const found = causes(await overview(), node);
     expect(found).toEqual([
       {
+        id: expect.stringMatching(/^[\w-]{16}$/),
         node,
         kind: 'failed',
         message: expect.stringContaining('order <n> is closed'),
@@ -43,6 +45,39 @@ describe('The overview', () => {
       },
       expect.objectContaining({ message: expect.stringContaining('the model is away'), runs: 1 }),
     ]);
+  });
+
+  it('leads to all runs of a cause, in the list, as CSV, for a bulk action, and from the command', async () => {
+    const node = unique('plan');
+    const expected: string[] = [];
+    for (const text of ['order 1 is closed', 'order 2 is closed', 'order 3 is closed', 'another reason']) {
+      const run = await api!.finish(linear(unique('fails'), script(node, { fail: text }), output('out')));
+      if (text.startsWith('order')) expected.unshift(run.runId);
+    }
+    const [cause] = causes(await overview(), node);
+    expect(cause?.runs).toBe(3);
+    const idsOf = ({ body }: { body: Schemas['RunPage'] }): string[] => body.runs.map(({ runId }) => runId);
+    const list = (by: Api, query: string) => by.call<Schemas['RunPage']>('GET', `/runs?cause=${cause!.id}${query}`);
+    expect(idsOf(await list(api!, ''))).toEqual(expected);
+    const first = await list(api!, '&pageSize=2');
+    expect(idsOf(first)).toEqual(expected.slice(0, 2));
+    expect(idsOf(await list(api!, `&pageToken=${first.body.nextPageToken}`))).toEqual(expected.slice(2));
+    expect(idsOf(await list(api!, `&since=${new Date(Date.now() + 60_000).toISOString()}`))).toEqual([]);
+    expect(idsOf(await list(bobs!, ''))).toEqual([]);
+    expect((await list(api!, '&search=order')).body).toMatchObject({ status: 400, errors: [{ path: 'cause' }] });
+    const csv = await api!.call('GET', `/runs.csv?cause=${cause!.id}`);
+    expect(csv.text.trimEnd().split('\r\n')).toHaveLength(1 + expected.length);
+    const report = await api!.call<Schemas['BulkReport']>('POST', `/runs/rerun?cause=${cause!.id}`, { dryRun: true });
+    expect(report.body.runs.map(({ runId, outcome }) => [runId, outcome])).toEqual(
+      expected.map((runId) => [runId, 'possible']),
+    );
+    const parley = new ParleyCommand({ PARLEY_URL: stage.parley.url, PARLEY_API_KEY: ann.key });
+    stage.defer(() => parley.end());
+    const shown = await parley.run('overview', '--since', '1h');
+    expect(shown.code).toBe(0);
+    expect(shown.out).toMatch(new RegExp(`^3 +${cause!.id} .*order <n> is closed`, 'm'));
+    const listed = await parley.run('runs', '--cause', cause!.id, '--json');
+    expect((JSON.parse(listed.out) as { runId: string }[]).map(({ runId }) => runId)).toEqual(expected);
   });
 
   it('counts runs of the range by status and workflow, with their latency', async () => {

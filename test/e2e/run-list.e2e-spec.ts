@@ -192,4 +192,26 @@ describe('actions on several runs', () => {
     expect(lines[2]).toContain(`"${runId}","${workflow}"`);
     expect((await stage.api.call('GET', '/runs.csv?status=done')).status).toBe(400);
   });
+
+  it('continue after a run, also among runs of the same time', async () => {
+    const workflow = await saveWorkflow();
+    const ids = new Set<string>();
+    for (const text of ['a', 'b', 'c', 'd']) ids.add(await start(workflow, text, 'completed'));
+    const exported = new Set<string>();
+    for (let continued = ''; exported.size < ids.size;) {
+      // A list that continues by time alone would skip the other runs of a millisecond.
+      const { text } = await stage.api.call('GET', `/runs.csv?workflow=${workflow}${continued}`);
+      const [, first] = text.split('\r\n').map((line) => line.slice(1, -1).split('","'));
+      if (first?.[0] === undefined) break;
+      exported.add(first[0]);
+      const [runId = '', , , , , updatedAt = ''] = first;
+      continued = `&until=${encodeURIComponent(updatedAt)}&after=${runId}`;
+    }
+    expect(exported).toEqual(ids);
+    const { status, body } = await stage.api.call('GET', `/runs.csv?after=${[...ids][0]}`);
+    expect([status, body]).toEqual([
+      400,
+      expect.objectContaining({ errors: [expect.objectContaining({ path: 'until' })] }),
+    ]);
+  });
 });

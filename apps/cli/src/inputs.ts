@@ -22,7 +22,12 @@ function inputOf(given: string): [string, unknown] {
   const [, key, json, text = ''] = /^([^=:]+)(:?)=(.*)$/s.exec(given) ?? [];
   if (key === undefined) throw new CommandError(`-i ${given}: give it as key=text, key:=json or key=@file`);
   if (json === ':') return [key, parseInputJson(given, text)];
-  return [key, text.startsWith('@') ? readTextFile(text.slice(1)) : text];
+  return [key, readGivenText(text)];
+}
+
+/** Returns a given text, or that of a file for `@file`. @throws CommandError */
+export function readGivenText(text: string): string {
+  return text.startsWith('@') ? readTextFile(text.slice(1)) : text;
 }
 
 function parseInputJson(given: string, text: string): unknown {

@@ -4,6 +4,7 @@ import { addCompletion } from './commands/completion.js';
 import { addFileCommands, addGenerate } from './commands/files.js';
 import { addInit } from './commands/init.js';
 import { addObjectCommands } from './commands/objects.js';
+import { addOverview } from './commands/overview.js';
 import { addRevisionCommands } from './commands/revisions.js';
 import { addRunCommands } from './commands/runs.js';
 import { addBackupCommands, addDoctor, addServiceCommands } from './commands/service.js';
@@ -58,6 +59,7 @@ function programOf(session: Session): Command {
   addGenerate(program, session);
   addTypes(program, session);
   addRunCommands(program, session);
+  addOverview(program, session);
   addRevisionCommands(program, session);
   addUploadCommands(program, session);
   addAgentCommands(program, session);

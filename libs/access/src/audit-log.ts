@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingMessage } from 'node:http';
 import { textStart } from '#libs/protocol';
 import { type FactPayloads, Metrics, OnFact } from '#libs/service';
 import { callerOf } from './caller.js';
@@ -15,6 +16,29 @@ interface AuditEntry {
   target: Record<string, string>;
   outcome: 'done' | 'denied' | 'refused' | 'failed';
   status: number;
+  /** Numbers and ids of what a call changed, if the call reports them (`setAuditDetail`). */
+  detail?: AuditDetail;
+}
+
+/** Numbers and ids of what one call changed. The caller of `setAuditDetail` limits the number of ids. */
+export interface AuditDetail {
+  dryRun: boolean;
+  /** Number of objects by outcome. */
+  counts: Readonly<Record<string, number>>;
+  /** Ids of the objects that were changed. */
+  ids: readonly string[];
+}
+
+/** Key of the detail on the request object. */
+const DETAIL = Symbol('audit detail');
+
+interface DetailedRequest extends IncomingMessage {
+  [DETAIL]?: AuditDetail;
+}
+
+/** Adds a detail to the line that the audit log will have for a request. */
+export function setAuditDetail(request: IncomingMessage, detail: AuditDetail): void {
+  (request as DetailedRequest)[DETAIL] = detail;
 }
 
 const logger = new Logger('Audit');
@@ -46,6 +70,7 @@ const RUN_START = /^\/api\/workflows\/:name\/runs?$/;
 
 function entryOf(request: FastifyRequest, route: string, status: number): AuditEntry {
   const { tenant, owner } = callerOf(request.raw);
+  const detail = (request.raw as DetailedRequest)[DETAIL];
   const target = Object.entries((request.params ?? {}) as Record<string, string>);
   return {
     action: `${request.method} ${route}`,
@@ -54,6 +79,7 @@ function entryOf(request: FastifyRequest, route: string, status: number): AuditE
     target: Object.fromEntries(target.map(([name, value]) => [name, textStart(value, 128)])),
     outcome: outcomeOf(status),
     status,
+    ...(detail && { detail }),
   };
 }
 

@@ -50,6 +50,8 @@ interface RunFilter {
   search?: string;
   since?: string;
   until?: string;
+  /** Id of a cause in the overview. */
+  cause?: string;
   pageSize?: number;
   pageToken?: string;
 }
@@ -102,8 +104,8 @@ export interface ParleyClient<W extends Record<keyof W, WorkflowTypes> = AnyWork
   apply(body: Schemas['ApplyBody'], options?: RequestOptions): Promise<Schemas['AppliedView']>;
   /** Calls any other operation of the management API by its path; the answer is JSON. */
   call<T>(path: `/${string}`, request?: ServiceRequest): Promise<T>;
-  /** Calls an operation of the management API whose answer is a text, such as `/api/runs.csv`. */
-  callText(path: `/${string}`, request?: ServiceRequest): Promise<string>;
+  /** Calls an operation of the management API whose answer is a text, such as `/api/runs.csv`; yields it as it comes. */
+  streamText(path: `/${string}`, request?: ServiceRequest): AsyncIterable<string>;
 }
 
 /**
@@ -181,8 +183,8 @@ class HttpClient implements ParleyClient {
     return this.#calls.requestJson(target, request);
   }
 
-  callText(target: `/${string}`, request: ServiceRequest = {}): Promise<string> {
-    return this.#calls.requestText(target, request);
+  streamText(target: `/${string}`, request: ServiceRequest = {}): AsyncIterable<string> {
+    return this.#calls.streamText(target, request);
   }
 }
 

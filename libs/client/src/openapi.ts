@@ -874,7 +874,7 @@ export interface paths {
         };
         /**
          * Exports runs as CSV, most recently updated first, at most 10000.
-         * @description For older runs, repeat the request with the last `updatedAt` as `until`.
+         * @description For older runs, repeat the request with the last `updatedAt` as `until`, and that `runId` as `after`.
          */
         get: operations["exportRuns"];
         put?: never;
@@ -1690,7 +1690,7 @@ export interface components {
             /** @enum {string} */
             action: "created" | "updated" | "unchanged" | "deleted";
             /** @enum {string} */
-            kind: "agent" | "credential" | "model" | "mcp-server";
+            kind: "agent" | "credential" | "model" | "mcp-server" | "key";
             /** @example translator */
             name: string;
             /** @description Warnings for the author; absent if there are none. */
@@ -2755,6 +2755,11 @@ export interface components {
              */
             firstSeen: string;
             /**
+             * @description Id, which selects these runs as `cause` in `GET /api/runs`.
+             * @example nV2pX0q7c3L8sTfA
+             */
+            id: string;
+            /**
              * @description Kind of the failure, as in `retry`.
              * @example server-error
              */
@@ -3039,6 +3044,11 @@ export interface components {
              */
             endsAt?: string;
             /**
+             * @description SHA-256 of the key in hexadecimal digits; only with `hashes`.
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            hash?: string;
+            /**
              * Format: uuid
              * @example 0b7c6f0a-3f0e-4a49-8a57-6a7f3c1f2d11
              */
@@ -3051,6 +3061,11 @@ export interface components {
              *     ]
              */
             scopes: ("agents" | "workflows" | "prompts" | "admin")[];
+            /**
+             * Format: date-time
+             * @description Last change of the scopes; only with `hashes`.
+             */
+            updatedAt?: string;
         };
         LastError: {
             /** Format: date-time */
@@ -3133,6 +3148,11 @@ export interface components {
              */
             endsAt?: string;
             /**
+             * @description SHA-256 of the key in hexadecimal digits; only with `hashes`.
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            hash?: string;
+            /**
              * Format: uuid
              * @example 0b7c6f0a-3f0e-4a49-8a57-6a7f3c1f2d11
              */
@@ -3150,6 +3170,11 @@ export interface components {
              *     ]
              */
             scopes: ("agents" | "workflows" | "prompts" | "admin")[];
+            /**
+             * Format: date-time
+             * @description Last change of the scopes; only with `hashes`.
+             */
+            updatedAt?: string;
         };
         MakeKeyBody: {
             /**
@@ -4344,6 +4369,11 @@ export interface components {
              */
             createdAt: string;
             /**
+             * @description Node or instance whose prompt was edited for the fork.
+             * @example draft
+             */
+            editedNode?: string;
+            /**
              * @description A2A taskId of the run.
              * @example 019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e
              */
@@ -4751,7 +4781,7 @@ export interface components {
              * @description Kind of the object.
              * @enum {string}
              */
-            kind: "agent" | "credential" | "model" | "mcp-server";
+            kind: "agent" | "credential" | "model" | "mcp-server" | "key";
             /**
              * @description Expected current revision; null: the object must not exist; absent: any revision.
              * @example 2026-11-30T08:00:00.000Z
@@ -7359,7 +7389,10 @@ export interface operations {
     };
     listKeys: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description True to include the hashes of the keys, by which files describe them. */
+                hashes?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -7372,6 +7405,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["KeyListView"];
+                };
+            };
+            /** @description A parameter is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description The service does not use keys. */
@@ -8182,6 +8224,8 @@ export interface operations {
     listRuns: {
         parameters: {
             query?: {
+                /** @description Id of a cause in `GET /api/overview`: lists the runs that failed by it, among the 500 newest failed runs of the range. Cannot be combined with `search`. */
+                cause?: string;
                 pageSize?: number;
                 /** @description The nextPageToken of the page before. */
                 pageToken?: string;
@@ -8236,6 +8280,10 @@ export interface operations {
     exportRuns: {
         parameters: {
             query?: {
+                /** @description Id of the last run of an earlier export. With its `updatedAt` as `until`, the export continues after that run. */
+                after?: string;
+                /** @description Id of a cause in `GET /api/overview`: lists the runs that failed by it, among the 500 newest failed runs of the range. Cannot be combined with `search`. */
+                cause?: string;
                 /** @description Lists the child runs of this run; without it, only top-level runs are listed. */
                 parent?: string;
                 /** @description Part of the workflow's name, ignoring case, or prefix of the run's id. */
@@ -8789,6 +8837,8 @@ export interface operations {
     cancelRuns: {
         parameters: {
             query?: {
+                /** @description Id of a cause in `GET /api/overview`: lists the runs that failed by it, among the 500 newest failed runs of the range. Cannot be combined with `search`. */
+                cause?: string;
                 /** @description Lists the child runs of this run; without it, only top-level runs are listed. */
                 parent?: string;
                 /** @description Part of the workflow's name, ignoring case, or prefix of the run's id. */
@@ -8853,6 +8903,8 @@ export interface operations {
     rerunRuns: {
         parameters: {
             query?: {
+                /** @description Id of a cause in `GET /api/overview`: lists the runs that failed by it, among the 500 newest failed runs of the range. Cannot be combined with `search`. */
+                cause?: string;
                 /** @description Lists the child runs of this run; without it, only top-level runs are listed. */
                 parent?: string;
                 /** @description Part of the workflow's name, ignoring case, or prefix of the run's id. */

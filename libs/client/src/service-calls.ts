@@ -64,9 +64,19 @@ export class ServiceCalls {
     }
   }
 
-  /** Sends a request, with retries, and returns the text of its answer. */
-  async requestText(path: string, request: ServiceRequest = {}): Promise<string> {
-    return this.#readText(await this.requestResponse(path, request), request);
+  /** Sends a request, with retries, and yields the text of its answer piece by piece. */
+  async *streamText(path: string, request: ServiceRequest = {}): AsyncGenerator<string, void> {
+    const { body } = await this.requestResponse(path, request);
+    if (!body) return;
+    const decoder = new TextDecoder();
+    try {
+      for await (const bytes of body as unknown as AsyncIterable<Uint8Array>)
+        yield decoder.decode(bytes, { stream: true });
+    } catch (failure) {
+      request.signal?.throwIfAborted();
+      throw new ParleyUnreachable(this.#base, failure);
+    }
+    yield decoder.decode();
   }
 
   #readText(response: Response, { signal }: ServiceRequest): Promise<string> {

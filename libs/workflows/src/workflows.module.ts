@@ -7,6 +7,7 @@ import { TasksModule } from '#libs/tasks';
 import { RunChildStore, RunFolds, WorkBudgetModule } from '#libs/workflow-engine';
 import { ApplyController, WorkflowApply } from './api/apply.controller.js';
 import { ExpressionsController } from './api/expressions.controller.js';
+import { RunCauses } from './api/run-causes.js';
 import { OverviewController, RunOverview } from './api/overview.controller.js';
 import { QuestionsController, RunInbox } from './api/questions.controller.js';
 import { Reruns } from './api/reruns.js';
@@ -128,6 +129,7 @@ export class WorkflowAgentsModule {
     RunUsages,
     RunActivityReader,
     RunWaits,
+    RunCauses,
     RunOverview,
     RunMetrics,
     FailedRuns,

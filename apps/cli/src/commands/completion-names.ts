@@ -11,7 +11,18 @@ const GIVE_UP_MS = 1_000;
 /** Maximum number of runs that are proposed, the most recently updated first. */
 const MOST_RUNS = 50;
 
-const KINDS = ['workflows', 'runs', 'nodes', 'agents', 'models', 'mcp', 'credentials', 'keys', 'exports'] as const;
+const KINDS = [
+  'workflows',
+  'runs',
+  'nodes',
+  'agents',
+  'models',
+  'mcp',
+  'credentials',
+  'keys',
+  'causes',
+  'exports',
+] as const;
 
 /** Kind of names that the service knows; `exports` are the names that `export` accepts. */
 type NameKind = (typeof KINDS)[number];
@@ -26,16 +37,19 @@ interface ExpectedNames {
   options?: Readonly<Record<string, NameKind>>;
 }
 
+/** Options of the commands that take a filter of runs. */
+const FILTERS = { '-w': 'workflows', '--workflow': 'workflows', '--cause': 'causes' } as const;
+
 /** Kinds of names that each command expects. `nodes` are the nodes of the run in the first operand. */
 export const EXPECTED_NAMES: Readonly<Record<string, ExpectedNames>> = {
   run: { first: 'workflows' },
-  runs: { options: { '-w': 'workflows', '--workflow': 'workflows' } },
-  'cancel-runs': { first: 'runs', options: { '-w': 'workflows', '--workflow': 'workflows' } },
-  'rerun-runs': { first: 'runs', options: { '-w': 'workflows', '--workflow': 'workflows' } },
+  runs: { options: FILTERS },
+  'cancel-runs': { first: 'runs', options: FILTERS },
+  'rerun-runs': { first: 'runs', options: FILTERS },
   logs: { first: 'runs' },
   cancel: { first: 'runs' },
   answer: { first: 'runs', options: { '--node': 'nodes' } },
-  rerun: { first: 'runs', options: { '--from': 'nodes' } },
+  rerun: { first: 'runs', options: { '--from': 'nodes', '--edit': 'nodes' } },
   export: { first: 'exports', second: 'exports' },
   generate: { options: { '-m': 'models', '--model': 'models' } },
   agents: { second: 'agents', options: { '--auth': 'credentials' } },
@@ -84,6 +98,8 @@ async function findNames(lookup: Lookup, kind: NameKind, run: string | undefined
       return run === undefined ? [] : Object.keys((await client.get(run, { signal })).nodes);
     case 'keys':
       return (await client.call<Schemas['KeyListView']>('/api/keys', { signal })).keys.map(({ id }) => id);
+    case 'causes':
+      return (await client.call<Schemas['Overview']>('/api/overview', { signal })).failures.map(({ id }) => id);
     case 'exports':
       return exportNames(lookup);
     default:

@@ -18,6 +18,7 @@ interface RunFilterOptions {
   search?: string;
   since?: string;
   until?: string;
+  cause?: string;
 }
 
 interface BulkOptions extends RunFilterOptions {
@@ -67,16 +68,26 @@ function addFilterOptions(command: Command): Command {
     .option('-q, --query <text>', 'only runs with this in the workflow name, or at the start of the id')
     .option('--search <text>', 'only runs with this in the inputs, the error, the workflow name or the id')
     .option('--since <time>', 'only runs updated since a time, or for a duration such as 90m or 7d')
-    .option('--until <time>', 'only runs last updated before that');
+    .option('--until <time>', 'only runs last updated before that')
+    .option('--cause <id>', 'only runs that failed by this cause of `parley overview`');
 }
 
 /** Returns the query parameters for options that select runs. @throws CommandError for an invalid time */
-function filterQuery({ workflow, status, query, search, since, until }: RunFilterOptions): Record<string, string> {
+function filterQuery({
+  workflow,
+  status,
+  query,
+  search,
+  since,
+  until,
+  cause,
+}: RunFilterOptions): Record<string, string> {
   const parameters = {
     workflow,
     status,
     q: query,
     search,
+    cause,
     since: since === undefined ? undefined : readTime('--since', since),
     until: until === undefined ? undefined : readTime('--until', until),
   };
@@ -87,7 +98,7 @@ function filterQuery({ workflow, status, query, search, since, until }: RunFilte
  * Converts the value of an option, a time or a duration before now such as `90m`, to a time in ISO 8601.
  * @throws CommandError if the text is neither
  */
-function readTime(option: string, text: string): string {
+export function readTime(option: string, text: string): string {
   const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const time = count === undefined ? Date.parse(text) : Date.now() - Number(count) * (UNITS[unit] ?? 0);
   if (!Number.isNaN(time)) return new Date(time).toISOString();
@@ -124,8 +135,8 @@ async function listRuns(session: Session, options: RunFilterOptions & { limit: s
 }
 
 async function exportRuns({ client, terminal, signal }: Session, options: RunFilterOptions): Promise<void> {
-  const text = await client.callText('/api/runs.csv', { query: filterQuery(options), signal });
-  terminal.writeLine(terminal.stripControls(text.trimEnd()));
+  for await (const piece of client.streamText('/api/runs.csv', { query: filterQuery(options), signal }))
+    terminal.writePiece(terminal.stripControls(piece));
 }
 
 /**

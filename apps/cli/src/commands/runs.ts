@@ -5,7 +5,7 @@ import { eventLine, showTaskLog } from '../event-line.js';
 import { exampleText } from '../examples.js';
 import { CommandError, EXIT } from '../exit-code.js';
 import { answerPart, type Form, formFields, type GivenAnswer, sampleAnswer } from '../form-answer.js';
-import { collectValue, readInputs } from '../inputs.js';
+import { collectValue, readGivenText, readInputs } from '../inputs.js';
 import { savedWorkflows } from '../saved-workflows.js';
 import { Interrupted, type Session } from '../session.js';
 import { addRunListCommands, parseCount } from './run-list.js';
@@ -169,12 +169,18 @@ export function addRunCommands(program: Command, session: Session): void {
     .description('start a new run that reuses results of a run that has ended')
     .option('--from <node>', 'a node or an instance to run again, with everything after it', collectValue, [])
     .option('--failed', 'run again the nodes that failed, with everything after them')
+    .option('--edit <node>', 'an agent node, or an instance, to run again with the prompt of --prompt')
+    .option('--prompt <text>', 'text to send to the model of --edit as it is, or @file')
     .option('-i, --input <input>', `${INPUT}; give all inputs, or none`, collectValue, [])
     .option('--revision <revision>', 'revision of the workflow; default: that of the run')
     .option('-f, --follow', 'show its events until it ends; the exit code is its outcome')
     .addHelpText(
       'after',
-      exampleText('parley rerun 019a… --failed --follow', 'parley rerun 019a… --from draft --revision 3'),
+      exampleText(
+        'parley rerun 019a… --failed --follow',
+        'parley rerun 019a… --from draft --revision 3',
+        'parley rerun 019a… --edit draft --prompt "Write two sentences about tea."',
+      ),
     )
     .action((runId: string, options: RerunOptions) => startRerun(session, runId, options));
   program
@@ -194,6 +200,9 @@ export function addRunCommands(program: Command, session: Session): void {
 interface RerunOptions {
   from: string[];
   failed?: boolean;
+  /** Node or instance whose prompt is replaced by `prompt`. */
+  edit?: string;
+  prompt?: string;
   input: string[];
   revision?: string;
   follow?: boolean;
@@ -221,12 +230,15 @@ async function startRun(
 }
 
 async function startRerun(session: Session, runId: string, options: RerunOptions): Promise<void> {
-  const { from, failed, input, revision, follow } = options;
+  const { from, failed, edit, prompt, input, revision, follow } = options;
+  if ((edit === undefined) !== (prompt === undefined))
+    throw new CommandError('--edit and --prompt belong together: rerun <run> --edit <node> --prompt <text>');
   const body = {
     ...(from.length > 0 && { from }),
     ...(failed && { failed }),
     ...(input.length > 0 && { inputs: readInputs(input) }),
     ...(revision !== undefined && { revision }),
+    ...(edit !== undefined && prompt !== undefined && { edit: { node: edit, prompt: readGivenText(prompt) } }),
   };
   const started = await session.client.rerun(runId, body, { signal: session.signal });
   const compared = `\`parley diff-runs ${started.runId}\` compares it with run ${runId}.`;

@@ -1,39 +1,34 @@
 import { Link } from 'wouter';
 import { type Column, DataTable } from '../components/data-table.js';
 import { Time } from '../components/time.js';
-import type { FailureCause } from './overview-api.js';
+import type { FailureCause, RangeName } from './overview-api.js';
 
 /**
- * Shows failed runs by cause. Each cause links to its last run, and each workflow of a cause to the failed runs of that
- * workflow.
+ * Shows failed runs by cause. Each cause links to its runs of the range, the time of its last run to that run, and each
+ * workflow of a cause to the failed runs of that workflow.
  */
-export function FailureTable({ causes }: { causes: readonly FailureCause[] }) {
+export function FailureTable({ causes, range }: { causes: readonly FailureCause[]; range: RangeName }) {
   if (causes.length === 0) return <p className="text-sm text-muted-foreground">No run failed in this range.</p>;
   return (
     <div className="rounded-md border bg-card">
-      <DataTable
-        label="Failures"
-        rows={causes}
-        keyOf={({ node, kind, message }) => JSON.stringify([node, kind, message])}
-        columns={COLUMNS}
-      />
+      <DataTable label="Failures" rows={causes} keyOf={({ id }) => id} columns={columnsFor(range)} />
     </div>
   );
 }
 
-const COLUMNS: readonly Column<FailureCause>[] = [
+const columnsFor = (range: RangeName): readonly Column<FailureCause>[] => [
   { title: 'Runs', cell: ({ runs }) => <span className="font-semibold tabular-nums">{runs}</span> },
-  { title: 'Cause', cell: (cause) => <Cause cause={cause} />, className: 'w-1/2 max-w-0!' },
+  { title: 'Cause', cell: (cause) => <Cause cause={cause} range={range} />, className: 'w-1/2 max-w-0!' },
   { title: 'Workflows', cell: (cause) => <Workflows cause={cause} />, wideOnly: true },
   { title: 'First', cell: ({ firstSeen }) => <Time at={firstSeen} />, wideOnly: true },
-  { title: 'Last', cell: ({ lastSeen }) => <Time at={lastSeen} /> },
+  { title: 'Last', cell: (cause) => <LastRun cause={cause} /> },
 ];
 
-function Cause({ cause: { node, kind, message, runId } }: { cause: FailureCause }) {
+function Cause({ cause: { id, node, kind, message }, range }: { cause: FailureCause; range: RangeName }) {
   return (
     <>
       <Link
-        href={`~/runs/${encodeURIComponent(runId)}`}
+        href={`~/runs?${new URLSearchParams({ status: 'failed', range, cause: id }).toString()}`}
         title={message}
         className="line-clamp-2 font-medium wrap-anywhere hover:underline"
       >
@@ -43,6 +38,14 @@ function Cause({ cause: { node, kind, message, runId } }: { cause: FailureCause 
         {node === undefined ? kind : `${node} · ${kind}`}
       </span>
     </>
+  );
+}
+
+function LastRun({ cause: { runId, lastSeen } }: { cause: FailureCause }) {
+  return (
+    <Link href={`~/runs/${encodeURIComponent(runId)}`} className="underline">
+      <Time at={lastSeen} />
+    </Link>
   );
 }
 

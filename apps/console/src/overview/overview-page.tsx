@@ -73,7 +73,7 @@ function OverviewBody({ overview, range }: { overview: Overview; range: RangeNam
         <Note>There are more runs than are counted: the numbers are too low. Choose a shorter range.</Note>
       )}
       <Section title="Failures by cause">
-        <FailureTable causes={failures} />
+        <FailureTable causes={failures} range={range} />
         {moreFailures && <Note>Further failures are not listed.</Note>}
       </Section>
       <Section title="Waiting">

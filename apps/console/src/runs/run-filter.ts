@@ -21,9 +21,15 @@ export interface RunFilter {
   /** Earliest and latest time of a run's last change, in ISO 8601, or empty. `since` is ignored if `range` is set. */
   since: string;
   until: string;
+  /** Id of a cause of the overview: the runs that failed by it. */
+  cause: string;
 }
 
-const MEMBERS = ['q', 'status', 'workflow', 'range', 'since', 'until'] as const;
+const MEMBERS = ['q', 'status', 'workflow', 'range', 'since', 'until', 'cause'] as const;
+const CAUSE = /^[\w-]{16}$/;
+
+/** Filter that selects all runs. */
+export const NO_FILTER: RunFilter = { q: '', status: '', workflow: '', range: '', since: '', until: '', cause: '' };
 
 /** Reads the filter from the query of an address, or of a saved filter. Unknown words are left out. */
 export function readRunFilter(query: URLSearchParams): RunFilter {
@@ -36,6 +42,7 @@ export function readRunFilter(query: URLSearchParams): RunFilter {
     range: valueOf('range') in RANGES ? valueOf('range') : '',
     since: timeOf(valueOf('since')),
     until: timeOf(valueOf('until')),
+    cause: CAUSE.test(valueOf('cause')) ? valueOf('cause') : '',
   };
 }
 
@@ -49,10 +56,12 @@ export function filterQuery(filter: RunFilter): URLSearchParams {
  * Returns the query parameters of the API for a filter.
  * @param now current time in epoch milliseconds, at which a time range ends
  */
-export function apiQuery({ q, status, workflow, range, since, until }: RunFilter, now: number): URLSearchParams {
+export function apiQuery({ q, status, workflow, range, since, until, cause }: RunFilter, now: number): URLSearchParams {
   const span = RANGES[range as keyof typeof RANGES] as number | undefined;
   const begin = span === undefined ? since : new Date(now - span).toISOString();
-  const query = { search: q.trim(), status, workflow, since: begin, until };
+  // The service searches no text among the runs of a cause.
+  const search = cause === '' ? q.trim() : '';
+  const query = { search, status, workflow, since: begin, until, cause };
   return new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''));
 }
 

@@ -1,10 +1,10 @@
-import { ListFilter } from 'lucide-react';
+import { ListFilter, X } from 'lucide-react';
 import { useId, useState } from 'react';
 import { Button } from '../components/button.js';
 import { Input, Select } from '../components/field.js';
 import { lookOf } from '../components/status-badge.js';
 import { textStart } from '../components/text-start.js';
-import { countFilters, LONGEST_SEARCH, RANGES, type RunFilter, RUN_STATUSES } from './run-filter.js';
+import { countFilters, LONGEST_SEARCH, NO_FILTER, RANGES, type RunFilter, RUN_STATUSES } from './run-filter.js';
 import { SavedFilterMenu } from './saved-filter-menu.js';
 
 const RANGE_LABELS: Readonly<Record<keyof typeof RANGES, string>> = {
@@ -40,7 +40,7 @@ export function RunFilters({ filter, workflows, onChange }: RunFiltersProps) {
         aria-label="Search runs"
         placeholder="Input, error, workflow or id …"
         value={filter.q}
-        onChange={({ target }) => changeFilter({ q: textStart(target.value, LONGEST_SEARCH) })}
+        onChange={({ target }) => changeFilter({ q: textStart(target.value, LONGEST_SEARCH), cause: '' })}
         className="w-auto! min-w-40 grow md:max-w-72"
       />
       <Button aria-expanded={isOpen} className="md:hidden" onClick={() => setOpen(!isOpen)}>
@@ -62,12 +62,14 @@ export function RunFilters({ filter, workflows, onChange }: RunFiltersProps) {
           ))}
         </datalist>
         <TimeFilter filter={filter} onChange={changeFilter} />
+        {filter.cause !== '' && (
+          <Button aria-label="Remove the filter for one cause" onClick={() => changeFilter({ cause: '' })}>
+            Failed by one cause <X className="size-4" aria-hidden />
+          </Button>
+        )}
         <SavedFilterMenu filter={filter} onChange={onChange} />
         {countFilters(filter) > 0 && (
-          <Button
-            kind="quiet"
-            onClick={() => onChange({ q: '', status: '', workflow: '', range: '', since: '', until: '' })}
-          >
+          <Button kind="quiet" onClick={() => onChange(NO_FILTER)}>
             Clear filters
           </Button>
         )}

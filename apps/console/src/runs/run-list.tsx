@@ -22,7 +22,7 @@ import { RunFilters } from './run-filters.js';
 
 /** Types of events that change the rows of the list. */
 const CHANGES = new Set(['done', 'input.required', 'input.received', 'run.woken']);
-/** Minimum milliseconds between two loads of the list; a search costs the service more. */
+/** Minimum milliseconds between two loads of the list; a search, or a cause, costs the service more. */
 const SPACING_MS = 500;
 const SEARCH_SPACING_MS = 5_000;
 
@@ -92,7 +92,7 @@ function useRunPages(filter: ReturnType<typeof readRunFilter>) {
     return { rows: page.runs, nextPageToken: page.nextPageToken };
   };
   const pages = usePages(queryKey, idOf, loadPage, ({ updatedAt }) => updatedAt);
-  const spacing = filter.q === '' ? SPACING_MS : SEARCH_SPACING_MS;
+  const spacing = filter.q === '' && filter.cause === '' ? SPACING_MS : SEARCH_SPACING_MS;
   const connection = useLive(queryKey, { streams: ['run'] }, { concerns: isChange, spacing });
   return { pages, progress, connection };
 }

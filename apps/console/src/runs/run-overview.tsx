@@ -150,6 +150,7 @@ function Related({ run: { runId, origin, edit }, ended }: { run: Run; ended: boo
             <li key={fork.runId} className="flex items-center gap-2">
               <Link href={`~/runs/${encodeURIComponent(fork.runId)}`} className="grow underline">
                 Run again <Time at={fork.createdAt} />
+                {fork.editedNode !== undefined && `, prompt of ${fork.editedNode} edited`}
               </Link>
               <Link href={compareHref(runId, fork.runId)} className="underline">
                 Compare

@@ -1,5 +1,5 @@
 import type { WorkflowFailure } from '#libs/workflow-definition';
-import { type CausedFailure, groupFailures, normalizeMessage, readFailure } from './failure-causes.js';
+import { type CausedFailure, causeId, groupFailures, normalizeMessage, readFailure } from './failure-causes.js';
 
 it.each([
   ['model "large" answered HTTP 500 after 1.5 s', 'model "large" answered HTTP 500 after <n> s'],
@@ -27,6 +27,7 @@ it('groups failures by node, kind and reduced message, the most frequent cause f
   ];
   expect(groupFailures(failures)).toEqual([
     {
+      id: causeId(failures[0]!.failure),
       node: 'plan',
       kind: 'server-error',
       message: 'HTTP 500 for order <n>',

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { firstText, textStart } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { WorkflowFailure } from '#libs/workflow-definition';
@@ -19,6 +20,8 @@ export interface CausedFailure {
 
 /** Failures of runs that have the same cause: node, kind and message without its variable parts. */
 export interface FailureCause {
+  /** Id of the cause (`causeId`). */
+  id: string;
   node?: string;
   kind: string;
   /** Message without numbers, ids and URLs. */
@@ -48,12 +51,12 @@ export function groupFailures(failures: readonly CausedFailure[]): FailureCause[
   const causes = new Map<string, FailureCause>();
   for (const { runId, workflow, endedAt, failure } of failures) {
     const { node, kind } = failure;
-    const message = normalizeMessage(failure.message);
-    const key = JSON.stringify([node, kind, message]);
-    const cause = causes.get(key);
+    const id = causeId(failure);
+    const cause = causes.get(id);
     if (!cause) {
       const seen = { firstSeen: endedAt, lastSeen: endedAt, runId, workflows: [workflow] };
-      causes.set(key, { ...(node !== undefined && { node }), kind, message, runs: 1, ...seen });
+      const message = normalizeMessage(failure.message);
+      causes.set(id, { id, ...(node !== undefined && { node }), kind, message, runs: 1, ...seen });
       continue;
     }
     cause.runs += 1;
@@ -61,6 +64,11 @@ export function groupFailures(failures: readonly CausedFailure[]): FailureCause[
     if (!cause.workflows.includes(workflow) && cause.workflows.length < MOST_WORKFLOWS) cause.workflows.push(workflow);
   }
   return [...causes.values()].sort((a, b) => b.runs - a.runs || b.lastSeen.getTime() - a.lastSeen.getTime());
+}
+
+/** Returns the id of a failure's cause. It is the same for failures with the same node, kind and reduced message. */
+export function causeId({ node, kind, message }: WorkflowFailure): string {
+  return hash('sha256', JSON.stringify([node ?? null, kind, normalizeMessage(message)]), 'base64url').slice(0, 16);
 }
 
 const URLS = /\b[a-z][a-z0-9+.-]{1,10}:\/\/[^\s"'<>()]+/gi;

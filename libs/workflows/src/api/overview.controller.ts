@@ -3,21 +3,19 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Scope } from '#libs/access';
 import { ApiProblem } from '#libs/http-server';
 import { textStart } from '#libs/protocol';
-import { TaskEndings, type TaskScope, TaskUsage } from '#libs/tasks';
+import { type TaskScope, TaskUsage } from '#libs/tasks';
 import { runStatus, workflowOf } from '#libs/workflow-engine';
 import {
-  type FailedRunEnd,
   RunActivityReader,
   type RunGroup,
   type TimeRange,
   type WaitingWorkRow,
   type WaitKind,
 } from '../storage/run-activity.js';
-import { type CausedFailure, groupFailures, readFailure } from './failure-causes.js';
+import { groupFailures } from './failure-causes.js';
 import { Overview, OverviewQuery, type RunCounts } from './overview.dto.js';
+import { MOST_FAILED, RunCauses } from './run-causes.js';
 
-/** Maximum number of failed runs whose causes are read. The newest runs are used. */
-const MOST_FAILED = 500;
 /** Maximum number of causes, and of workflows, of an overview. */
 const MOST_CAUSES = 50;
 const MOST_WORKFLOWS = 100;
@@ -35,14 +33,14 @@ type WaitsLine = Overview['waiting'][WaitKind];
 export class RunOverview {
   constructor(
     private readonly activity: RunActivityReader,
-    private readonly endings: TaskEndings,
+    private readonly causes: RunCauses,
     private readonly usage: TaskUsage,
   ) {}
 
   async readOverview(range: TimeRange, scope: TaskScope): Promise<Overview> {
     const recent = await this.activity.countRuns(scope, range, MOST_FAILED + 1);
     const before = await this.activity.countRuns(scope, rangeBefore(range), 0);
-    const failures = groupFailures(await this.readFailures(recent.failed.slice(0, MOST_FAILED), scope));
+    const failures = groupFailures(await this.causes.readFailures(recent.failed, scope));
     const workflows = listWorkflows(recent.groups);
     const { usageDays, total, byWorkflow } = await this.readUsage(range, scope);
     return {
@@ -60,17 +58,6 @@ export class RunOverview {
       moreFailures: recent.more || recent.failed.length > MOST_FAILED || failures.length > MOST_CAUSES,
       moreWorkflows: workflows.length > MOST_WORKFLOWS,
     };
-  }
-
-  private async readFailures(failed: readonly FailedRunEnd[], scope: TaskScope): Promise<CausedFailure[]> {
-    const ids = failed.map(({ runId }) => runId);
-    const endings = await this.endings.readEndings(scope, ids);
-    return failed.map(({ runId, agent, endedAt }) => ({
-      runId,
-      workflow: workflowOf({ agent }),
-      endedAt: new Date(endedAt),
-      failure: readFailure(endings.get(runId)),
-    }));
   }
 
   private async readUsage({ since, until }: TimeRange, { tenant, owner }: TaskScope) {

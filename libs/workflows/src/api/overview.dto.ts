@@ -5,6 +5,9 @@ import type { TimeRange } from '../storage/run-activity.js';
 import { RUN_ID } from './run.dto.js';
 import { UsageView } from './usage.dto.js';
 
+/** Example of the id of a cause. */
+export const CAUSE_ID = 'nV2pX0q7c3L8sTfA';
+
 const COUNT = { type: 'integer', example: 3 } as const;
 const TIME = { type: String, format: 'date-time', example: '2026-01-31T09:30:00.000Z' } as const;
 const SECONDS = { type: Number, example: 1.25 } as const;
@@ -59,6 +62,8 @@ class WorkflowOverview {
 
 /** Failed runs with the same cause. */
 class FailureCauseView {
+  @ApiProperty({ description: 'Id, which selects these runs as `cause` in `GET /api/runs`.', example: CAUSE_ID })
+  id!: string;
   @ApiPropertyOptional({
     description: 'Node that failed the run; absent for a deadline, for example.',
     example: 'plan',

@@ -106,21 +106,26 @@ export class Reruns {
     const { scope } = call;
     const { contextId, agent } = await this.processes.findHeader(RUN, runId, scope);
     using room = this.processes.openRoom(call);
-    const forks: TaskHeader[] = [];
+    const forks: (TaskHeader & { editedNode?: string })[] = [];
     // A rerun shares the context of its original run, and a context has few runs.
     for (let before: TaskHeader | undefined; ;) {
       const query = { scope, agent, contextId, artifacts: false, before, limit: PAGE };
       const { tasks, more } = await this.tasks.readPage(query, room);
-      for (const { header, task } of tasks) if (readRerunRequest(task.metadata)?.origin === runId) forks.push(header);
+      for (const { header, task } of tasks) {
+        const request = readRerunRequest(task.metadata);
+        if (request?.origin !== runId) continue;
+        forks.push({ ...header, ...(request.edit && { editedNode: request.edit.node }) });
+      }
       before = tasks.at(-1)?.header;
       if (!more || !before) break;
     }
     const newestFirst = forks.toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime());
     return {
-      forks: newestFirst.map(({ taskId, createdAt, state }) => ({
+      forks: newestFirst.map(({ taskId, createdAt, state, editedNode }) => ({
         runId: taskId,
         createdAt: createdAt.toISOString(),
         status: runStatus(state),
+        ...(editedNode !== undefined && { editedNode }),
       })),
     };
   }

@@ -1,15 +1,15 @@
-import { Body, Controller, Get, HttpCode, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
-import { type ApiCall, Call } from '#libs/access';
+import { type ApiCall, Call, setAuditDetail } from '#libs/access';
 import { IdempotencyKey } from '#libs/durable';
 import { ApiLargeAnswer, ApiProblem } from '#libs/http-server';
-import { BulkRuns, BulkSlots, shareDeparture } from './run-bulk.js';
+import { BulkRuns, BulkSlots, shareDeparture, STILL_CANCELING } from './run-bulk.js';
 import { BulkBody, BulkReport, BulkRerunBody } from './run-bulk.dto.js';
 import { CSV_HEAD, csvLine } from './run-csv.js';
 import { RunList, type RunListPage } from './run-list.js';
-import { BulkFilterQuery, RunFilterQuery } from './run-query.js';
+import { BulkFilterQuery, RunExportQuery } from './run-query.js';
 
 /** Maximum number of runs of one export. */
 const MOST_EXPORTED = 10_000;
@@ -39,8 +39,13 @@ export class RunBulkController {
   @ApiProblem(400, 'A parameter is malformed, or nothing selects runs.')
   @ApiProblem(429, 'Too many actions of the caller are under way.')
   @ApiLargeAnswer()
-  cancelRuns(@Query() filter: BulkFilterQuery, @Body() body: BulkBody, @Call() call: ApiCall): Promise<BulkReport> {
-    return this.bulk.cancelRuns(body ?? {}, filter, call);
+  async cancelRuns(
+    @Query() filter: BulkFilterQuery,
+    @Body() body: BulkBody,
+    @Call() call: ApiCall,
+    @Req() request: FastifyRequest,
+  ): Promise<BulkReport> {
+    return auditReport(request, await this.bulk.cancelRuns(body ?? {}, filter, call));
   }
 
   @Post('runs/rerun')
@@ -61,19 +66,21 @@ export class RunBulkController {
   @ApiProblem(400, 'A parameter is malformed, or nothing selects runs.')
   @ApiProblem(429, 'Too many actions of the caller are under way.')
   @ApiLargeAnswer()
-  rerunRuns(
+  async rerunRuns(
     @Query() filter: BulkFilterQuery,
     @Body() body: BulkRerunBody,
     @IdempotencyKey() key: string | undefined,
     @Call() call: ApiCall,
+    @Req() request: FastifyRequest,
   ): Promise<BulkReport> {
-    return this.bulk.rerunRuns(body ?? {}, filter, call, key);
+    return auditReport(request, await this.bulk.rerunRuns(body ?? {}, filter, call, key));
   }
 
   @Get('runs.csv')
   @ApiOperation({
     summary: `Exports runs as CSV, most recently updated first, at most ${MOST_EXPORTED}.`,
-    description: 'For older runs, repeat the request with the last `updatedAt` as `until`.',
+    description:
+      'For older runs, repeat the request with the last `updatedAt` as `until`, and that `runId` as `after`.',
   })
   @ApiProduces('text/csv')
   @ApiOkResponse({
@@ -82,13 +89,14 @@ export class RunBulkController {
   })
   @ApiProblem(400, 'A parameter is malformed.')
   @ApiProblem(429, 'Too many exports of the caller are under way.')
-  async exportRuns(@Query() filter: RunFilterQuery, @Call() call: ApiCall, @Res() reply: FastifyReply): Promise<void> {
+  async exportRuns(@Query() query: RunExportQuery, @Call() call: ApiCall, @Res() reply: FastifyReply): Promise<void> {
+    const { filter, before } = query.selection;
     const shared = shareDeparture(call);
     const slot = this.slots.takeFor(call);
     // The end of the response frees the slot: a client may leave before any line is read.
     const freeSlot = (): void => slot[Symbol.dispose]();
     if (!shared.whenAnswered?.(freeSlot)) freeSlot();
-    const pages = this.runList.listPages(filter, EXPORTED_TOGETHER, shared);
+    const pages = this.runList.listPages(filter, EXPORTED_TOGETHER, shared, before);
     // The first page is read before the head is sent, so that a refusal has a status.
     const lines = Readable.from(csvLines(await pages.next(), pages), { objectMode: false });
     void reply
@@ -96,6 +104,17 @@ export class RunBulkController {
       .header('content-disposition', 'attachment; filename="runs.csv"')
       .send(lines);
   }
+}
+
+/** Adds the outcomes of an action, and the ids of the runs that it changed, to the audit log. Returns the report. */
+function auditReport({ raw }: FastifyRequest, report: BulkReport): BulkReport {
+  const { runs, dryRun } = report;
+  const byOutcome = Map.groupBy(runs, ({ outcome }) => outcome);
+  const counts = Object.fromEntries([...byOutcome].map(([outcome, its]) => [outcome, its.length]));
+  // A report has at most MOST_SELECTED runs.
+  const changed = runs.filter(({ outcome, reason }) => outcome === 'done' || reason === STILL_CANCELING);
+  setAuditDetail(raw, { dryRun, counts, ids: changed.map(({ runId }) => runId) });
+  return report;
 }
 
 /**

@@ -24,7 +24,8 @@ const PAGE = 100;
 const NO_TIME = 'the time of the request has ended; repeat it for the rest';
 const OWN_RERUN = 'the run is a rerun that a request with this idempotency key started';
 const FAULT = 'an error of the service has ended the request; repeat it for the rest';
-const STILL_CANCELING = 'the cancel is recorded, and the run has not ended yet';
+/** Reason of a pending cancel that is stored already. */
+export const STILL_CANCELING = 'the cancel is recorded, and the run has not ended yet';
 
 /** Limits the concurrent bulk actions on runs, and exports of runs. */
 @Injectable()
@@ -219,7 +220,7 @@ export class BulkRuns {
   }
 }
 
-const FILTERS = ['workflow', 'parent', 'status', 'q', 'search', 'since', 'until'] as const;
+const FILTERS = ['workflow', 'parent', 'status', 'q', 'search', 'since', 'until', 'cause'] as const;
 
 /**
  * Returns a copy of a call that can be used for many runs. It adds only one listener for the caller's disconnect to the

@@ -22,7 +22,7 @@ describe('An export of runs as CSV', () => {
     expect(csvLine({ ...RUN, status: 'running' })).toContain('"2026-01-31T09:30:01.500Z","","timeout"');
   });
 
-  it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1'])(
+  it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1', '＝1', '＋1', '－1', '＠SUM(A1)'])(
     'takes the formula from a cell with %j',
     (message) => {
       expect(csvLine({ ...RUN, error: { kind: 'failed', message } })).toContain(`,"'${message}",`);

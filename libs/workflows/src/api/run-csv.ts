@@ -3,8 +3,8 @@ import type { RunSummary } from './run.dto.js';
 
 /** Maximum characters of a cell, which is less than a spreadsheet takes (32,767). */
 const LONGEST_CELL = 32_000;
-/** Beginnings of a cell that a spreadsheet takes for a formula. */
-const FORMULA = /^[=+\-@\t\r\n]/;
+/** Beginnings of a cell that a spreadsheet takes for a formula, also in the full-width forms of = + - @. */
+const FORMULA = /^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
 
 const COLUMNS: readonly (readonly [title: string, value: (run: RunSummary) => string | undefined])[] = [
   ['runId', ({ runId }) => runId],

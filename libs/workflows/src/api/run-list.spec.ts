@@ -13,8 +13,9 @@ import {
 } from '#libs/tasks';
 import { runMetadata, workflowFailed } from '#libs/workflow-engine';
 import { MemoryWorkflowStore } from '../testing/memory-workflow-store.js';
+import type { RunCauses } from './run-causes.js';
 import { RunList } from './run-list.js';
-import { RunFilterQuery, RunQuery } from './run-query.js';
+import { RunExportQuery, RunFilterQuery, RunQuery } from './run-query.js';
 
 const NOW = 1_700_000_000_000;
 
@@ -71,7 +72,7 @@ function listOf(stored: StoredTask[]): RunList {
   const tasks = { readPage: page, readEvents: events } as unknown as TaskStore;
   const processes = new Processes({} as AgentCatalog, {} as ExecutionRegistry, tasks);
   const children = { listChildren: async () => [], rememberChild: async () => undefined, movedOn: async () => [] };
-  return new RunList(processes, new MemoryWorkflowStore(), tasks, children, textsOf(page));
+  return new RunList(processes, new MemoryWorkflowStore(), tasks, children, textsOf(page), {} as RunCauses);
 }
 
 /** Fake TaskTextSearch that returns every Task as a match, and searches two Tasks at a time. */
@@ -138,6 +139,16 @@ describe('RunList', () => {
       found.push(...runs.map(({ runId }) => runId));
     }
     expect(found).toEqual(many.map(({ header }) => header.taskId));
+  });
+
+  it('continues an export after a run, also among runs of the same time', async () => {
+    const query = Object.assign(new RunExportQuery(), { until: new Date(NOW - 20), after: 'r3' });
+    const { filter, before } = query.selection;
+    const found: string[] = [];
+    for await (const { runs } of list.listPages(filter, 1, { scope: ANONYMOUS_SCOPE }, before))
+      found.push(...runs.map(({ runId }) => runId));
+    expect(found).toEqual(['r2', 'r5', 'r6']);
+    expect(() => Object.assign(new RunExportQuery(), { after: 'r3' }).selection).toThrow('until: is missing');
   });
 
   it('lists the runs of several statuses, in the order of all runs', async () => {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
 import { ListAdmission, type ListCaller, listProcesses, Processes, type ProcessListing } from '#libs/durable';
-import { type PagePosition, parsePageToken } from '#libs/http-server';
+import { malformedRequest, type PagePosition, parsePageToken } from '#libs/http-server';
 import { firstText, type JsonObject, TASK_STATES } from '#libs/protocol';
 import {
   begunTask,
@@ -27,6 +27,7 @@ import {
 import { findRevision, WorkflowStore } from '../storage/workflow-store.js';
 import { type RunPage, type RunSummary, STATES_OF } from './run.dto.js';
 import type { RunFilterQuery, RunQuery } from './run-query.js';
+import { RunCauses } from './run-causes.js';
 import { searchRuns } from './run-search.js';
 
 /** Maximum number of pages that `listPages` reads for a search. Pages of a search may be empty. */
@@ -54,6 +55,7 @@ export class RunList {
     private readonly tasks: TaskStore,
     private readonly children: RunChildStore,
     private readonly texts: TaskTextSearch,
+    private readonly causes: RunCauses,
   ) {}
 
   /**
@@ -73,6 +75,8 @@ export class RunList {
     const results = query.artifacts === false && { artifacts: false };
     const listing = { ...(await this.buildListing(query, scope)), ...results };
     const text = query.search || undefined;
+    if (text !== undefined && query.cause !== undefined)
+      throw malformedRequest({ path: 'cause', detail: 'cannot be combined with search' });
     const isId = text !== undefined && query.q === undefined && (await this.beginsId(text, listing, caller));
     if (text === undefined || isId) {
       const of = isId ? { ...listing, among: { ...listing.among, search: text } } : listing;
@@ -100,13 +104,15 @@ export class RunList {
   /**
    * Yields all runs that a filter selects, page by page, without their results. A search ends after MOST_SEARCH_PAGES.
    * A page is shorter than `pageSize` if the logs of its runs are large.
+   * @param after position after which the first page begins; absent: the newest run
    */
   async *listPages(
     filter: RunFilterQuery,
     pageSize: number,
     call: Pick<ApiCall, 'scope' | 'whenAnswered'>,
+    after?: PagePosition,
   ): AsyncGenerator<RunListPage, void> {
-    let before: PagePosition | undefined;
+    let before = after;
     const most = filter.search ? MOST_SEARCH_PAGES : Infinity;
     for (let page = 1; page <= most; page += 1) {
       using room = this.processes.openRoom(call);
@@ -122,10 +128,12 @@ export class RunList {
     const { q, since, until, parent, workflow } = query;
     const children = parent === undefined ? undefined : await this.amongChildren(parent, query, scope);
     const agent = children ? undefined : `workflows/${workflow ?? '*'}`;
+    const ofCause = query.cause === undefined ? undefined : await this.causes.findRuns(query.cause, query, scope);
     const states = query.states ?? (agent === 'workflows/*' ? TASK_STATES : undefined);
     const among = {
       ...children,
       ...(states && { states }),
+      ...(ofCause && { taskIds: ofCause }),
       ...(q && { search: q }),
       ...(since && { updatedAfter: since }),
       ...(until && { updatedBefore: until }),

@@ -1,4 +1,5 @@
 import {
+  malformedRequest,
   type PagePosition,
   parsePageToken,
   QueryPageSize,
@@ -9,10 +10,12 @@ import {
 import type { TaskState } from '#libs/protocol';
 import { WORKFLOW_NAME } from '#libs/workflow-definition';
 import type { RunStatus } from '#libs/workflow-engine';
+import { CAUSE_ID } from './overview.dto.js';
 import { STATES_OF } from './run.dto.js';
 
 const MAX_SEARCH = 100;
 const RUN = /^[\x21-\x7e]{1,200}$/;
+const CAUSE = /^[\w-]{16}$/;
 const STATUSES = Object.keys(STATES_OF);
 const IS_SHORT = [
   (text: string): boolean => text.length <= MAX_SEARCH,
@@ -57,6 +60,14 @@ export class RunFilterQuery {
   @QueryTime({ description: 'Lists only runs last updated before this time.', example: '2026-02-01T00:00:00Z' })
   until?: Date;
 
+  @QueryText((id) => CAUSE.test(id), 'is not an id of a cause', {
+    description:
+      'Id of a cause in `GET /api/overview`: lists the runs that failed by it, among the 500 newest failed runs of the ' +
+      'range. Cannot be combined with `search`.',
+    example: CAUSE_ID,
+  })
+  cause?: string;
+
   /** Task states of the runs to list; `undefined`: all states. */
   get states(): TaskState[] | undefined {
     if (!this.status) return undefined;
@@ -69,6 +80,28 @@ export class RunFilterQuery {
 export class BulkFilterQuery extends RunFilterQuery {
   /** Message for an unknown parameter, which is an error: a misspelled one would select other runs. */
   static readonly unknown = 'is not known';
+}
+
+/** Query parameters of an export of runs. */
+export class RunExportQuery extends RunFilterQuery {
+  @QueryText((id) => RUN.test(id), 'is not an id of a run', {
+    description:
+      'Id of the last run of an earlier export. With its `updatedAt` as `until`, the export continues after that run.',
+    example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e',
+  })
+  after?: string;
+
+  /**
+   * Filter of the export, and the position after which it begins.
+   * @throws ProblemError 400 for `after` without `until`
+   */
+  get selection(): { filter: RunFilterQuery; before?: PagePosition } {
+    const { after, until, ...rest } = this;
+    if (after === undefined) return { filter: this };
+    if (until === undefined)
+      throw malformedRequest({ path: 'until', detail: 'is missing: give the updatedAt of the run of `after`' });
+    return { filter: Object.assign(new RunFilterQuery(), rest), before: { updatedAt: until, taskId: after } };
+  }
 }
 
 /** Query parameters of the list of runs. */

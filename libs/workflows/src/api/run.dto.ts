@@ -210,6 +210,8 @@ export class StartedRerun extends StartedRun {
 class RunFork extends StartedRun {
   @ApiProperty(TIME) createdAt!: string;
   @ApiProperty(RUN_STATUS) status!: RunStatus;
+  @ApiPropertyOptional({ description: 'Node or instance whose prompt was edited for the fork.', example: 'draft' })
+  editedNode?: string;
 }
 
 export class RunForks {

@@ -88,6 +88,21 @@ export class RunActivityReader {
     return { groups, failed, more };
   }
 
+  /**
+   * Returns the newest failed runs of a range.
+   * @param limit maximum number of runs, and of rows that are read of each state
+   */
+  async listFailed(
+    { tenant, owner }: TaskScope,
+    { since, until }: Partial<TimeRange>,
+    limit: number,
+  ): Promise<FailedRunEnd[]> {
+    const values = [tenant, owner, since ?? '-infinity', until ?? 'infinity', limit];
+    const scope = { tenant, owner };
+    const { rows } = await this.database.reads.queryInIndexOrder<FailedRunEnd>(scope, { text: FAILED, values });
+    return rows;
+  }
+
   /** Returns the caller's waiting work: for each kind, the number and the oldest entry. */
   async readWaiting({ tenant, owner }: TaskScope): Promise<WaitingWorkRow[]> {
     const values = [tenant, owner, MOST_WAITING];
@@ -135,6 +150,18 @@ const ACTIVITY = `
          (SELECT coalesce(json_agg(failed), '[]') FROM failed) AS failed,
          (SELECT count(*) FROM workflow) >= $7 OR (SELECT coalesce(sum(runs), 0) FROM counted) >= $6
            OR EXISTS (SELECT FROM counted GROUP BY agent HAVING sum(runs) >= $5) AS more`;
+
+/** Selects failed runs. $1 tenant, $2 owner, $3 since, $4 until, $5 runs. They are read by the index `task_run_state`. */
+const FAILED = `
+  SELECT task_id AS "runId", agent, (extract(epoch FROM updated_at) * 1000)::float8 AS "endedAt"
+  FROM unnest(ARRAY['TASK_STATE_FAILED', 'TASK_STATE_REJECTED']) AS wanted (state)
+  CROSS JOIN LATERAL (
+    SELECT task_id, agent, updated_at FROM task
+    WHERE tenant = $1 AND owner = $2 AND ${IS_TOP_RUN} AND state = wanted.state
+      AND updated_at >= $3::timestamptz AND updated_at < $4::timestamptz
+    ORDER BY updated_at DESC, task_id DESC LIMIT $5
+  ) AS ended
+  ORDER BY updated_at DESC, task_id DESC LIMIT $5`;
 
 /** Selects waiting work. $1 tenant, $2 owner, $3 rows of a kind. Queued runs are read by the index `task_run_state`. */
 const WAITING = `
