@@ -11,7 +11,7 @@ import { PageHeader } from '../components/page-header.js';
 import { PagedTable } from '../components/paged-table.js';
 import { AddAgent } from './add-agent.js';
 import { agentHref, type AgentRef } from './agent-ref.js';
-import { type RemoteAgent, remoteAgents, workflowNodes } from './remote-agents.js';
+import { type RemoteAgent, remoteAgents, workflowNodes, workflowNodesKey } from './remote-agents.js';
 
 interface AgentRow {
   ref: AgentRef;
@@ -44,7 +44,7 @@ export function AgentList() {
   const wanted = search.get('search') ?? '';
   const pages = usePages(['agents'], getAgentPath, directoryPage);
   const added = useKnownAgents();
-  const workflows = useQuery({ queryKey: ['workflows'], queryFn: ({ signal }) => workflowNodes(signal) });
+  const workflows = useQuery({ queryKey: workflowNodesKey(), queryFn: ({ signal }) => workflowNodes(signal) });
   const { more, loadMore } = pages;
   // The directory has no search of its own, and a match may be on any page.
   const withNodes = search.has('nodes') || wanted !== '';

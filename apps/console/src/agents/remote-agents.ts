@@ -30,6 +30,9 @@ export function remoteAgents(added: readonly string[], workflows: readonly Workf
  * Fetches the nodes of all saved workflows.
  * @throws ApiProblem if the service refuses the request or cannot be reached
  */
+/** Key of the query of all workflows, as `workflowNodes` returns them. */
+export const workflowNodesKey = () => ['workflows', 'nodes'] as const;
+
 export function workflowNodes(signal: AbortSignal): Promise<WorkflowNodes[]> {
   return getPages('/api/workflows', signal);
 }

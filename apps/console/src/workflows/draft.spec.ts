@@ -86,6 +86,33 @@ describe('a draft', () => {
     expect(renameNode(twins, 2, 'd').edges[0]).toEqual({ from: 'a', to: 'b' });
   });
 
+  it('renames a node in the texts and expressions that refer to it', () => {
+    const draft: Draft = {
+      ...chain('a', 'b', 'c'),
+      language: 2,
+      nodes: [
+        { id: 'a', type: 'input', config: {} },
+        { id: 'b', type: 'agent', config: { prompt: '{{a}} ${nodes.a.data.x} {{ab}}' } },
+        { id: 'c', type: 'set', config: { values: { x: '{{b}}' } }, each: { items: 'nodes.a.data.list' } },
+      ],
+    };
+    const looped = addLoop(setEdge(draft, 0, { when: "nodes['a'].text != ''" }), 'c', 'b', {
+      max_iterations: 3,
+      exit_when: 'nodes.a.data.ok',
+    });
+    const renamed = renameNode(looped, 0, 'topic');
+    expect(renamed.nodes.map(({ id, config, each }) => [id, config, each?.items])).toEqual([
+      ['topic', {}, undefined],
+      ['b', { prompt: '{{topic}} ${nodes.topic.data.x} {{ab}}' }, undefined],
+      ['c', { values: { x: '{{b}}' } }, 'nodes.topic.data.list'],
+    ]);
+    expect(renamed.edges.map(({ when, loop }) => when ?? loop?.exit_when)).toEqual([
+      `nodes["topic"].text != ''`,
+      undefined,
+      'nodes.topic.data.ok',
+    ]);
+  });
+
   it('sets and removes what is configured', () => {
     const set = setConfigMember(chain('a'), 'a', 'prompt', 'hi');
     expect(set.nodes[0]?.config).toEqual({ prompt: 'hi' });

@@ -12,6 +12,7 @@ import {
 } from '../graph/graph.js';
 import { isReachable } from '../graph/loops.js';
 import { FIRST_CONFIG } from '../nodes/node-fields.js';
+import { renameInEdge, renameInNode } from './clip/rename-references.js';
 
 /** A node that runs once the run's outcome is known. */
 export type Exit = Written<Schemas['ExitBody'], 'node'>;
@@ -143,18 +144,19 @@ export function idFault({ nodes }: Draft, index: number, id: string): string | u
 }
 
 /**
- * Renames a node, also in its edges and among the exit nodes. If another node has the same id, which JSON allows, the
- * edges and exit nodes stay unchanged, and saving reports the id.
+ * Renames a node, also in its edges, among the exit nodes, and in the texts and expressions of all nodes and edges. If
+ * another node has the same id, which JSON allows, all these stay unchanged, and saving reports the id.
  */
 export function renameNode(draft: Draft, index: number, id: string): Draft {
   const old = draft.nodes[index]?.id;
   const alone = draft.nodes.filter((node) => node.id === old).length === 1;
-  const renameEnd = (end: string): string => (alone && end === old ? id : end);
+  if (!alone) return { ...draft, nodes: draft.nodes.map((node, at) => (at === index ? { ...node, id } : node)) };
+  const rename = (known: string): string => (known === old ? id : known);
   return {
     ...draft,
-    nodes: draft.nodes.map((node, at) => (at === index ? { ...node, id } : node)),
-    edges: draft.edges.map((edge) => ({ ...edge, from: renameEnd(edge.from), to: renameEnd(edge.to) })),
-    ...(draft.onExit && { onExit: draft.onExit.map((exit) => ({ ...exit, node: renameEnd(exit.node) })) }),
+    nodes: draft.nodes.map((node) => renameInNode(node, rename, draft.language)),
+    edges: draft.edges.map((edge) => renameInEdge(edge, rename)),
+    ...(draft.onExit && { onExit: draft.onExit.map((exit) => ({ ...exit, node: rename(exit.node) })) }),
   };
 }
 

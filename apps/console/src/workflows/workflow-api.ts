@@ -14,6 +14,9 @@ export type WorkflowRecord = Definition &
   Pick<Schemas['WorkflowView'], 'updatedAt'> &
   Partial<Pick<Schemas['WorkflowView'], 'revision' | 'createdAt'>>;
 
+/** Key of the query of all workflows, as `listWorkflows` returns them. */
+export const workflowListKey = () => ['workflows', 'list'] as const;
+
 export function listWorkflows(signal: AbortSignal): Promise<WorkflowRecord[]> {
   return getPages('/api/workflows', signal);
 }

@@ -11,13 +11,13 @@ import { PageHeader } from '../components/page-header.js';
 import { ResourceView } from '../components/resource-view.js';
 import { Time } from '../components/time.js';
 import { TourOffer } from './tour-offer.js';
-import { listWorkflows, type WorkflowRecord } from './workflow-api.js';
+import { listWorkflows, type WorkflowRecord, workflowListKey } from './workflow-api.js';
 
 /** Component of the templates, loaded only where they are shown. */
 const TemplateGallery = lazy(async () => ({ default: (await import('./template-gallery.js')).TemplateGallery }));
 
 export function WorkflowList() {
-  const resource = useQuery({ queryKey: ['workflows'], queryFn: ({ signal }) => listWorkflows(signal) });
+  const resource = useQuery({ queryKey: workflowListKey(), queryFn: ({ signal }) => listWorkflows(signal) });
   const [search, setSearch] = useState('');
   const create = (
     <Link href="/new" className={buttonClass('primary')}>

@@ -1,11 +1,11 @@
+import type { Schemas } from '#libs/client';
 import { findTokens } from '../../code/tokens.js';
 import type { DefinitionEdge, GraphNode } from '../../graph/graph.js';
-import type { Draft } from '../draft.js';
 
 /** Returns the new id of a node; the same id for a node that keeps its id. */
 export type RenameId = (id: string) => string;
 
-type Language = Draft['language'];
+type Language = Schemas['WorkflowBody']['language'] | undefined;
 
 /** Config member that holds the text of a node, by node type; `prompt` for all other types. */
 const TEXT_KEYS: Readonly<Record<string, string>> = { conversation: 'message', brainstorm: 'idea' };

@@ -4,7 +4,7 @@ import { CheckField, ChoiceField } from '../../components/choice-fields.js';
 import { Field, Input, Select } from '../../components/field.js';
 import type { Graph } from '../../graph/graph.js';
 import { JsonField } from '../json-field.js';
-import { getWorkflow, inputNodes, listRevisions, listWorkflows } from '../workflow-api.js';
+import { getWorkflow, inputNodes, listRevisions, listWorkflows, workflowListKey } from '../workflow-api.js';
 import type { ConfigMember } from './config-member.js';
 import { ValuesField } from './values-field.js';
 
@@ -43,7 +43,7 @@ function Named(member: ConfigMember) {
   const { node, onConfig } = member;
   const name = readConfigText(node.config['workflow']);
   const list = useId();
-  const all = useQuery({ queryKey: ['workflows'], queryFn: ({ signal }) => listWorkflows(signal) });
+  const all = useQuery({ queryKey: workflowListKey(), queryFn: ({ signal }) => listWorkflows(signal) });
   const child = useQuery({
     queryKey: ['workflow', name],
     queryFn: ({ signal }) => getWorkflow(name, signal),
