@@ -28,11 +28,28 @@ describe('the overview', () => {
     await row.getByRole('link', { name: first.workflow }).waitFor();
     await row.getByRole('link', { name: 'order <n> is closed' }).focus();
     await page.keyboard.press('Enter');
+    await page.waitForURL(/\/runs\/?\?status=failed&range=1h&cause=[\w-]{16}$/);
+    const runs = page.getByRole('table', { name: 'Runs' });
+    for (const { workflow } of [first, second]) await runs.getByText(workflow).first().waitFor();
+    expect(await runs.getByRole('row').filter({ hasText: 'Failed' }).count()).toBe(2);
+    await page.getByRole('button', { name: 'Remove the filter for one cause' }).click();
+    await page.waitForURL((url) => !url.searchParams.has('cause'));
+    await page.goto(`${stage.parley.url}/overview?range=1h`);
+    await row.getByRole('cell').last().getByRole('link').click();
     await page.waitForURL(`**/runs/${second.runId}`);
     await page.goBack();
     await row.getByRole('link', { name: first.workflow }).click();
     await page.getByRole('table', { name: 'Runs' }).getByText(first.workflow).first().waitFor();
     expect(new URL(page.url()).search).toContain('status=failed');
+  });
+
+  inBrowser('is the first page once there are runs; before, the workflows are', async () => {
+    await stage.api.finish(failing(unique('plan'), 'x'));
+    const page = await browser.open(stage.parley.url, SIZES[0]);
+    await page.waitForURL('**/overview');
+    await page.route('**/api/runs?pageSize=1', (route) => route.fulfill({ json: { runs: [], nextPageToken: '' } }));
+    await page.goto(stage.parley.url);
+    await page.waitForURL('**/workflows');
   });
 
   inBrowser('keeps the range in the address', async () => {

@@ -1,8 +1,9 @@
 import { Suspense } from 'react';
-import { Redirect, Route, Switch } from 'wouter';
+import { Route, Switch } from 'wouter';
 import { EmptyState } from './components/empty-state.js';
 import { usePageTitle } from './components/page-title.js';
 import { ViewBoundary } from './components/view-boundary.js';
+import { FirstPage } from './overview/first-page.js';
 import { HelpView, ROUTES } from './routes.js';
 import { Shell } from './shell/shell.js';
 import { SIGNED_IN_PATH } from './api/sign-in.js';
@@ -16,7 +17,7 @@ export function App() {
     <Shell>
       <Switch>
         <Route path="/">
-          <Redirect to="/workflows" replace />
+          <FirstPage />
         </Route>
         {ROUTES.map(({ path, View }) => (
           <Route key={path} path={path} nest>

@@ -62,7 +62,21 @@ describe('runCause', () => {
   });
 
   it('says until when nothing happens', () => {
-    expect(runCause(run({ parked: { until: '2099-01-01T10:00:00Z' } }))).toMatch(/^Idle until .*2099/);
+    const parked = { until: '2099-01-01T10:00:00Z' };
+    expect(runCause(run({ parked }))).toMatch(/^Idle until .*2099.*: it waits for a time\.$/);
+    const nodes = new Map([
+      ['a', node({ id: 'a', status: 'running' })],
+      ['b', node({ id: 'b', status: 'running', until: parked.until })],
+      ['c', node({ id: 'c', status: 'running', retryAt: parked.until })],
+      ['d', node({ id: 'd', status: 'running' })],
+      ['e', node({ id: 'e', status: 'completed' })],
+    ]);
+    expect(runCause(run({ parked, nodes }))).toMatch(
+      /: it waits for the agent of a, which is polled then, the time of b, the next attempt of c and 1 more\.$/,
+    );
+    expect(nodeCause(node({ status: 'running' }), run({ parked }))).toMatch(
+      /^Waits for its agent, which is polled again/,
+    );
     expect(nodeCause(node({ status: 'running', until: '2099-01-01T10:00:00Z' }), run())).toMatch(/^Waits until .*2099/);
     const failed = { attempt: 1, startedAt: '2026-01-01T00:00:00Z', status: 'failed', error: 'too slow' };
     const retrying = node({ status: 'running', retryAt: '2026-01-01T00:00:09Z', attempts: [failed] });

@@ -23,8 +23,27 @@ export function runCause({ status, error, nodes, instances, parked }: RunPicture
     return first ? `Waits for an answer to ${getInstanceName(first)}: ${first.question ?? ''}` : 'Waits for an answer.';
   }
   if (status === 'failed') return error?.message ?? 'The run failed.';
-  if (status === 'running' && parked?.until !== undefined) return `Idle until ${localTime(parked.until, Date.now())}.`;
+  if (status === 'running' && parked?.until !== undefined)
+    return `Idle until ${localTime(parked.until, Date.now())}: ${describeParked({ nodes, instances })}.`;
   return status === 'canceled' ? 'This run was canceled.' : undefined;
+}
+
+/** Maximum number of nodes that a sentence about an idle run names. */
+const MOST_NAMED = 3;
+
+/** Returns what an idle run waits for: the time or next attempt of a node, or the agent of a node, which is polled. */
+function describeParked({ nodes, instances }: Pick<RunPicture, 'nodes' | 'instances'>): string {
+  const repeated = new Set([...instances.values()].map(({ id }) => id));
+  const all = [...[...nodes.values()].filter(({ id }) => !repeated.has(id)), ...instances.values()];
+  const waits = all.filter(({ status, list }) => status === 'running' && list === undefined).map(describeWait);
+  const more = waits.length > MOST_NAMED ? ` and ${waits.length - MOST_NAMED} more` : '';
+  return waits.length === 0 ? 'it waits for a time' : `it waits for ${waits.slice(0, MOST_NAMED).join(', ')}${more}`;
+}
+
+function describeWait(node: NodePicture): string {
+  const name = getInstanceName(node);
+  if (node.retryAt !== undefined) return `the next attempt of ${name}`;
+  return node.until === undefined ? `the agent of ${name}, which is polled then` : `the time of ${name}`;
 }
 
 /**
@@ -64,7 +83,7 @@ export function nodeCause(node: NodePicture, run: RunPicture): string | undefine
     case 'pending':
       return pendingCause(node, run);
     case 'running':
-      return waitingCause(node);
+      return waitingCause(node, run);
     case 'completed':
       return node.fallback ? 'No attempt succeeded: its fallback is its result.' : undefined;
     default:
@@ -92,12 +111,14 @@ function skippedCause({ id, because }: NodePicture, { error, graph, nodes }: Run
   return `Never started: too few of ${before.join(', ')} can still lead to it.`;
 }
 
-function waitingCause({ retryAt, until, attempts }: NodePicture): string | undefined {
+function waitingCause({ retryAt, until, attempts, list }: NodePicture, { parked }: RunPicture): string | undefined {
   if (retryAt !== undefined) {
     const { attempt = 1, error } = attempts.at(-1) ?? {};
     return `Attempt ${attempt} failed${error === undefined ? '' : `: ${error}`}. The next one is at ${formatClock(retryAt)}.`;
   }
-  return until === undefined ? undefined : `Waits until ${localTime(until, Date.now())}.`;
+  if (until !== undefined) return `Waits until ${localTime(until, Date.now())}.`;
+  if (parked?.until === undefined || list !== undefined) return undefined;
+  return `Waits for its agent, which is polled again at ${localTime(parked.until, Date.now())}.`;
 }
 
 function pendingCause({ id }: NodePicture, { graph, nodes }: RunPicture): string {

@@ -62,7 +62,7 @@ function reasonOf({ error, waitsFor }: RunSummary): string | undefined {
   if (error !== undefined || waitsFor === undefined) return error?.message;
   const { instance, question, questions, until } = waitsFor;
   const time = until === undefined ? undefined : `until ${localTime(until, Date.now())}`;
-  if (instance === undefined) return time && `Waits ${time}`;
+  if (instance === undefined) return time && `Waits ${time} for a time, an attempt or an agent`;
   const more = questions === undefined ? '' : ` (and ${questions - 1} more)`;
   return `Waits for ${instance}: ${question ?? ''}${more}${time === undefined ? '' : `, ${time}`}`;
 }
