@@ -354,7 +354,7 @@ export class CalledTask {
     this.history = task.history ?? [];
   }
 
-  /** Adds an Artifact or chunk at constant cost, however many chunks came before. */
+  /** Adds an Artifact, or a chunk of one, to the Task. The cost does not grow with the number of earlier chunks. */
   private takeArtifact({ taskId, contextId, artifact, append, metadata }: TaskArtifactUpdateEvent): void {
     this.adoptIds(taskId, contextId);
     const { artifactId } = artifact;
@@ -371,7 +371,7 @@ export class CalledTask {
   }
 }
 
-/** True for an Artifact with nothing but the call of a function, by which an agent of ADK asks its caller. */
+/** True for an Artifact of function calls alone, by which an agent built with ADK asks its caller. */
 function isQuestion({ parts }: Artifact): boolean {
   return parts.length > 0 && parts.every(({ metadata }) => metadata?.['adk_type'] === 'function_call');
 }
@@ -384,7 +384,10 @@ function isPartial({ metadata }: Pick<Artifact, 'metadata'>): boolean {
   return metadata?.[PARTIAL] === true;
 }
 
-/** Appends the Parts of a later chunk to an Artifact and merges its other members; later values win. */
+/**
+ * Appends a later chunk to the Artifact `before`: its Parts are added at the end, and its other members, also those of
+ * its metadata, replace earlier values.
+ */
 function addChunk(before: Artifact, { parts, artifactId: _id, metadata, ...said }: Artifact): void {
   before.parts.push(...parts);
   Object.assign(before, said, metadata && { metadata: { ...before.metadata, ...metadata } });

@@ -154,7 +154,10 @@ export function tooLongAnswer(maxBytes: number, limitName?: string): AgentCallEr
   return new AgentCallError('invalid-response', message, { cause: new OutboundTooLongError(maxBytes) });
 }
 
-/** Maximum `content-length`, in bytes, of an answer that is read without recording its bytes in `place`. */
+/**
+ * Maximum `content-length`, in bytes, of an answer that is read without counting its bytes toward the memory for
+ * answers (`place`).
+ */
 const SHORT_ANSWER = 64 * 1024;
 
 /** Successful answer of an agent. Its body is read once. Every failure is an AgentCallError. */
@@ -175,7 +178,7 @@ export interface AgentAnswer {
 
 /** HTTP request to an agent. The CallAttempt that the `signal` belongs to enforces the time limits. */
 interface AgentHttpCall extends Omit<OutboundCall, keyof OutboundTimes> {
-  /** Called for every received piece of the answer's body, so that the limit for silence begins again. */
+  /** Called for every received piece of the answer's body. The CallAttempt then restarts its limit for silence. */
   alive?: () => void;
   place?: AnswerPlace | undefined;
   /** Maximum number of bytes of an answer that is no stream; default `ContentLimits.answer`. */

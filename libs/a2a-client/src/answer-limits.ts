@@ -121,8 +121,8 @@ function tooLarge(what: string, limit: number, variable: string): AgentCallError
 
 const BACKOFF = new Backoff(100, 3_000);
 /**
- * Number of pauses that grow. Together they take about twelve seconds, as long as another replica needs to take over
- * a Task.
+ * Number of pauses, each longer than the one before, until all further pauses take LATER_PAUSE_MS. Together they take
+ * about twelve seconds, as long as another replica needs to take over a Task.
  */
 const SHORT_PAUSES = 8;
 const LATER_PAUSE_MS = 5_000;
@@ -180,7 +180,10 @@ export class TurnBoundary {
     this.start = before && JSON.stringify(before);
   }
 
-  /** True if nothing has been reported so far but the Task in the waiting state in which the previous turn left it. */
+  /**
+   * True while the only thing reported is the Task in the waiting state in which the previous turn left it. False
+   * before anything is reported.
+   */
   get isAll(): boolean {
     return !this.begun && this.start !== undefined;
   }

@@ -70,7 +70,7 @@ export const DEFAULT_TIMEOUTS: Readonly<CallTimeouts> = {
 };
 
 /**
- * Time limits of one call over all its attempts. They stand still while the call waits for room in the memory for
+ * Time limits of one call over all its attempts. The limits are paused while the call waits for room in the memory for
  * answers (ReceivedAnswers). Dispose this object when the call has ended.
  */
 export class CallDeadlines implements AnswerListener {
@@ -107,7 +107,10 @@ export class CallDeadlines implements AnswerListener {
     return this.#reason !== undefined;
   }
 
-  /** Throws if the call is over. @throws AgentCallError `timeout` or `aborted` */
+  /**
+   * Throws if the call is over. @throws AgentCallError `timeout`, `aborted`, or the kind of the error given to
+   * `onEvicted`
+   */
   throwIfOver(): void {
     if (this.#reason) throw this.#reason;
   }
@@ -127,7 +130,7 @@ export class CallDeadlines implements AnswerListener {
     return this.#attempt;
   }
 
-  /** Stops the limits, since reading of the answer has paused for lack of memory. */
+  /** Pauses all limits, since reading of the answer has paused for lack of memory. `onResumed` continues them. */
   onPaused(): void {
     this.#isPaused = true;
     this.#timer.stop();

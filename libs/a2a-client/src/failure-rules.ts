@@ -22,9 +22,9 @@ export function isLostConnection(
 }
 
 /**
- * True if the failure is in the content of an answer, not in the connection: the agent reported an error of its
- * protocol, or sent something invalid. False for an answer that exceeded its size limit, since GetTask would return the
- * same content.
+ * True if the agent answered, but with an error of its protocol or with an invalid value. The connection works then, so
+ * the caller may read the Task by GetTask. False for an answer that exceeded its size limit, since GetTask would return
+ * the same content.
  */
 export function isOfTheAnswer(error: unknown): error is AgentCallError {
   if (error instanceof AgentCallError && error.cause instanceof OutboundTooLongError) return false;
@@ -63,7 +63,8 @@ export function isWithoutStream(error: unknown): boolean {
 }
 
 /**
- * Ignores an error by which the agent rejects GetTask, since it does not store the Task or has no GetTask.
+ * Returns `undefined` for an error of GetTask by which an agent reports that it has no GetTask or does not store the
+ * Task.
  * @throws any other error
  */
 export function unlessUnkept(error: unknown): undefined {
@@ -71,7 +72,10 @@ export function unlessUnkept(error: unknown): undefined {
   throw error;
 }
 
-/** Converts the error of a failed CancelTask to an outcome. */
+/**
+ * Returns the outcome of a CancelTask that failed: `refused` if the agent answered with an error or an invalid value,
+ * `unreachable` after a 429 (rate limit) or any other failure.
+ */
 export function cancelOutcome(error: AgentCallError): CancelOutcome {
   if (error.rateLimited) return 'unreachable';
   switch (error.kind) {

@@ -199,8 +199,8 @@ interface LocalAgents {
   /** Address of the agents, unknown until the process listens. */
   address: Pick<ServiceAddress, 'internalUrl'>;
   /**
-   * Returns the request handler. It is asked for only at the first local call, because the served agents themselves
-   * need this directory.
+   * Returns the request handler. This directory calls the function once, at the first local call: the request handler
+   * needs the served agents, and these need this directory, so it cannot be passed earlier.
    */
   handler: () => LocalRequestHandler;
 }

@@ -207,7 +207,10 @@ export abstract class RequestSigners {
     origins: readonly string[],
   ): Promise<boolean>;
 
-  /** Reports that a call with this RequestAuth failed for good with 401 or 403. */
+  /**
+   * Reports that a call with this RequestAuth failed with 401 or 403 and is not repeated. The implementation records
+   * the failure as the last error of the credential.
+   */
   abstract reportRefusal(auth: RequestAuth, refusal: AgentCallError): void;
 }
 

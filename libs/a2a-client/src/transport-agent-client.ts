@@ -168,9 +168,9 @@ export class TransportAgentClient extends AgentClient {
   }
 
   /**
-   * Returns the current Task that a Message continues; `undefined` if the Message is to be sent as a stream. Otherwise
-   * the Message is posted, and the Task followed by SubscribeToTask: some agents do the work of a streamed Message and
-   * then reject their own stream, because it does not begin with its Task.
+   * Returns the Task that a Message continues, if the Message is to be posted and the Task then followed by
+   * SubscribeToTask; `undefined` if the Message is to be streamed, as for a new Task. Reason for posting: some agents
+   * do the work of a streamed Message, then reject their own stream, because it does not begin with its Task.
    */
   async #taskBefore({ message }: SendMessageRequest, { options, limits }: OpenAgentCall): Promise<Task | undefined> {
     if (message.taskId === undefined || !this.transport.streaming || !this.transport.postMessage) return undefined;
@@ -228,9 +228,9 @@ export class TransportAgentClient extends AgentClient {
   }
 
   /**
-   * Completes the answer of a turn that has ended. Reads and yields the whole Task if the stream named only changes to
-   * earlier turns, or had no content: some agents send their Artifacts after the end.
-   * @param isWhole true if the stream reported the whole Task
+   * Completes the answer of a turn that has ended. Reads and yields the Task after its end in two cases: the stream had
+   * only updates of a Task that existed before, or it had no content, since some agents send Artifacts after the end.
+   * @param isWhole true if the stream reported the whole Task, or the Message created the Task
    * @param event last event of the turn
    * @throws AgentCallError `invalid-response` if nothing of the answer could be read
    */
@@ -252,9 +252,8 @@ export class TransportAgentClient extends AgentClient {
   }
 
   /**
-   * Polls a Task of an agent that does not stream. If the agent has no GetTask, sends the Message once more, with the
-   * same id, and asks for an answer at the end of the turn: the answer to the first sending does not contain the
-   * result.
+   * Polls a Task of an agent that does not stream. If the agent has no GetTask, sends the Message again with the same
+   * id, and asks for an answer at the end of the turn, since the first answer does not contain the result.
    */
   async *#pollOrSendBlocking(
     taskId: string,

@@ -182,11 +182,12 @@ export class MessageAcceptance {
   ) {}
 
   /**
-   * Accepts a Message, which begins or continues a Task.
+   * Accepts a Message, which begins or continues a Task. If `agent` comes from a cache (it has a `premise`), accepts
+   * only a Message that begins a Task, has no push config and passes all checks.
    * @throws A2AError if the Message is rejected; nothing was written then
    * @throws UnknownAgent if the agent does not exist
-   * @throws PreconditionFailed if `agent` comes from a cache (it has a `premise`) and the Message did not simply begin
-   *   a new Task; the caller then repeats the call with the newest revision of the agent
+   * @throws PreconditionFailed if `agent` comes from a cache and the Message was not accepted; the caller then repeats
+   *   the call with the newest revision of the agent
    */
   async acceptMessage(agent: ServedAgent, request: SendMessageRequest, call: CallContext): Promise<AcceptedMessage> {
     if (agent.gone && request.message.taskId === undefined) throw agent.gone;

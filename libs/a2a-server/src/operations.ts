@@ -26,8 +26,8 @@ type AtAgent = (
 export interface UnaryOperation {
   kind: 'unary';
   /**
-   * Runs a function with the agent that the call addresses. The function gets the newest revision of the agent or, for
-   * some operations, a cached revision that is checked afterwards.
+   * Runs a function with the agent that the call addresses: its newest revision or, for some operations, a cached
+   * revision. If the function throws PreconditionFailed with the cached revision, runs it again with the newest.
    */
   at: AtAgent;
   /** Checks the parameters, runs the operation, and returns the answer as JSON. */
@@ -43,8 +43,8 @@ export interface UnaryOperation {
 export interface StreamOperation {
   kind: 'stream';
   /**
-   * Runs a function with the agent that the call addresses. The function gets the newest revision of the agent or, for
-   * some operations, a cached revision that is checked afterwards.
+   * Runs a function with the agent that the call addresses: its newest revision or, for some operations, a cached
+   * revision. If the function throws PreconditionFailed with the cached revision, runs it again with the newest.
    */
   at: AtAgent;
   /** True if the operation accepts a cursor, by which a reader resumes the stream. */

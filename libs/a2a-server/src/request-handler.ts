@@ -115,8 +115,8 @@ export class RequestHandler {
   }
 
   /**
-   * Returns the agent that a call addresses: its newest revision, or for a run the revision that the run was started
-   * with.
+   * Returns the agent that a call addresses, in the revision that the call names (as calls of a run do), else the
+   * newest.
    * @throws A2AError if the agent does not exist, or the call asks for a revision that it may not use
    */
   async resolveAgent(call: AddressedCall): Promise<ServedAgent> {
@@ -269,8 +269,8 @@ export class RequestHandler {
   }
 
   /**
-   * Follows a Task from a cursor or from now, as TaskSubscription describes; rejections are thrown as by
-   * `sendStreamingMessage`.
+   * Follows a Task from a cursor or from now, as TaskSubscription describes. A rejection is thrown when the stream is
+   * opened, or by the first `next()`.
    */
   subscribeToTask(
     agent: ServedAgent,

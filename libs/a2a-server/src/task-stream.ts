@@ -236,7 +236,12 @@ export class TaskSubscription {
     return new TaskItems(this.feed, beginFollowing, options.signal);
   }
 
-  /** Returns the beginning of the stream, as the rules of this class say. */
+  /**
+   * Returns the beginning of the stream: the Task as of the cursor, or without a cursor the current Task; then the
+   * later events that are already read.
+   * @throws A2AError UNSUPPORTED_OPERATION for an ended Task without a cursor; INVALID_PARAMS for a cursor beyond the
+   *   log
+   */
   private async streamBeginning(
     log: TaskLog,
     options: SubscriptionOptions,

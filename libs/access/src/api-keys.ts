@@ -80,8 +80,8 @@ export class CredentialCache<T> {
   ) {}
 
   /**
-   * Looks up what a credential identifies, by the credential's digest; `undefined` for an invalid credential.
-   * Synchronous if the result is cached. Rejects like `ask`.
+   * Looks up what a credential identifies, by the credential's digest; `undefined` for an invalid credential. Returns a
+   * cached result synchronously. Otherwise verifies the credential, and rejects with the error of `ask` if that fails.
    */
   lookUp(digest: string): T | Promise<T | undefined> {
     const known = this.kept.get(digest);

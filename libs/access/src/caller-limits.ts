@@ -204,8 +204,8 @@ export class LoopTurns {
   }
 
   /**
-   * Calls `act`, which parses a body that has arrived: at once for a small body, in its caller's turn for a costly
-   * body.
+   * Calls `act`, which parses a body that has arrived: at once for a body of fewer than COSTLY_BODY bytes or a caller
+   * without authentication, otherwise in the caller's turn.
    * @param refuse called with RATE_LIMITED if too many requests of the caller wait
    */
   readBody(request: FastifyRequest, bytes: number, act: () => void, refuse: (error: Error) => void): void {
@@ -249,7 +249,7 @@ interface Permitted extends IncomingMessage {
   [PERMIT]?: StreamPermit | undefined;
 }
 
-/** Sets the permit of a request. */
+/** Stores the permit of a request for `admitStream`; `undefined` removes it, once it has been used. */
 export function permitStreams(request: IncomingMessage, permit: StreamPermit | undefined): void {
   (request as Permitted)[PERMIT] = permit;
 }

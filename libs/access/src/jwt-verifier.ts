@@ -107,7 +107,10 @@ export function namesInClaims(
   return { tenant: tenant as string, owner };
 }
 
-/** True if the database stores the claim without loss: lone surrogates would make two different names equal. */
+/**
+ * True if a claim can be a name: a text of 1 to 255 characters that the database stores without loss. Lone surrogates
+ * are refused, since the database would make two different names equal.
+ */
 function isName(claim: unknown): claim is string {
   return (
     typeof claim === 'string' &&

@@ -29,7 +29,10 @@ function caller(key: string): Caller {
   return { tenant: '', owner: key, permissions: new Set(), proof: { key } };
 }
 
-/** Watches a stream of the caller with this key. Its end is recorded in `ended`. */
+/**
+ * Watches a stream of the caller with this key. When the watch ends the stream, adds the key to `ended`; while `begun`
+ * returns false, the stream cannot be ended yet.
+ */
 function stream(key: string, ended: string[], begun = () => true): () => void {
   return calls.watchStream(caller(key), () => begun() && ended.push(key) > 0);
 }

@@ -43,7 +43,11 @@ export class TrialSlots extends CallerSlots {
     super(metrics, rulesOf(kind));
   }
 
-  /** Takes a slot, as CallerSlots does. @throws A2AError RATE_LIMITED above the rate, too */
+  /**
+   * Takes a slot as CallerSlots does, after which the trial counts toward MOST_IN_MINUTE.
+   * @throws A2AError also RATE_LIMITED if the caller, or all callers of the replica together, have begun too many
+   *   trials in a minute
+   */
   override takeSlot(owner: SlotOwner): () => void {
     const freeSlot = super.takeSlot(owner);
     const waitMs = this.meterOf(owner.caller).takeToken(this.now()) || this.all.takeToken(this.now());

@@ -118,8 +118,8 @@ export interface RequestContext {
   /** Media types that the caller accepts; absent if it named none, and after a recovery by another process. */
   readonly acceptedOutputModes?: readonly string[] | undefined;
   /**
-   * First turn of a registered agent's Task at its remote agent, if this execution has stored it in the commit that
-   * created the Task (see `AgentExecutor.relayedTurn`).
+   * Turn that a new Task of a registered agent begins at its remote agent (see `AgentExecutor.relayedTurn`). Present
+   * only in the execution that created the Task: it stored the turn in the same commit.
    */
   readonly relayed?: RelayedTurn | undefined;
   /** Metadata of the request (`SendMessageRequest.metadata`). */

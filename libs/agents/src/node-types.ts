@@ -7,7 +7,7 @@ export interface NodeSpec {
   id: string;
   type: string;
   config: JsonObject;
-  /** Time in which a question of the node must be answered in a run; absent: no limit. */
+  /** Maximum time for an answer to a question of the node in a run, as a duration such as `48h`; absent: no limit. */
   onWait?: { deadline: string };
   /** Workflow that contains the node, in the revision in which it was saved; absent if the node belongs to none. */
   of?: NodeHome;

@@ -75,7 +75,10 @@ const STEPS: Readonly<Record<string, (payload: JsonObject) => SpanStep>> = {
   }),
 };
 
-/** Adds the attributes with the content of a model call, if spans have content. */
+/**
+ * Adds the content of a model call to the attributes of its span, if the event has such content (`prompt.attributes`).
+ * Otherwise returns the step unchanged.
+ */
 function withContent(step: SpanStep, event: TaskEvent): SpanStep {
   const content = 'statusUpdate' in event ? event.prompt?.attributes : undefined;
   if (!content) return step;

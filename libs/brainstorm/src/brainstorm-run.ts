@@ -91,7 +91,10 @@ export class BrainstormRun extends DurableExecution<BrainstormProgress> {
     }
   }
 
-  /** Ends the Task. An approval keeps the last merged state, and does not wait until the agent at work is canceled. */
+  /**
+   * Ends the Task after a cancel. If the cancel is an approval, keeps the last merged state as the result, and does not
+   * wait until the agent at work is canceled. Otherwise waits for that, and records its outcome.
+   */
   protected override async *endCanceled(): AsyncGenerator<TaskEvent> {
     const agents = this.stopAgents();
     const isApproved = () => this.services.approvals.isApproved(this.context.taskId);

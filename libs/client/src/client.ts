@@ -44,9 +44,9 @@ interface RunFilter {
   workflow?: string;
   /** A status, or several with commas between. */
   status?: string;
-  /** Part of the workflow's name, or start of the run's id. */
+  /** Filter: text that occurs in the workflow's name, or with which the run's id begins. */
   q?: string;
-  /** Part of the inputs, of the error, of the workflow's name or of the run's id. */
+  /** Filter: text that occurs in the inputs, the error, the workflow's name or the run's id. */
   search?: string;
   since?: string;
   until?: string;
@@ -100,7 +100,7 @@ export interface ParleyClient<W extends Record<keyof W, WorkflowTypes> = AnyWork
   rerun(runId: string, body?: Schemas['RerunBody'], options?: KeyOptions): Promise<Schemas['StartedRerun']>;
   /** Lists the open questions of runs. */
   inbox(page?: InboxPageRequest, options?: RequestOptions): Promise<Schemas['InboxPage']>;
-  /** Saves all workflows, or none. */
+  /** Saves the workflows and other objects of the body: all of them, or none. */
   apply(body: Schemas['ApplyBody'], options?: RequestOptions): Promise<Schemas['AppliedView']>;
   /** Calls any other operation of the management API by its path; the answer is JSON. */
   call<T>(path: `/${string}`, request?: ServiceRequest): Promise<T>;

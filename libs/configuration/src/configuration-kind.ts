@@ -49,7 +49,7 @@ export abstract class ConfigurationKind {
 
   /** Reads the definition that a caller sent. @throws ProblemError 400 with paths in the definition */
   abstract readObject(sent: JsonObject): ConfigurationObject;
-  /** Finds stored objects by id. In a transaction, concurrent changes of these objects wait. */
+  /** Finds stored objects by id. In a transaction, also locks them: concurrent changes of them wait for its end. */
   abstract findObjects(session: ConfigurationSession, tenant: string, ids: readonly string[]): Promise<StoredObject[]>;
   /** Finds the objects that were last applied under a mark. */
   abstract findMarked(session: ConfigurationSession, tenant: string, mark: string): Promise<StoredObject[]>;

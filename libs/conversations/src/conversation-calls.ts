@@ -65,8 +65,8 @@ export class ConversationCalls {
   }
 
   /**
-   * Marks the next call, if any, as new: no earlier execution has made it. Called before the event that announces the
-   * call is yielded.
+   * Marks the call that comes next, if any, as new: `openCall` then makes it without looking for a Task that an earlier
+   * execution created for it. Call this right before the event that announces the call is yielded.
    */
   announceNext(): void {
     this.calls.announceCall(referenceOf(this.state.dialogue.findPending()?.turn ?? 'announce'));
@@ -173,8 +173,8 @@ export class ConversationCalls {
   }
 
   /**
-   * Counts a call against the budget of the outermost Task, before the agent is called. A call that an earlier
-   * execution made is not counted again.
+   * Counts a call against the budget of the outermost Task, before the agent is called. ProcessCalls calls this method
+   * only if no Task of the call is known, so a resumed call is not counted again.
    */
   private async spendBudget(name: CallName): Promise<void> {
     const { chains, budgets } = this.services;

@@ -229,8 +229,8 @@ export class ConversationRun extends DurableExecution<ConversationState> {
   }
 
   /**
-   * Returns the event to record for a draft, and marks the call that follows as new. The event is durable before the
-   * next agent is called.
+   * Returns the event to record for a draft, and marks the call that comes next as new (see
+   * `ConversationCalls.announceNext`). The event is durable before the next agent is called.
    * @param step further change of the conversation's state, recorded with the event
    */
   private emitDraft(draft: A2aDraft, step: ConversationStep = {}): TaskEvent {

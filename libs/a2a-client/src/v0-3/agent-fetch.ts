@@ -16,8 +16,8 @@ import { callTraceHeaders, type TransportOptions } from '../transports/agent-tra
 import { readableAnswer, readableFrame } from './legacy-frames.js';
 
 /**
- * Maximum `content-length`, in bytes, of an answer that is passed on without calling `alive` or recording its bytes
- * in `place`.
+ * Maximum `content-length`, in bytes, of an answer that is passed on without calling `alive`, and without counting its
+ * bytes toward the memory for answers (`place`).
  */
 const UNWATCHED_BYTES = 64 * 1024;
 /** Disabled time limits of the outbound client: the limits of the CallAttempt apply. */

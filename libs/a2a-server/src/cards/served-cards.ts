@@ -111,7 +111,7 @@ async function withBeginModes(agent: ServedAgent): Promise<{ agent: ServedAgent;
   return { agent: { ...agent, inputModes, skills: withModes(agent.skills), details }, isLookedUp };
 }
 
-/** Cards of the agents of this process. */
+/** Builds, signs and serializes the cards of the agents that this process serves. */
 export class ServedCards {
   private readonly since = new Date();
 
@@ -226,8 +226,9 @@ export function sendCard(
 }
 
 /**
- * Returns the `Last-Modified` time: the second after a change, so that no two contents have the same time. Returns
- * `undefined` while that second is in the future, since such a time must not be sent (RFC 9110, section 8.8.2.1).
+ * Returns the `Last-Modified` time of content: the first full second after its change, since HTTP dates have no
+ * fractions. Returns `undefined` until that second has come: a later change in the same second would get the same time,
+ * and a time in the future must not be sent (RFC 9110, section 8.8.2.1).
  */
 function lastModified(changedAt: Date | undefined): Date | undefined {
   if (changedAt === undefined) return undefined;

@@ -340,7 +340,7 @@ describe('a gRPC connection without credentials', () => {
   });
 });
 
-/** Repeats a question until the answer is true. Each attempt takes at least one cycle of the event loop. */
+/** Calls a function until it resolves to true. Each attempt takes at least one cycle of the event loop. */
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise((resolve) => setImmediate(resolve));
 }

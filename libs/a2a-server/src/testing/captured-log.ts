@@ -1,6 +1,9 @@
 import { Logger } from '@nestjs/common';
 
-/** Captures Nest's log from now on, so that a test can read its lines and the output of the test stays quiet. */
+/**
+ * Makes Nest's logger collect its lines from now on instead of printing them.
+ * @returns the array that receives the lines, each as the arguments of its log call
+ */
 export function capturedLog(): unknown[][] {
   const lines: unknown[][] = [];
   const take = (...line: unknown[]): number => lines.push(line);

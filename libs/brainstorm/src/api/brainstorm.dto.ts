@@ -207,7 +207,10 @@ export function brainstormView(header: TaskHeader, progress: BrainstormProgress)
   };
 }
 
-/** Rules for listing brainstorms. */
+/**
+ * Rules by which `Processes.listPage` finds the Tasks that are brainstorms, filters them by status, and summarizes
+ * each.
+ */
 export const BRAINSTORMS: ProcessListing<BrainstormStatus, BrainstormSummary> = {
   agent: BRAINSTORM_PATH,
   states: STATES_OF,

@@ -48,7 +48,7 @@ async function failedIterated(): Promise<DrivenBrainstorm> {
   return it;
 }
 
-/** Stops a brainstorm while the second agent works in the second pass. */
+/** Approves or cancels a brainstorm while the second agent works in the second pass. */
 async function stopped(approved: boolean): Promise<DrivenBrainstorm> {
   const it = storm({ b: (...call) => (call[1] === 1 ? 'hang' : agrees(...call)) });
   const ended = it.start();
@@ -75,7 +75,10 @@ async function canceledRecovered(): Promise<DrivenBrainstorm> {
   return rest;
 }
 
-/** Resumes a brainstorm after a crash, from its log up to the last event of a type. */
+/**
+ * Resumes a brainstorm after a crash, from its log up to the last event of a type.
+ * @param isKept true if the agents still have the Tasks that were created before the crash
+ */
 async function recovered(type: string, isKept = true): Promise<DrivenBrainstorm> {
   const first = await played({});
   const rest = storm({});

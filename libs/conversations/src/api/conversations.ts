@@ -31,7 +31,10 @@ import type { ConversationBody, ConversationPage, ConversationQuery, Conversatio
  */
 const CONVERSATION: ProcessKind = { noun: 'conversation', includes: () => true };
 
-/** Rules for listing conversations that were started directly. Conversations of workflow nodes are not listed. */
+/**
+ * Rules by which `Processes.listPage` finds the Tasks that are conversations and were started directly, filters them by
+ * status, and summarizes each. Conversations of workflow nodes are not listed.
+ */
 const LISTING: ProcessListing<ConversationStatus, ConversationSummary> = {
   agent: CONVERSATIONS_PATH,
   states: { active: statesOf('active'), complete: statesOf('complete') },

@@ -33,7 +33,7 @@ import { legacyMessage } from './legacy-schema.js';
 /** Name of the service of A2A 0.3. */
 export const LEGACY_SERVICE_NAME = 'a2a.v1.A2AService';
 
-/** Method of A2A 0.3 over gRPC, as an operation of 1.0. */
+/** Method of A2A 0.3 over gRPC: the operation of 1.0 that it runs, and the conversions of its request and result. */
 export interface LegacyGrpcMethod {
   readonly operation: A2aOperation;
   /** Function that is run instead of `operation`, for a method with no equal in 1.0; absent: `operation` is run. */
