@@ -5,7 +5,10 @@ import { Dialogue } from './dialogue.js';
 const TIMED_OUT: TurnReply = { failure: { code: 'TIMEOUT', message: 'not finished in time', retryable: true } };
 const THROWN: TurnReply = { failure: { code: 'AGENT_ERROR', message: 'broken', retryable: false } };
 
-/** Plays a whole conversation. `replies[k]` is the reply of the agent that speaks in turn k + 1. */
+/**
+ * Plays a whole conversation, and returns its events. `replies[k]` is the reply of the agent that speaks in turn k + 1.
+ * `self` is true if requester and target are the same agent.
+ */
 function play(settings: Partial<ConversationSettings>, replies: TurnReply[], self = false): A2aEvent[] {
   const asked = { requester: 'A', target: 'B', message: 'hello', maxTurns: 5, timeoutMs: 60_000, ...settings };
   const dialogue = new Dialogue({ conversationId: 'c', settings: asked, self });

@@ -67,7 +67,10 @@ export class Dialogue {
     return this.turns.length === 0 ? this.draftTurn(0, this.start.settings.message) : undefined;
   }
 
-  /** Returns the turn for which an agent is called next; `undefined` if the conversation is to be completed. */
+  /**
+   * Returns the turn for which an agent is called next. Returns `undefined` before turn 0 is emitted, and when no turn
+   * is left or a turn has failed: the caller then emits the result of `draftEnd`, unless it was emitted.
+   */
   findPending(): PendingTurn | undefined {
     const turn = this.turns.length;
     if (turn === 0 || turn > this.lastTurn || this.error || this.outcome) return undefined;
@@ -86,7 +89,10 @@ export class Dialogue {
     return this.draftTurn(turn, reply.text);
   }
 
-  /** Drafts the complete event. @param outcome absent: the outcome that follows from the emitted events */
+  /**
+   * Drafts the complete event, the last event of a conversation.
+   * @param outcome by default `timeout` or `error` after an error event, otherwise `max_turns` or `done`
+   */
   draftEnd(outcome: ConversationOutcome = this.natural): A2aDraft {
     return { data: { ...this.nameParties(0), phase: 'complete' }, outcome };
   }

@@ -138,7 +138,10 @@ describe('what the requester knows from before a conversation', () => {
   const source = { origin: { taskId: 't', call: 'call_1' }, before };
   const asked = talks.requestMessage({ ...REQUEST, credential: 'key' }, { messageId: 'm-1' });
 
-  /** Returns the earlier texts in the entries of the Messages to an agent. */
+  /**
+   * Starts a conversation with `message`, and returns one item for each Message that the conversation sends to `agent`:
+   * the earlier texts (`said`) in the conversation's metadata entry of that Message; `undefined` if there are none.
+   */
   async function said(message: Message, agent: string): Promise<(readonly SaidText[] | undefined)[]> {
     const conversation = new DrivenConversation(new TalkingAgents({}), settingsOf({ maxTurns: 4 }));
     conversation.own = ['a', 'b'];

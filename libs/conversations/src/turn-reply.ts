@@ -51,7 +51,10 @@ function dataText(parts: readonly Part[]): string {
   return data === undefined ? '' : JSON.stringify(data);
 }
 
-/** Code of a failure whose message contains the name of a credential. */
+/**
+ * Code of the failure of a turn whose agent could not be called because of the stored credential. The message of this
+ * failure contains the credential's name, so it is replaced before a model reads it.
+ */
 export const CREDENTIAL_UNUSABLE = 'CREDENTIAL_UNUSABLE';
 
 const CODES: Record<CallFailureKind, string> = {
@@ -104,7 +107,10 @@ function wantsAuth(answer: CalledTask): TurnFailure {
   return { code: 'AUTH_REQUIRED', message, retryable: false };
 }
 
-/** Returns the first A2AError among an error and its causes, if any: an agent of this process has refused the call. */
+/**
+ * Returns the first A2AError among an error and its causes; `undefined` if there is none. Such an error shows that an
+ * agent of this process rejected the call.
+ */
 function refusalOf(error: unknown): A2AError | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof A2AError) return cause;
   return undefined;

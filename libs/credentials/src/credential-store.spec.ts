@@ -39,7 +39,7 @@ function replica(keys: readonly Buffer[]) {
     enqueued,
     sealed: () => sealed,
     starts: () => job.onApplicationBootstrap(),
-    /** Runs a job with its payload as the database would return it. */
+    /** Runs the job's handler. The payload is converted to JSON and back, as the database does. */
     does: async (wanted: Job | undefined) => {
       const payload: unknown = JSON.parse(JSON.stringify(wanted?.payload));
       await handler?.run(handler.read(payload), context);

@@ -14,7 +14,7 @@ beforeEach(() => {
   token = new CachedToken(fetch, () => now);
 });
 
-/** Resolves the newest request for a token with this token. */
+/** Resolves the newest request for a token with the token `value`, which is valid for `lifetimeMs` milliseconds. */
 function issue(value: string, lifetimeMs: number): void {
   fetches.at(-1)?.resolve({ value, lifetimeMs });
 }

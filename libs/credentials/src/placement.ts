@@ -97,8 +97,9 @@ function keyPlacement({ in: place, name }: Extract<SecurityScheme, { type: 'apiK
 }
 
 /**
- * True if a credential fits a scheme of a card. Any bearer token fits OAuth 2.0 and OpenID Connect: only its owner
- * knows where it comes from.
+ * True if a credential fits a scheme of a card. A bearer token fits every OAuth 2.0 and OpenID Connect scheme, because
+ * the token does not show which server issued it. A credential with OAuth 2.0 client credentials fits an OAuth 2.0
+ * scheme only if that scheme has the client credentials flow.
  */
 function meetsScheme(kind: Exclude<CredentialSettings['kind'], 'api-key'>, scheme: SecurityScheme): boolean {
   if (kind === 'basic') return scheme.type === 'http' && scheme.scheme === 'basic';
@@ -183,7 +184,10 @@ export function basicCredentials(username: string, password: string): string {
   return Buffer.from(`${username}:${password}`).toString('base64');
 }
 
-/** Returns the secrets to redact, longest first, so that no part of one remains. */
+/**
+ * Returns the secrets to redact, longest first: if a shorter secret inside a longer one were redacted first, the rest
+ * of the longer one would remain. Secrets shorter than SHORTEST_HIDDEN are left out.
+ */
 function secretsToHide(...secrets: string[]): string[] {
   const long = [...new Set(secrets)].filter((it) => it.length >= SHORTEST_HIDDEN);
   return long.toSorted((a, b) => b.length - a.length);

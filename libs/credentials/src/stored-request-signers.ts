@@ -24,7 +24,10 @@ const LONGEST_NAME = 64;
  */
 @Injectable()
 export class StoredRequestSigners extends RequestSigners {
-  /** Credential, and its token if any, from which each RequestAuth was made. */
+  /**
+   * Credential, and for OAuth 2.0 the access token, from which this object created each RequestAuth. They are looked up
+   * when an agent rejects that RequestAuth.
+   */
   private readonly made = new WeakMap<RequestAuth, { credential: UsableCredential; token?: string }>();
 
   constructor(

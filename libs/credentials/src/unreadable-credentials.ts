@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Readiness } from '#libs/service';
 import { CredentialStore } from './credential-store.js';
 
-/** Milliseconds after which the credentials are counted again. */
+/** Milliseconds after which a call of `/health/ready` counts the unreadable credentials again. */
 const COUNTED_MS = 60_000;
 
 /**
@@ -32,7 +32,7 @@ export class UnreadableCredentials implements OnApplicationBootstrap {
     return `No key in CREDENTIALS_KEY decrypts ${this.unreadable} of the stored credentials: calls that need them fail`;
   }
 
-  /** Counts the unreadable secrets. While the database is away, the last count stays. */
+  /** Counts the unreadable secrets. If the query fails, the last count stays. */
   private async countSecrets(): Promise<void> {
     this.countedAt = performance.now();
     this.unreadable = await this.store.countUnreadable().catch(() => this.unreadable);

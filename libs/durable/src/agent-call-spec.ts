@@ -24,14 +24,14 @@ import {
  */
 const PROOF_MS = 1_000;
 /**
- * Maximum milliseconds for one attempt to prove the claim (to confirm that this replica still holds the Task). The
- * value is so large that a slow database does not prevent calls.
+ * Maximum milliseconds in which the store must answer an attempt to prove the claim (to confirm that this replica still
+ * holds the Task). After a later answer, the claim is proven again.
  */
 const ANSWER_MS = 5_000;
 /**
- * Maximum number of attempts to prove the claim (to confirm that this replica still has the Task). Together they last
- * two minutes. An attempt fails if its answer comes too late, because this process was suspended or the database is
- * busy.
+ * Maximum number of attempts to prove the claim (to confirm that this replica still has the Task). An attempt fails if
+ * the store's answer takes longer than ANSWER_MS, because this process was suspended or the database is busy. So all
+ * attempts together last at least two minutes.
  */
 const MOST_QUESTIONS = 24;
 
@@ -41,7 +41,7 @@ const MOST_QUESTIONS = 24;
  */
 export class ClaimProof {
   /**
-   * @param provenAt time, by `performance.now()`, after which the store accepted an event of this execution
+   * @param provenAt time, by `performance.now()`, at or after which the store accepted an event: the first proof
    * @param prove asks the store; throws if another replica holds the Task
    */
   constructor(
@@ -52,7 +52,7 @@ export class ClaimProof {
   /**
    * Confirms that this replica still has the claim (the right to write the Task). Does nothing if that was confirmed
    * less than PROOF_MS ago.
-   * @throws AgentCallError `aborted` if this replica lost the Task, `timeout` if that cannot be decided in time
+   * @throws AgentCallError `aborted` if this replica lost the Task, `timeout` if the store's answers all came too late
    */
   readonly renewProof = async (): Promise<void> => {
     if (performance.now() - this.provenAt <= PROOF_MS) return;
@@ -144,8 +144,8 @@ export class AgentContext {
 }
 
 /**
- * True if the agent may have rejected the `contextId`: the error is TaskNotFound or InvalidParams, or has the HTTP status of one of
- * these, because errors of A2A over REST have no JSON-RPC code.
+ * True if the agent may have rejected the `contextId`: the error is TaskNotFound or InvalidParams. An error of A2A over
+ * REST has no JSON-RPC code, so it counts if it has the HTTP status of one of these two errors.
  */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof AgentCallError)) return false;
@@ -222,8 +222,8 @@ export interface CallingTask {
    */
   announcedAt?: number;
   /**
-   * True if the agent works in this process. The call then need not wait until the event that records it is durable:
-   * the agent's Task never becomes durable before the calling Task's events.
+   * True if the agent works in this process. The call then does not wait until the event that records the call is
+   * durable: the journal writes events in order, so the agent's Task never becomes durable before that event.
    */
   staysHere?: boolean;
 }
@@ -267,9 +267,9 @@ export interface AgentCallSpec {
    * the agent is called. If it throws, the call fails with that error.
    */
   admit?(): Promise<void>;
-  /** The calling Task. If absent, the call is not recorded, so that no later execution finds its Task. */
+  /** The calling Task. If absent, the call is not recorded, and no later execution finds the Task that it created. */
   by?: CallingTask;
-  /** True for an agent of this service. It creates only one Task for a Message, however often the Message is sent. */
+  /** True for an agent of this service. Such an agent creates only one Task for a Message, even if it gets it twice. */
   own?: boolean;
   /**
    * Id of a Task that is followed first: the Task that an earlier attempt of the same request created, or the waiting

@@ -113,7 +113,7 @@ export class CallEnd implements Disposable {
   private readonly notifyCallerEnd = (): void => this.onCallerEnd(this.caller.reason);
 }
 
-/** Kind of a failed call. Callers decide only by this kind if they retry, never by the text of the error. */
+/** Kind of a failed call. Code that decides about retries compares this kind, and never the text of the error. */
 export type CallFailureKind =
   | AgentCallFailure // `aborted` also if the agent canceled its Task
   | 'failed' // the agent's Task failed
@@ -239,8 +239,10 @@ const OPEN_KEY = 'parley/open-questions';
 const LONGEST_QUESTION = 32_768;
 
 /**
- * True if a person has to answer the question. That is so for a login, a question of a `human` node, an approval, one
- * of several questions, and a question about a call that the agent may not have received.
+ * True if a person, and not a model, has to answer the question with which the agent's Task waits. That is so for:
+ * - a login, an approval of a tool call, and a question with a form, as `human` nodes ask;
+ * - a Message of a run with several open questions;
+ * - a question about a call, for example a call that the agent may not have received.
  */
 export function needsPerson({ status }: Pick<CalledTask, 'status'>): boolean {
   if (status?.state === 'TASK_STATE_AUTH_REQUIRED') return true;
@@ -278,7 +280,7 @@ export function questionParts(name: string, answer: Pick<CalledTask, 'status'>):
  * @param reference the Task that passes the question on
  * @param words Parts of the Message
  * @param about data about the call, for the metadata
- * @param asked the agent's own Message; the form in it is kept
+ * @param asked the agent's own Message; if it has a form (JSON Schema of the answer), the returned Message has it too
  */
 export function questionMessage(
   reference: TaskReference,

@@ -170,7 +170,7 @@ export interface ProcessStart {
 export abstract class ProcessExecutor extends AgentExecutor {
   override readonly recovery = 'restart';
   override readonly callsAgents = true;
-  /** Time in which a canceled process can cancel the agents that it has called, in milliseconds. */
+  /** Maximum time, in milliseconds, that a canceled process has to cancel the Tasks of agents that it has called. */
   override readonly cancelGrace: number = 10_000;
 
   override taskMetadata(request: SendMessageRequest, call: AcceptingCall): JsonObject {

@@ -24,7 +24,8 @@ const FRAMES_OF_EVENT = 64;
 /** Frame (message to a client about one event) without its cursor, which differs for each client. */
 interface Frame {
   /**
-   * Number of the frame in its commit. It does not depend on the other frames: it stays the same if some were purged.
+   * Number of the frame in its commit. It is computed from the event alone, so it stays the same after other events of
+   * the commit were purged.
    */
   place: number;
   source: CommittedEvent;

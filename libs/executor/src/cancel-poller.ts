@@ -72,8 +72,8 @@ export type RemoteEnding = (parent: TaskHeader) => Promise<void>;
 /** Maximum number of cancels that run at the same time. */
 const AT_ONCE = 16;
 /**
- * Milliseconds for which an attempt of the job waits for child Tasks to end. The next attempt checks the child Tasks
- * that have not ended.
+ * Maximum milliseconds for which one attempt of the job that cancels child Tasks (ChildEndings) waits for them to end.
+ * The next attempt checks the child Tasks that have not ended.
  */
 const SOON_MS = 250;
 

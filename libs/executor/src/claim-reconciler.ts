@@ -11,8 +11,8 @@ const LONGEST_REST_MS = 30_000;
 /**
  * Schedules the polls of a repeated query: the pause after a poll is twenty times as long as the poll, at least
  * `leastPauseMs` and at most LONGEST_REST_MS. So polls that last less than 1.5 seconds take at most a twentieth of the
- * time. The query becomes slow while a transaction holds an old snapshot of the database, because the query then scans
- * dead rows.
+ * time, even while the query is slow. It is slow while a transaction holds an old snapshot of the database: PostgreSQL
+ * then keeps dead rows, which the query scans.
  */
 export class PacedLook {
   private dueAt = Number.NEGATIVE_INFINITY;

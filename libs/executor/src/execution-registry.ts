@@ -148,9 +148,9 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Creates a Task for the Message and starts its execution, which continues if the caller leaves. If the agent's
-   * revision is no longer the newest (`premise`), no Task is created: `accepted` and `settled` reject with
-   * PreconditionFailed.
+   * Creates a Task for the Message and starts its execution, which continues if the caller leaves. If `agent.premise`
+   * is present, the commit checks that the agent's revision is still the newest. If it is not, no Task is created, and
+   * `accepted` and `settled` reject with PreconditionFailed.
    * @param once idempotency key and fingerprint of the request; absent: the request has no key
    * @throws A2AError with status 503 during shutdown or while the journal (the writer of all events) writes nothing,
    *   with status 413 if the Message is too large

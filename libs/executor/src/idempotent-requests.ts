@@ -25,8 +25,8 @@ import { type Execution, isNotConfirmed, type MessageFiles } from './execution.j
 import { isTaskBusy } from './task-claims.js';
 
 /**
- * Time for which a request is retried while another request has claimed the Task and has not written yet, in
- * milliseconds.
+ * Maximum time, in milliseconds, for which a request is retried while another request has claimed the Task and has not
+ * written an event yet.
  */
 const CONTENDED_FOR_MS = 10_000;
 /** Milliseconds between the retries of a request while another request holds the Task. */

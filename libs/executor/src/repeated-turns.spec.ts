@@ -12,7 +12,10 @@ const LOG: RecordedEvent[] = [
   { sequence: 3, event: statusUpdate(TASK, 'TASK_STATE_COMPLETED') },
 ].map((it) => ({ ...it, createdAt: new Date(0) }) as unknown as RecordedEvent);
 
-/** Repeats a request whose turn began with the event `begun` of a log of `bytes` bytes. */
+/**
+ * Prepares the repetition of a request whose turn began with the event `begun` of a log of `bytes` bytes. `known`
+ * repeats the request. `done` lists the reads and the reservations of memory, in order.
+ */
 async function repeating({ begun, bytes, admit }: { begun: number; bytes: number; admit?: () => Promise<void> }) {
   const done: string[] = [];
   const isShort = bytes < 1_000;

@@ -61,7 +61,7 @@ export class LogReads {
  * agent.
  */
 const TRIES_BEFORE_CANCEL = 3;
-/** Approximate bytes of one page of a long log. A page is parsed without giving other work a turn. */
+/** Approximate bytes of one page of a long log. Parsing a page blocks all other work of this process. */
 const PAGE_BYTES = 1024 * 1024;
 /** Maximum number of events of one page of a long log. */
 const PAGE_EVENTS = 1_000;

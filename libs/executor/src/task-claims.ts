@@ -11,8 +11,8 @@ import {
 import type { Idempotency, StoredTask, TaskClaim, TaskEvent, TaskStore } from '#libs/tasks';
 
 /**
- * Time to wait for a Task that another execution has claimed, in milliseconds. In that time, a dead replica's Tasks are
- * adopted by another replica, and a replica notices claims that it does not use.
+ * Maximum time, in milliseconds, that a Message waits for a Task that another execution has claimed. It is long enough
+ * for a living replica to adopt the Tasks of a dead one, and for a replica to release claims that it does not use.
  */
 const PATIENCE_MS = 15_000;
 const LOOK_MS = 100;

@@ -89,7 +89,10 @@ function hangs({ agents }: DrivenConversation): boolean {
   return agents.calls.at(-1)?.startsWith('send b ') ?? false;
 }
 
-/** Cancels a conversation in the process that resumes it, while the Tasks of both sides wait and `b` was called. */
+/**
+ * Shuts a conversation down while `b` works on an answer, after the Tasks of both sides have asked a question. Another
+ * process resumes the conversation from its log, and cancels it there.
+ */
 async function canceledRecovered(): Promise<DrivenConversation> {
   const first = talk({ a: () => ({ asks: 'a?' }), b: (nth) => (nth === 0 ? { asks: 'b?' } : { hangs: true }) });
   const ended = first.start();

@@ -23,7 +23,7 @@ class ProcessesFixture {
   stored = thing();
   refusal: A2AError | undefined;
   known: { taskId: string; accepted: Promise<unknown> } | undefined;
-  /** Condition with which an execution was resumed. */
+  /** Last argument of the newest call of `resumeExecution`: the condition under which the Message is accepted. */
   only: object = {};
   /** Signal that aborts when the caller of a cancel disconnects. */
   gone: AbortSignal | undefined;

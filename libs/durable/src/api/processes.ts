@@ -93,8 +93,8 @@ interface StateListing {
 }
 
 /**
- * Returns a page of a caller's processes of one kind, most recently updated first. Following the pages by their
- * tokens skips no process.
+ * Returns a page of a caller's processes of one kind, most recently updated first. A page token names the last Task
+ * that was examined, and the next page begins after this Task. So a caller that follows the tokens gets every process.
  */
 export async function listProcesses<Status extends string, Summary>(
   tasks: Pick<TaskStore, 'readPage'>,
@@ -503,7 +503,8 @@ function frameOf(recorded: RecordedEvent, project: Projection): SseFrame {
 }
 
 /**
- * Yields frames up to the event with the number `last`. Yields none if the reader has already seen that event (`seen`).
+ * Yields frames up to the event with the number `last`. Yields none if `seen`, the number of the last event that the
+ * reader has, is not below `last`.
  */
 async function* takeUntil(last: number, seen: number, frames: AsyncGenerator<SseFrame>): AsyncGenerator<SseFrame> {
   if (seen >= last) return;

@@ -85,7 +85,7 @@ export class EventsGateway implements OnGatewayConnection, OnGatewayDisconnect {
     metrics.gauge('parley_gateway_subscriptions', description, [], () => this.running);
   }
 
-  /** Serves the query of a connection until the client leaves. */
+  /** Sends the frames of the query in the connection's address until the client leaves. */
   handleConnection(client: GatewayClient, admission: SocketAdmission): void {
     client.admission = admission;
     void this.serveConnection(client, admission.follow);

@@ -54,7 +54,7 @@ export interface SocketAdmission {
 
 /** Bytes waiting in a socket above which the service waits until the client has received them. */
 const MAX_WAITING = 1024 * 1024;
-/** Maximum milliseconds that the service waits for a client to receive its waiting bytes; then it cuts the client. */
+/** Maximum milliseconds that the service waits for a client to receive its waiting bytes; then it closes the socket. */
 const DRAIN_TIMEOUT_MS = 30_000;
 
 /** Rate limit of the messages and pings of one client. */
@@ -70,7 +70,7 @@ export class GatewayClient extends WebSocket {
   admission!: SocketAdmission;
   private readonly gone = new AbortController();
   private readonly meter = new RateMeter(MESSAGE_RATE);
-  /** Resolves when the socket has sent its waiting data; `undefined` while little waits. */
+  /** Resolves when the text that is being sent has left the socket; `undefined` while `deliverText` need not wait. */
   private draining: Promise<void> | undefined;
 
   /** Signal that aborts when the client has left. */
@@ -95,8 +95,8 @@ export class GatewayClient extends WebSocket {
 
   /**
    * Sends a text, unless the signal has aborted before the socket accepts the text. Texts of one sender arrive in
-   * order if the sender awaits each. Cuts a client that accepts nothing for thirty seconds, and a client whose large
-   * text finds no room in time.
+   * order if the sender awaits each. Closes the socket if the client accepts nothing for thirty seconds, or if the
+   * process does not get memory for a large text in time.
    * @returns a promise that resolves when the client can accept more
    */
   async deliverText(text: string | PassingText, signal: AbortSignal = this.left): Promise<void> {

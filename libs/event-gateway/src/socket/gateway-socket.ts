@@ -25,8 +25,8 @@ import { EventsQuery } from '../gateway-query.js';
 import { GatewayClient, GOING_AWAY, REFUSED, type SocketAdmission } from './gateway-client.js';
 
 /**
- * Maximum milliseconds that a connection stays open after the service has closed it or refused its upgrade; then it is
- * cut.
+ * Maximum milliseconds that the service waits for the client to close a connection, after the service has sent a close
+ * frame or refused the upgrade; then the service ends the connection itself.
  */
 const CLOSE_TIMEOUT_MS = 2_000;
 
@@ -76,7 +76,7 @@ const OPTIONS = {
  * Accepts the sockets of the event gateway: upgrades of the HTTP server at `/events`, which EventsGateway serves.
  *
  * - Unauthorized clients are refused before the upgrade, with the status and problem of any request.
- * - A client that has not answered a ping when the next one is due is cut.
+ * - If a client has not answered a ping when the next one is due, the service ends the connection.
  * - The shutdown closes all sockets with 1001.
  */
 @Injectable()
