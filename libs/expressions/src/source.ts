@@ -10,8 +10,8 @@ const DEEPEST = 60;
 const LONGEST_MESSAGE = 200;
 
 /**
- * Token of CEL. Brackets in string literals and comments are part of those tokens. A token that is a quotation mark
- * alone begins a string literal without an end.
+ * Token of CEL. A string literal or a comment is one token, so the brackets in it are no tokens. A token that is only a
+ * quotation mark is the beginning of a string literal without an end.
  */
 const TOKEN = new RegExp(
   [
@@ -25,8 +25,8 @@ const TOKEN = new RegExp(
 );
 const ESCAPED_TEXT = /^[bB]?["']/;
 /**
- * Escape sequence in a string literal. If CEL has the escape, the group of the match contains it without its
- * backslash.
+ * Backslash and the characters after it in a string literal. If they are an escape sequence of CEL, the group of the
+ * match is the sequence without its backslash. Otherwise the group is `undefined`.
  */
 const ESCAPE = /\\(?:([abfnrtv\\"'`?]|[xX][\da-fA-F]{2}|u[\da-fA-F]{4}|U[\da-fA-F]{8}|[0-3][0-7]{2})|[^])/gu;
 const CLOSING = new Map([

@@ -274,7 +274,7 @@ function askForMember({ operand, field }: SyntaxCase<'selectExpr'>, syntax: Synt
   syntax.exprKind = callSyntax('@has', [operand, constantSyntax(syntax.id, { case: 'stringValue', value: field })]);
 }
 
-/** Returns the path of names that a syntax node is, or `undefined` if the node is anything else. */
+/** Returns the path of names that a syntax node stands for, such as `a.b['c']`; `undefined` for any other node. */
 function toNamedPath(syntax: Syntax | undefined): NamedPath | undefined {
   const kind = syntax?.exprKind;
   if (syntax === undefined || kind === undefined) return undefined;

@@ -137,7 +137,7 @@ class GrownList extends List {
   }
 }
 
-/** Names of members by object, for objects whose members an expression has counted or iterated. */
+/** Cache of the names of an object's members, for objects whose members an expression has counted or iterated. */
 const NAMES = new WeakMap<JsonObject, ReadonlySet<string>>();
 
 class JsonObjectMembers {

@@ -11,7 +11,7 @@ interface SentPart {
   content?: Buffer | string;
 }
 
-/** A part without a name. */
+/** Part of a form without a name, which the parser skips, with more than 1 MiB of content. */
 const SKIPPED = { field: '"; x="', content: Buffer.alloc(1_100_000) };
 
 function form(parts: readonly SentPart[], end = '--b0und--\r\n'): Buffer {

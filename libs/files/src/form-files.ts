@@ -127,7 +127,7 @@ class FormReader {
     if (isEmpty) throw malformedRequest({ path, detail: 'must have a content' });
   }
 
-  /** Stops reading the body. The owner of the body handles the rest of it. */
+  /** Stops reading the body. The caller of `formFiles` has to drain the rest of the body or close its connection. */
   close(): void {
     this.body
       .off('data', this.onBodyData)

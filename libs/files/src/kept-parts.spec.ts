@@ -17,7 +17,7 @@ const BASE = 'https://parley.example.com';
 const [ann, eve] = ['ann', 'eve'].map((owner) => ({ tenant: 'acme', owner })) as [FileOwner, FileOwner];
 const { signal } = new AbortController();
 
-/** Files in memory. */
+/** Fake of the stores of files: keeps the rows and contents of files in memory. */
 class MemoryFiles {
   readonly files = new Map<string, StoredFile & { bytes: Buffer }>();
   readonly terms: (FileTerms | undefined)[] = [];
@@ -217,7 +217,7 @@ describe('what a Part says of itself', () => {
 
 const MEBIBYTE = 1024 ** 2;
 
-/** A Part whose base64 has one mebibyte. */
+/** Stores a Part as a file, and returns the Part that refers to the file. The base64 of its bytes has one mebibyte. */
 async function keptPart(): Promise<Part> {
   const [part] = await keeper().keepParts([rawOf((MEBIBYTE / 4) * 3)], ann);
   return part!;

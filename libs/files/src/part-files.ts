@@ -133,8 +133,8 @@ export class OwnFiles extends OutgoingFiles {
  */
 const UNNAMED_MS = 24 * 60 * 60_000;
 /**
- * Milliseconds for which the owner cannot delete a stored file to which no Task refers yet. The Task is recorded in
- * this time, or not at all.
+ * Milliseconds from the storage of a file during which its owner cannot delete the file, even if no Task refers to it
+ * yet. So the owner cannot delete it while the event that will refer to it is being recorded.
  */
 const HELD_MS = 15 * 60_000;
 /** Maximum milliseconds for which a Message or an Artifact waits until the storage has its large Parts. */

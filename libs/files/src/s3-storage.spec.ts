@@ -33,7 +33,7 @@ let server: Server;
 let folder: string;
 let storage: S3Storage;
 
-/** A server with the rules of S3 that the adapter relies on. */
+/** Starts a fake S3 server. It checks requests by those rules of S3 on which S3Storage relies. */
 beforeAll(async () => {
   server = createServer((request, response) => {
     requests.push(request);

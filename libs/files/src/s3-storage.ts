@@ -98,8 +98,8 @@ function sha256Hex(text: string): string {
 
 const TRIES = 3;
 /**
- * Size of the chunks of a request's body. It exceeds the buffer of a socket, so that the socket asks to pause after
- * each.
+ * Bytes of one chunk of a request's body. A chunk is larger than the socket's buffer, so the client requests the next
+ * chunk only after this chunk has left. The memory of the chunk can then be freed.
  */
 const CHUNK_BYTES = 128 * 1024;
 /** Pauses between attempts: 250 to 500 ms, then 500 ms to a second. */

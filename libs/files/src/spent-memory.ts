@@ -32,7 +32,10 @@ export async function* freeingChunks(chunks: AsyncIterable<Uint8Array>): AsyncGe
   }
 }
 
-/** Frees the chunks that are piped into a response, each time all chunks so far have been sent. */
+/**
+ * Frees the memory of chunks that are piped into a response. Whenever the response has sent all chunks that it got so
+ * far, these chunks are freed.
+ */
 export function freeSentChunks(content: Readable, response: ServerResponse): void {
   let sent: Uint8Array[] = [];
   response.once('pipe', () => content.on('data', (chunk: Uint8Array) => void sent.push(chunk)));

@@ -64,7 +64,7 @@ const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 /**
  * Age of the last write, in milliseconds, after which a temporary file counts as abandoned. An upload that is still
- * in progress writes more often: slow ones are cut (see watchPace).
+ * in progress writes more often, because `watchPace` ends slow uploads.
  */
 const ABANDONED_MS = 3_600_000;
 const SWEEP_EVERY_MS = 3_600_000;

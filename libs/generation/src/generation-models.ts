@@ -41,7 +41,7 @@ const MOST_NAMED = 20;
 
 export interface RequestedModel {
   tenant: string;
-  /** Name that the caller gave, if any. */
+  /** Name of the model in the caller's request; `undefined` if the request names no model. */
   name: string | undefined;
   signal: AbortSignal;
 }

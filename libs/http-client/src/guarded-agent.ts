@@ -107,8 +107,8 @@ function packetDestination(address: Address): Address {
  */
 const IDLE_MS = 1_000;
 /**
- * Length, in milliseconds, of the last part of the time for which a server keeps an idle connection open, as announced
- * (keep-alive). In that part the connection is not reused.
+ * Milliseconds by which a connection is given up before its server closes it. The server announces in a `Keep-Alive`
+ * header for how long it keeps an idle connection open; the connection is not reused in the last part of that time.
  */
 const CLOSING_MS = 3_000;
 

@@ -29,11 +29,11 @@ export interface OutboundCall extends OutboundTimes {
  * - `firstByteMs` and `idleMs` are checked by a coarse clock, so they may expire up to a second late.
  */
 export interface OutboundTimes {
-  /** Time until the answer's head has arrived, default 300,000. */
+  /** Maximum time until the answer's head has arrived, default 300,000. */
   firstByteMs?: number;
-  /** Time between two pieces of the answer's body, default 300,000. */
+  /** Maximum time between two pieces of the answer's body, default 300,000. */
   idleMs?: number;
-  /** Time until the answer's body has ended, default no limit. */
+  /** Maximum time until the answer's body has ended, default no limit. */
   totalMs?: number;
 }
 

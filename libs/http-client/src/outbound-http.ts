@@ -123,7 +123,7 @@ interface OutboundExchange {
   redirected: boolean;
 }
 
-/** Client for HTTP calls. The same rules apply to all functions; OutboundHttp describes them. */
+/** Client for HTTP and gRPC calls. Its functions check all addresses, and fail with the errors of OutboundHttp. */
 export interface OutboundClient {
   readonly fetch: OutboundFetch;
   readonly cachedFetch: OutboundFetch;
@@ -208,7 +208,7 @@ export class OutboundHttp implements OutboundClient {
    */
   readonly freshUntil = (url: URL, headers: Record<string, string>): number => this.cached.freshUntil(url, headers);
 
-  /** Makes a gRPC call by the same rules for addresses. No proxy is used, and no redirect is followed. */
+  /** Makes a gRPC call, if AddressGuard permits the address. No proxy is used, and no redirect is followed. */
   readonly requestGrpc: GrpcRequester = (call) => this.countGrpc(callGrpc(this.others.http2, call));
 
   /**

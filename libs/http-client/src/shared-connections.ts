@@ -25,11 +25,11 @@ export interface SharedConnectionLimits {
   mostOfServer: number;
   /** Milliseconds without a call after which a connection is closed. */
   idleMs: number;
-  /** Milliseconds for name resolution, TCP, TLS and the server's settings together. */
+  /** Maximum milliseconds for name resolution, TCP, TLS and the server's settings together. */
   connectMs: number;
   /** Milliseconds between two pings of a connection with calls. */
   pingMs: number;
-  /** Milliseconds in which a ping must be answered. */
+  /** Maximum milliseconds until the server answers a ping; after that, the connection is closed. */
   pingAnswerMs: number;
 }
 

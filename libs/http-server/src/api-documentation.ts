@@ -15,8 +15,9 @@ export const PROBLEM_RESPONSE = {
   content: { 'application/problem+json': { schema: { $ref: getSchemaPath('Problem') } } },
 };
 
-/** Documents that a body with unknown members is rejected. Only the class's static member `unknown` (the error text)
- * makes the validation reject them: declare both.
+/**
+ * Documents in the OpenAPI description that a body with unknown members is rejected. The decorator itself rejects
+ * nothing: the class must also have the static member `unknown`, the error text with which the validation rejects them.
  */
 export function ApiClosed(): ClassDecorator {
   // Nest adds every member to the schema, but its type allows only name and description.
@@ -75,7 +76,7 @@ function ApiCursor(): MethodDecorator {
   );
 }
 
-/** Documents that a request may carry an idempotency key. @param what what a repeated request does not create twice */
+/** Documents that a request may carry an idempotency key. @param what noun of the created object, such as `run` */
 export function ApiIdempotent(what: string): MethodDecorator {
   return applyDecorators(
     ApiHeader({

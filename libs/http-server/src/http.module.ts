@@ -67,9 +67,9 @@ export function corsOptions(origins: readonly string[]) {
 const SWEEP_MS = 200;
 
 /**
- * Applies the minimum reader rate (ReaderPace) to every HTTP connection, and closes the connections at shutdown: idle
- * ones every 200 ms, so that keep-alive does not delay the end of the process; active ones after the time for the
- * shutdown.
+ * Applies the minimum reader rate (ReaderPace) to every HTTP connection, and closes the connections at shutdown:
+ * - every 200 ms the connections that are idle, so that keep-alive does not delay the end of the process
+ * - all others when the signal of this shutdown step aborts, because the time for the shutdown is over
  */
 @Injectable()
 class HttpConnections implements OnModuleInit {

@@ -216,8 +216,8 @@ export const JOB_SESSIONS = Object.values(JOB_SLOTS).reduce((sum, slots) => sum 
  */
 const POLL_MS = 2_000;
 /**
- * Milliseconds from the loss of a database session to the release of jobs that the lost session took without reporting
- * it to this worker. Longer than KNOWN_SECONDS.
+ * Milliseconds from the loss of a database session to the release of jobs that were taken over this session without
+ * the worker learning which ones, because the answer was lost. Longer than KNOWN_SECONDS.
  */
 const LOOK_FOR_UNHELD_MS = 6_000;
 /** Milliseconds that an aborted handler may take to return. */

@@ -15,12 +15,12 @@ const TAKE = 'get_job/graphile_worker';
  * Number greater than every priority. As the priority of a TurnPlace, it means the place after all jobs of the caller.
  */
 const LAST_PRIORITY = 32_767;
-/** The place before all callers. Callers' flags are never empty. */
+/** Place before all callers: an empty text sorts before the flag of every caller, because no flag is empty. */
 const FIRST: TurnPlace = { caller: '', priority: LAST_PRIORITY };
 
 /**
- * Settings of sessions that take jobs: each lookup uses an index, whatever the table statistics said when it was
- * planned.
+ * Settings of sessions that take jobs. They make each lookup use an index, even if the table statistics make PostgreSQL
+ * prefer to read the whole table.
  */
 export const JOB_SESSION_SETTINGS = {
   plan_cache_mode: 'force_generic_plan',
@@ -52,8 +52,8 @@ interface Claim {
  * - While few jobs are due, they are taken by priority, then by time.
  * - While many jobs are due, each worker takes one job of each caller in turn. Once per round it takes the oldest due
  *   job with the smallest priority number.
- * - Before a due job of a caller is taken, only a few jobs of each other caller are taken, and one job for every 64
- *   pairs of caller and priority without a due job that a worker skips.
+ * - A due job of a caller waits only until each worker has taken about one job of each other caller, and one more job
+ *   for every 64 pairs of caller and priority that the worker skipped because they had no due job.
  * - The jobs of one caller keep their order, and a single caller may use every slot.
  * - A worker takes a job by one statement, which reads a bounded number of rows. At most one worker takes a job.
  */

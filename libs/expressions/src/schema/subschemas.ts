@@ -53,8 +53,8 @@ export interface Subschema {
 }
 
 /**
- * All subschemas of a schema, by place. A `$ref` resolves to one of them. No keyword such as `$id` may change the
- * meaning of a `$ref`.
+ * All subschemas of a schema, by place. A `$ref` resolves to one of them. The constructor refuses keywords that would
+ * change the meaning of a `$ref`, such as `$id`.
  */
 export class Subschemas {
   readonly root: Subschema;

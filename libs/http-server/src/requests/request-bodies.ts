@@ -113,8 +113,8 @@ function namesPrototype(text: string): boolean {
 }
 
 /**
- * Parses a JSON text. If that fails, calls `refuse`: Fastify's parser then reports the problem, or accepts a text
- * that only it can read.
+ * Parses a JSON text, and passes the value to `done`. If the text cannot be parsed, calls `refuse` instead, which lets
+ * Fastify's own parser report the problem, or accept the text.
  */
 function parseOr(refuse: () => void, text: string, done: BodyCallback): void {
   let read: unknown;
@@ -181,8 +181,8 @@ export function tooManyMembers(limit: number): string {
 }
 
 /**
- * Number of bytes that a streamed body counts in InFlight while its request is in progress: no more of it is in
- * memory.
+ * Number of bytes that a streamed body counts in InFlight (memory of requests in progress), whatever its length. The
+ * body is read piece by piece, so no more of it is in memory at once.
  */
 export const STREAMED_BODY_BYTES = 256 * 1024;
 

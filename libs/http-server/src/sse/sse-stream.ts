@@ -184,8 +184,8 @@ const HEARTBEAT = ': keep-alive\n\n';
  */
 const MAX_WAITING = 1_000;
 /**
- * Divisor of `drainTimeoutMs`. Bytes taken in the first `drainTimeoutMs / FIRST_MOMENTS` of a watch do not count: the
- * kernel may have taken them, not the reader.
+ * Divisor of `drainTimeoutMs`. Bytes that leave the process in the first `drainTimeoutMs / FIRST_MOMENTS` milliseconds
+ * of waiting for a slow reader do not count: the kernel may have buffered them, and not the reader taken them.
  */
 const FIRST_MOMENTS = 30;
 /** Number of characters from which text is written without waiting for more in the same turn of the event loop. */
