@@ -108,7 +108,10 @@ export function speakerOf(turn: number): Side {
   return turn % 2 === 0 ? 'requester' : 'target';
 }
 
-/** Returns the displayed name of a side of the conversation (requester or target). */
+/**
+ * Returns the displayed name of a side of the conversation: its reference in the settings, without a user name and
+ * password in a URL. The name of an absent requester is `unknown`.
+ */
 export function sideName(side: Side, settings: Pick<ConversationSettings, 'requester' | 'target'>): string {
   return withoutUserinfo(side === 'target' ? settings.target : (settings.requester ?? UNKNOWN_AGENT));
 }

@@ -37,7 +37,7 @@ export interface TalkEntry {
   origin: TalkOrigin;
   /** Texts of the agent's Task up to the call, oldest first. */
   before?: SaidText[];
-  /** Number of older texts that are left out. */
+  /** Number of older texts that are left out because of the size limit of the entry; absent: none. */
   omitted?: number;
   /** Revision of the requester's workflow; absent in entries of earlier versions. */
   revision?: string;

@@ -16,7 +16,8 @@ export class CredentialRow implements CredentialId {
   @Column('text', { nullable: true }) last_error!: string | null;
   @Column('timestamptz', { nullable: true }) last_error_at!: Date | null;
   /**
-   * Mark of the origin, such as a folder of files, from which the credential was last applied; null if it never was.
+   * Mark that identifies the folder of files from which `apply` last wrote the credential; null if the credential was
+   * never written from files.
    */
   @Column('text', { nullable: true }) mark!: string | null;
 }

@@ -25,7 +25,7 @@ import { ApiCredentialBody, CredentialBody, OAuth2Body, ReplacementBody } from '
 import { CredentialStore, MOST_CREDENTIALS } from './credential-store.js';
 import { type Credential, CREDENTIAL_KINDS, CREDENTIAL_NAME, type CredentialKind } from './credential.js';
 
-/** Finds references to credentials, so that no referenced credential is deleted. */
+/** Finds references to credentials. Before the API deletes a credential, it checks here that nothing refers to it. */
 export abstract class CredentialNamers {
   /** Returns the names of a tenant's workflows whose newest revision references a credential. */
   abstract workflows(tenant: string, credential: string): Promise<string[]>;

@@ -310,22 +310,22 @@ export interface AgentCallSpec {
    */
   beforeSend?(): Promise<void>;
   /**
-   * Function that is called right before each attempt to send the Message to a remote agent. It returns the function
-   * that is called once the attempt has a connection; an error of that function ends the attempt unsent.
+   * Called right before each attempt to send the Message to a remote agent. The client calls the returned function once
+   * the attempt has a connection. If the returned function throws, nothing is sent.
    */
   openGate?(): () => void;
   /** Time limits of the client. Absent: with `limit`, it has none of its own; without `limit`, it has its defaults. */
   timeouts?: AgentCallOptions['timeouts'];
 }
 
-/** Switches the client's own time limits off, including its defaults. Used if `limit` is set and `timeouts` is not. */
+/** Time limits that never expire, which replace the client's defaults if `limit` is set and `timeouts` is absent. */
 const UNLIMITED = { firstEvent: Infinity, idle: Infinity, total: Infinity };
 const CANCEL_MS = 5_000;
 
 /**
  * Returns the client's options for a call. An agent of this service gets an idempotency key, by which it recognizes a
- * repeated Message. For any other agent, a fresh proof that this replica still has the Task is needed before anything
- * is sent.
+ * repeated Message. Before the client sends to any other agent, ClaimProof confirms that this replica still has the
+ * calling Task; if it does not, nothing is sent.
  */
 export function callOptions(spec: AgentCallSpec, signal: AbortSignal): AgentCallOptions {
   const { identity, own, by, request, resends, limit, timeouts = limit === undefined ? undefined : UNLIMITED } = spec;

@@ -46,11 +46,11 @@ interface SeenTask {
 }
 
 /**
- * Time that a cancel waits for the Task id of an agent of this service that was just called, in milliseconds. Such an
- * agent always creates a Task.
+ * Maximum milliseconds that a cancel waits until an agent of this service that was just called reports the id of its
+ * Task. Such an agent always creates a Task.
  */
 const OWN_SIGHT_MS = 2_000;
-/** Milliseconds that a cancel waits for the Task id of a remote agent that was just called. */
+/** Maximum milliseconds that a cancel waits until a remote agent that was just called reports the id of its Task. */
 const SIGHT_MS = 500;
 
 /**

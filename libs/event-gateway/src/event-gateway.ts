@@ -219,7 +219,7 @@ export class EventGateway {
     return silentQuery(query, this.names, scope) ?? this.parseQuery(query, scope);
   }
 
-  /** Returns the object that shares the event loop fairly between callers: work for this caller runs in its turns. */
+  /** Returns a WorkTurn of the caller: work that waits for it runs when the caller's turn on the event loop comes. */
   turnOf(scope: TaskScope): WorkTurn {
     return this.turns.createTurn(scope.owner === '' ? undefined : InFlight.accountOf(scope));
   }

@@ -34,7 +34,7 @@ function valuesIn(value: JsonValue): number {
   return Object.values(value).reduce<number>((sum, it) => sum + valuesIn(it), 1);
 }
 
-/** Members of a definition that a model does not see, as the service manages them. */
+/** Members of a definition that are hidden from the model, because it must not change them. */
 const SHOWN = new Set(['revision', 'createdAt', 'updatedAt', 'problems', '$schema']);
 /** Member of an answered node (`{"id": …, "unchanged": true}`) that stands for the current node with the same id. */
 const UNCHANGED = 'unchanged';

@@ -47,7 +47,7 @@ async function played(...start: Parameters<typeof talk>): Promise<DrivenConversa
   return conversation;
 }
 
-/** Adds a command after the first answer. */
+/** Makes a test conversation receive a command of a caller as soon as it has the target's first answer. */
 function commanding(conversation: DrivenConversation, kind: CommandKind, text?: string): void {
   conversation.onEvent = () => {
     if (turnsOf(conversation) !== 2 || conversation.commands.all.length > 0) return;

@@ -115,7 +115,10 @@ export async function listProcesses<Status extends string, Summary>(
   }
 }
 
-/** Lists the Tasks of each state, one state after the other, because all states share the memory for one page. */
+/**
+ * Returns the Tasks of one page, newest first, and in `next` the last examined Task if another page follows. Reads one
+ * state after the other, because all states share the memory for one page.
+ */
 async function tasksAfter<Status extends string>(
   tasks: Pick<TaskStore, 'readPage'>,
   listing: ProcessListing<Status, unknown>,

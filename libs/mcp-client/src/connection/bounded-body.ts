@@ -188,7 +188,7 @@ export interface BodyBounds {
    * Maximum number of members and elements of JSON in the whole body, as empty lists take far more memory than bytes.
    */
   members: number;
-  /** Called with the reason when this service cuts the body because of a limit. */
+  /** Called with the reason when this service stops reading the body because it exceeds a limit. */
   cut?: (reason: AgentCallError) => void;
 }
 
