@@ -239,6 +239,12 @@ export class CallAttempt {
     this.#abort.abort(reason);
   }
 
+  /** Ends an attempt that waits for nothing. Its transport closes the connection. Does nothing after `endAttempt`. */
+  leaveAttempt(): void {
+    this.#reason ??= DONE;
+    this.#silence?.stopForGood();
+  }
+
   #untilOver<T>(arrival: Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#fail = reject;

@@ -50,8 +50,12 @@ export async function* exchangeStream(
   const { attempt, events, first } = await retryCall(() => beginExchange(limits, open), limits, { refused, retries });
   try {
     for (let next = first; !next.done; next = await attempt.awaitArrival(events.next())) yield next.value;
-  } finally {
+  } catch (error) {
     attempt.endAttempt();
+    throw error;
+  } finally {
+    // The transport does not wait for an event here, so it closes the connection itself, or reads a short rest.
+    attempt.leaveAttempt();
     events.return?.()?.catch(() => undefined);
   }
 }

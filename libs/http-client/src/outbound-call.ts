@@ -53,7 +53,10 @@ export interface OutboundAnswer {
    * @throws OutboundTooLongError beyond `maxBytes`, counted after decompression (`Content-Encoding`)
    */
   readText(maxBytes: number): Promise<string>;
-  /** Yields the body piece by piece as it arrives. A reader that stops before the end closes the connection. */
+  /**
+   * Yields the body piece by piece as it arrives. A reader that stops before the end closes the connection, unless the
+   * body ends within a moment.
+   */
   readPieces(): AsyncIterable<Uint8Array>;
   /** Discards the body unread. */
   discardBody(): void;

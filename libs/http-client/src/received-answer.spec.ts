@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -55,5 +56,48 @@ describe('the body of a Response', () => {
   it('comes to its end where it is that of an error', async () => {
     const { response } = await responseOf((it) => void it.writeHead(404, { 'content-length': 2 }).end('no'));
     expect(await response.text()).toBe('no');
+  });
+
+  describe('whose reader stops before its end', () => {
+    beforeEach(() => {
+      // No rest of a body comes too late before the test says so.
+      jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'performance', 'Date'] });
+    });
+    afterEach(() => {
+      jest.useRealTimers();
+    });
+
+    /** Reads the first piece of a body that does not end by itself. @returns the response of the server */
+    async function stopAfterFirstPiece(): Promise<ServerResponse> {
+      const begun = Promise.withResolvers<ServerResponse>();
+      server = createServer((_request, response) => {
+        response.write('first');
+        begun.resolve(response);
+      }).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+      const answer = await http.request({ url, method: 'GET', headers: {} });
+      for await (const piece of answer.readPieces()) {
+        expect(Buffer.from(piece).toString()).toBe('first');
+        break;
+      }
+      return begun.promise;
+    }
+
+    it('is read to an end that comes soon, so that its connection lives on', async () => {
+      const response = await stopAfterFirstPiece();
+      const closed = once(response, 'close');
+      response.end('the rest');
+      await closed;
+      expect(response.writableFinished).toBe(true);
+    });
+
+    it('closes its connection where no end comes', async () => {
+      const response = await stopAfterFirstPiece();
+      const closed = once(response, 'close');
+      jest.advanceTimersByTime(100);
+      await closed;
+      expect(response.writableFinished).toBe(false);
+    });
   });
 });
