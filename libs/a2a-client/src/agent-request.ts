@@ -297,21 +297,23 @@ export function jsonObjectOf(text: string): JsonObject {
 }
 
 /**
- * Yields the events of an answer.
+ * Opens the stream of the events of an answer.
  * @param refuse called with the body of an answer that is no stream of events; throws the agent's error, if the body
  *   has one
  * @throws InvalidProtocolValue if the answer is no stream of events, and `refuse` has thrown nothing
  */
-export async function* eventsOf(answer: AgentAnswer, refuse: (body: string) => unknown): AsyncIterable<SseEvent> {
+export async function openEvents(
+  answer: AgentAnswer,
+  refuse: (body: string) => unknown,
+): Promise<AsyncIterable<SseEvent>> {
   if (!/^text\/event-stream\b/i.test(answer.contentType)) {
     refuse(await answer.readText());
     throw new InvalidProtocolValue('it is not a stream of events');
   }
   const reportPending = (characters: number): void => answer.place?.setPending(characters);
   reportPending(0);
-  const { longestEvent } = answer;
-  for await (const event of sseEvents(answer.readPieces(), longestEvent, reportPending, ANSWER_LIMIT_NAME)) {
-    requireParsable(event.data, answer.mostMembers);
-    yield event;
-  }
+  const { longestEvent, mostMembers } = answer;
+  return sseEvents(answer.readPieces(), longestEvent, reportPending, ANSWER_LIMIT_NAME, (data) =>
+    requireParsable(data, mostMembers),
+  );
 }

@@ -221,3 +221,11 @@ function isSettled(event: StreamResponse): boolean {
   if ('task' in event) return !isActiveState(event.task.status.state);
   return 'statusUpdate' in event && !isActiveState(event.statusUpdate.status.state);
 }
+
+/** Returns the id of the Task that an event names; `undefined` for a Message. */
+export function taskIdOf(event: StreamResponse): string | undefined {
+  if ('task' in event) return event.task.id;
+  if ('statusUpdate' in event) return event.statusUpdate.taskId;
+  if ('artifactUpdate' in event) return event.artifactUpdate.taskId;
+  return undefined;
+}

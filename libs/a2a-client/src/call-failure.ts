@@ -279,6 +279,11 @@ export class CallOutcomes {
     }
   }
 
+  /** Counts a call that has ended. @param failure absent if the call succeeded or its reader stopped early */
+  countEnd(failure: AgentCallError | undefined): void {
+    this.calls?.inc({ outcome: failure?.kind ?? 'ok' });
+  }
+
   #countFailure(error: unknown): Error {
     const failure = toAgentCallError(error);
     this.calls?.inc({ outcome: failure.kind });

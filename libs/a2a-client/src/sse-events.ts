@@ -15,6 +15,7 @@ export interface SseEvent {
  * blank line.
  * @param pending called after each piece with the number of characters of the incomplete event
  * @param limitName name of the limit `maxLength`, written after its number in the error; absent: the number alone
+ * @param check called with the data of each event before the event; may throw
  * @throws AgentCallError `invalid-response` for an event longer than `maxLength` characters, caused by an
  *   OutboundTooLongError
  */
@@ -23,14 +24,22 @@ export async function* sseEvents(
   maxLength: number,
   pending?: (characters: number) => void,
   limitName?: string,
+  check?: (data: string) => void,
 ): AsyncIterable<SseEvent> {
   const decoder = new StringDecoder('utf8');
   const reader = new SseReader(maxLength, limitName);
   for await (const piece of pieces) {
-    yield* reader.readChunk(decoder.write(piece as Buffer));
+    // Not `yield*`, which costs more promises per event.
+    for (const event of reader.readChunk(decoder.write(piece as Buffer))) {
+      check?.(event.data);
+      yield event;
+    }
     pending?.(reader.pending);
   }
-  yield* reader.readChunk(`${decoder.end()}\n\n`);
+  for (const event of reader.readChunk(`${decoder.end()}\n\n`)) {
+    check?.(event.data);
+    yield event;
+  }
 }
 
 class SseReader {

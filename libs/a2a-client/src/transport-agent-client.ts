@@ -22,9 +22,9 @@ import {
   type CancelOutcome,
   type TaskWebhook,
 } from './agent-client.js';
-import { AnswerSize, StreamPace, TurnBoundary } from './answer-limits.js';
+import { AnswerSize, StreamPace, taskIdOf, TurnBoundary } from './answer-limits.js';
 import { type CallAttempt, CallDeadlines } from './call-deadlines.js';
-import type { CallOutcomes } from './call-failure.js';
+import { type CallOutcomes, toAgentCallError } from './call-failure.js';
 import { exchangeOnce, exchangeStream, pauseAfter, waitWithinCall } from './exchange.js';
 import {
   cancelOutcome,
@@ -153,28 +153,38 @@ export class TransportAgentClient extends AgentClient {
     using place = this.#openAccount(options, limits);
     const size = new AnswerSize(this.content, place);
     const accounted = { ...options, onSkipped: size.noteSkipped, ...(place && { place }) };
-    const events = this.outcomes.countedStream(run({ options: accounted, limits, size }));
-    yield* place ? place.yieldConsumed(events) : events;
+    let failure: AgentCallError | undefined;
+    try {
+      for await (const event of run({ options: accounted, limits, size })) {
+        place?.beginConsumption();
+        yield event;
+        place?.endConsumption();
+      }
+    } catch (error) {
+      throw (failure = toAgentCallError(error));
+    } finally {
+      this.outcomes.countEnd(failure);
+    }
   }
 
   #openAccount({ scope }: AgentCallOptions, limits: CallDeadlines): AnswerPlace | undefined {
     return this.room?.openPlace(scope ?? NOBODY, limits);
   }
 
-  async *#sendAndFollow(request: SendMessageRequest, call: OpenAgentCall): AsyncIterable<StreamResponse> {
-    const before = await this.#taskBefore(request, call);
-    if (before) yield* this.#sendFollowUp(request, call, before);
-    else yield* this.#sendAndRead(request, call);
+  #sendAndFollow(request: SendMessageRequest, call: OpenAgentCall): AsyncIterable<StreamResponse> {
+    const { taskId } = request.message;
+    const isStreamed = taskId === undefined || !this.transport.streaming || !this.transport.postMessage;
+    return isStreamed ? this.#sendAndRead(request, call) : this.#postAndFollow(taskId, request, call);
   }
 
   /**
-   * Returns the Task that a Message continues, if the Message is to be posted and the Task then followed by
-   * SubscribeToTask; `undefined` if the Message is to be streamed, as for a new Task. Reason for posting: some agents
-   * do the work of a streamed Message, then reject their own stream, because it does not begin with its Task.
+   * Posts a Message to an existing Task that can be read, then follows the Task by SubscribeToTask. Reason for posting:
+   * some agents do the work of a streamed Message, then reject their own stream, because it does not begin with its
+   * Task.
    */
-  async #taskBefore({ message }: SendMessageRequest, { options, limits }: OpenAgentCall): Promise<Task | undefined> {
-    if (message.taskId === undefined || !this.transport.streaming || !this.transport.postMessage) return undefined;
-    return this.#getTask(message.taskId, options, limits).catch(() => undefined);
+  async *#postAndFollow(id: string, request: SendMessageRequest, call: OpenAgentCall): AsyncIterable<StreamResponse> {
+    const before = await this.#getTask(id, call.options, call.limits).catch(() => undefined);
+    yield* before ? this.#sendFollowUp(request, call, before) : this.#sendAndRead(request, call);
   }
 
   async *#sendFollowUp(request: SendMessageRequest, call: OpenAgentCall, before: Task): AsyncIterable<StreamResponse> {
@@ -239,7 +249,7 @@ export class TransportAgentClient extends AgentClient {
     event: StreamResponse,
     { options, limits, size }: OpenAgentCall,
   ): AsyncIterable<StreamResponse> {
-    const { taskId, status } = 'statusUpdate' in event ? event.statusUpdate : NO_END;
+    const { taskId, status } = 'statusUpdate' in event ? event.statusUpdate : { taskId: '', status: undefined };
     const isSilent = status?.state === 'TASK_STATE_COMPLETED' && !size.hasContent;
     if (status && isTerminalState(status.state) && (isSilent || !isWhole)) {
       const task = await this.#getTask(taskId, options, limits).catch(() => undefined);
@@ -386,14 +396,4 @@ export class TransportAgentClient extends AgentClient {
   #getTask(taskId: string, options: AccountedOptions, limits: CallDeadlines): Promise<Task> {
     return exchangeOnce(limits, (attempt) => this.transport.getTask(taskId, attempt.attemptOptions(options)));
   }
-}
-
-/** Task id and status used for an event that is no status update: an empty id, and no status. */
-const NO_END = { taskId: '', status: undefined };
-
-function taskIdOf(event: StreamResponse): string | undefined {
-  if ('task' in event) return event.task.id;
-  if ('statusUpdate' in event) return event.statusUpdate.taskId;
-  if ('artifactUpdate' in event) return event.artifactUpdate.taskId;
-  return undefined;
 }

@@ -20,9 +20,9 @@ import {
   type AgentHttp,
   type AgentRequest,
   agentRequest,
-  eventsOf,
   fetchRequester,
   jsonObjectOf,
+  openEvents,
 } from '../agent-request.js';
 import { errorOf, errorText, rpcFailure } from '../call-failure.js';
 import { type RequestSigners, type RequiredSecurity, securityOf } from '../request-signers.js';
@@ -55,10 +55,10 @@ class RestTransport implements AgentTransport {
     readonly streaming: boolean,
   ) {}
 
-  async *sendMessage(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
+  sendMessage(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
     const completed = completedRequest(request, isAnsweredAtOnce(request, this.streaming));
-    if (this.streaming) yield* this.#requestStream('/message:stream', options, completed);
-    else yield await this.#sendUnary(completed, options);
+    if (this.streaming) return this.#requestStream('/message:stream', options, completed);
+    return this.#sendAlone(completed, options);
   }
 
   postMessage(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
@@ -87,6 +87,10 @@ class RestTransport implements AgentTransport {
     await answer.readText();
   }
 
+  async *#sendAlone(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
+    yield await this.#sendUnary(request, options);
+  }
+
   async #sendUnary(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
     return readStreamResponse(await this.#requestJson('POST', '/message:send', options, request));
   }
@@ -98,7 +102,7 @@ class RestTransport implements AgentTransport {
 
   async *#requestStream(path: string, options: TransportOptions, body?: object): AsyncIterable<StreamResponse> {
     const answer = await this.#sendRequest('POST', path, { accept: 'text/event-stream', options, body });
-    for await (const { type, data } of eventsOf(answer, refuseError)) {
+    for await (const { type, data } of await openEvents(answer, refuseError)) {
       if (type === 'error') throw streamFailure(data);
       const item = readStreamItem(jsonObjectOf(data));
       if (item) yield item;

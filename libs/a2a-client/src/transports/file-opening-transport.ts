@@ -44,8 +44,8 @@ export class FileOpeningTransport implements AgentTransport {
     return this.inner.timeouts;
   }
 
-  async *sendMessage(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
-    yield* this.inner.sendMessage(await this.#withOpenFiles(request, options), options);
+  sendMessage(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
+    return namesFile(request) ? this.#sendOpened(request, options) : this.inner.sendMessage(request, options);
   }
 
   get postMessage(): AgentTransport['postMessage'] {
@@ -74,14 +74,23 @@ export class FileOpeningTransport implements AgentTransport {
     return this.inner.deletePushConfig?.bind(this.inner);
   }
 
+  async *#sendOpened(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
+    yield* this.inner.sendMessage(await this.#withOpenFiles(request, options), options);
+  }
+
   async #withOpenFiles(request: SendMessageRequest, options: TransportOptions): Promise<SendMessageRequest> {
     const { message } = request;
     const { scope, timeouts, signal } = options;
-    if (scope === undefined || message.parts.every(({ url }) => url === undefined)) return request;
+    if (scope === undefined || !namesFile(request)) return request;
     const forMs = Math.min(timeouts?.total ?? LONGEST_MS, LONGEST_MS) + QUARTER_HOUR_MS;
     return {
       ...request,
       message: { ...message, parts: await this.files.openFiles(message.parts, scope, forMs, signal) },
     };
   }
+}
+
+/** True if a Part of the Message has a URL, which may be the URL of a file. */
+function namesFile({ message }: SendMessageRequest): boolean {
+  return message.parts.some(({ url }) => url !== undefined);
 }

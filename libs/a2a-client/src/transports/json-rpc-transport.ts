@@ -11,7 +11,7 @@ import {
   type Task,
 } from '#libs/protocol';
 import type { TaskWebhook } from '../agent-client.js';
-import { type AgentAnswer, type AgentRequest, eventsOf, jsonObjectOf } from '../agent-request.js';
+import { type AgentAnswer, type AgentRequest, jsonObjectOf, openEvents } from '../agent-request.js';
 import { errorOf } from '../call-failure.js';
 import {
   type AgentTransport,
@@ -57,10 +57,10 @@ export class JsonRpcTransport implements AgentTransport {
     this.#url = new URL(endpoint.url);
   }
 
-  async *sendMessage(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
+  sendMessage(request: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
     const params = completedRequest(request, isAnsweredAtOnce(request, this.streaming));
-    if (this.streaming) yield* this.#requestStream('SendStreamingMessage', params, options);
-    else yield await this.#sendUnary(params, options);
+    if (this.streaming) return this.#requestStream('SendStreamingMessage', params, options);
+    return this.#sendAlone(params, options);
   }
 
   postMessage(request: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
@@ -87,6 +87,10 @@ export class JsonRpcTransport implements AgentTransport {
     await this.#requestResult('DeleteTaskPushNotificationConfig', { taskId, id }, options);
   }
 
+  async *#sendAlone(params: SendMessageRequest, options: TransportOptions): AsyncIterable<StreamResponse> {
+    yield await this.#sendUnary(params, options);
+  }
+
   async #sendUnary(params: SendMessageRequest, options: TransportOptions): Promise<StreamResponse> {
     return readStreamResponse(await this.#requestResult('SendMessage', params, options));
   }
@@ -101,7 +105,7 @@ export class JsonRpcTransport implements AgentTransport {
   async *#requestStream(method: string, params: object, options: TransportOptions): AsyncIterable<StreamResponse> {
     const id = this.endpoint.nextId();
     const answer = await this.#postRequest({ method, params, id }, STREAMING, options);
-    const events = eventsOf(answer, (body) => readRpcResult(body, id));
+    const events = await openEvents(answer, (body) => readRpcResult(body, id));
     for await (const { data } of events) {
       const result = readRpcResult(data, id);
       const item = isJsonObject(result) ? readStreamItem(result) : readStreamResponse(result);

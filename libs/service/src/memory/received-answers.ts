@@ -174,20 +174,29 @@ export class AnswerPlace implements Disposable, StepMember {
     return room || isCostly ? this.waitPaused(room, isCostly, signal) : undefined;
   }
 
-  /**
-   * Yields the events of the answer. Until the consumer requests the next event, the answer counts as waiting: a
-   * consumer that waits for its database does not make the agent look silent.
-   */
+  /** Yields the events of the answer. The answer counts as waiting until the consumer requests the next event. */
   async *yieldConsumed<T>(events: AsyncIterable<T>): AsyncIterable<T> {
     for await (const event of events) {
-      this.isConsumed = true;
+      this.beginConsumption();
       try {
         yield event;
       } finally {
-        this.isConsumed = false;
-        this.markMoved();
+        this.endConsumption();
       }
     }
+  }
+
+  /**
+   * Begins the consumption of an event. Until it ends, the answer counts as waiting: a consumer that waits for its
+   * database does not make the agent look silent.
+   */
+  beginConsumption(): void {
+    this.isConsumed = true;
+  }
+
+  endConsumption(): void {
+    this.isConsumed = false;
+    this.markMoved();
   }
 
   evict(): void {
