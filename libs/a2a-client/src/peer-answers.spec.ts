@@ -256,6 +256,17 @@ describe('an agent without GetTask (Spring AI)', () => {
     });
     expect(sends(agent)).toHaveLength(1);
   });
+
+  it('is sent no Message again whose Parts its caller has removed meanwhile', async () => {
+    const agent = await agentOf({}, answer);
+    const client = await directory.resolveClient(agent.url);
+    const message = userMessage('hello');
+    const send = async (): Promise<void> => {
+      for await (const _event of client.sendMessage({ message })) message.parts.length = 0;
+    };
+    await expect(send()).rejects.toMatchObject({ message: 'the agent does not answer GetTask: HTTP 400' });
+    expect(sends(agent)).toHaveLength(1);
+  });
 });
 
 describe('the error of an agent', () => {

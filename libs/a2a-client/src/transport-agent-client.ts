@@ -263,7 +263,8 @@ export class TransportAgentClient extends AgentClient {
 
   /**
    * Polls a Task of an agent that does not stream. If the agent has no GetTask, sends the Message again with the same
-   * id, and asks for an answer at the end of the turn, since the first answer does not contain the result.
+   * id, and asks for an answer at the end of the turn, since the first answer does not contain the result. A Message
+   * whose Parts its caller has removed is not sent.
    */
   async *#pollOrSendBlocking(
     taskId: string,
@@ -274,7 +275,7 @@ export class TransportAgentClient extends AgentClient {
     try {
       yield* this.#pollTask(taskId, call, turn);
     } catch (error) {
-      if (!this.#hasNoGetTask || call.options.resends === 0) throw error;
+      if (!this.#hasNoGetTask || call.options.resends === 0 || request.message.parts.length === 0) throw error;
       if (request.message.taskId !== undefined || !isMissingOperation(error)) throw error;
       yield* this.#sendAndRead(request, call);
     }

@@ -243,6 +243,7 @@ export class RelayTurn {
       for await (const progress of call.runCall()) {
         this.awaySince = undefined;
         this.noteSeen(progress);
+        this.releaseParts(progress.seen !== undefined);
         if ('message' in progress.response) this.noteContext(progress.response.message.contextId);
         for (const event of this.mirror.toEvents(progress.response)) yield await this.unstored.addTo(event);
         stream.noteEvent();
@@ -268,8 +269,17 @@ export class RelayTurn {
     turn.remoteTaskId = taskId;
     turn.remoteContextId = contextId;
     this.follows = this.unsent.mayBeSent = true;
-    // A call that may send the Message again needs the bytes until its end.
-    if (this.beginsTask && this.agent.policy.forgotten !== RESEND) this.parts?.release();
+  }
+
+  /**
+   * Releases the bytes of the Message once this call does not send it again; a later call reads them again. A client
+   * that may repeat a Message does so only for an agent that neither streams nor answers GetTask.
+   * @param isFirst true for the first response of the call
+   */
+  private releaseParts(isFirst: boolean): void {
+    const { policy, card } = this.agent;
+    const mayRepeat = isFirst && policy.forgotten === RESEND && card.capabilities?.streaming !== true;
+    if (this.beginsTask && !mayRepeat) this.parts?.release();
   }
 
   /** Notes the contextId of an answer that is a Message. `noteSeen` notes the contextId of a Task. */

@@ -1,8 +1,9 @@
 import type { HeldParts } from '#libs/agents';
-import { type Part, textPart } from '#libs/protocol';
+import { type Part, textPart, withKeptFile } from '#libs/protocol';
 import { SentParts } from './sent-parts.js';
 
-const [STORED, BYTES] = [{ url: 'https://files.example.com/1' }, { raw: 'AAAA' }];
+const BYTES: Part = { raw: 'AAAA' };
+const STORED = withKeptFile(BYTES, 'https://files.example.com/1', { id: '1', size: 3, sha256: '0' });
 
 /** Creates SentParts of one stored Part. @returns it, and a log of the holds and releases of its bytes */
 function startParts() {
@@ -32,7 +33,7 @@ it('takes the bytes out of earlier requests, and releases them once', async () =
 
 it('needs no memory without stored files', async () => {
   const message = [textPart('hello')];
-  const parts = new SentParts(message, undefined);
+  const parts = new SentParts(message, () => Promise.reject(new Error('memory was asked for')));
   expect(await parts.readParts()).toEqual(message);
   parts.release();
   expect(message).toHaveLength(1);

@@ -1,5 +1,5 @@
 import type { HeldParts, RequestContext } from '#libs/agents';
-import type { Part } from '#libs/protocol';
+import { claimsKeptFile, type Part } from '#libs/protocol';
 
 /**
  * Parts of a turn's Message, with the bytes of stored files while they are needed to send the Message. The bytes count
@@ -17,7 +17,7 @@ export class SentParts implements Disposable {
   /** Returns the Parts for a call that may send the Message. The array becomes empty when they are released. */
   async readParts(): Promise<Part[]> {
     if (this.parts !== undefined) return this.parts;
-    this.held = await this.holdParts?.(this.stored);
+    this.held = this.stored.some(claimsKeptFile) ? await this.holdParts?.(this.stored) : undefined;
     this.parts = [...(this.held?.parts ?? this.stored)];
     return this.parts;
   }
