@@ -160,7 +160,7 @@ export function tooLongAnswer(maxBytes: number, limitName?: string): AgentCallEr
  */
 const SHORT_ANSWER = 64 * 1024;
 
-/** Successful answer of an agent. Its body is read once. Every failure is an AgentCallError. */
+/** Successful answer of an agent. Its body can be read only once, and a failure to read it is an AgentCallError. */
 export interface AgentAnswer {
   readonly contentType: string;
   readText(): Promise<string>;

@@ -184,7 +184,7 @@ export class TurnBoundary {
    * True while the only thing reported is the Task in the waiting state in which the previous turn left it. False
    * before anything is reported.
    */
-  get isAll(): boolean {
+  get isUnchanged(): boolean {
     return !this.begun && this.start !== undefined;
   }
 

@@ -145,7 +145,7 @@ export function statusFailure(status: number, body: string, call: RefusedCall = 
   const answered = { status, retryAfter: requestedPause(call.retryAfter) };
   if (status >= 500) return new AgentCallError('server-error', `HTTP ${status}`, { code: status, ...answered });
   const json = tryParseObject(body);
-  const reported = errorOf(json) ?? wordsOf(json, status);
+  const reported = errorOf(json) ?? messageError(json, status);
   if (status === 401 || status === 403) return unauthorizedFailure(status, reported);
   if (status === 413)
     return new AgentCallError('client-error', tooLarge(call, reported), { code: status, ...answered });
@@ -226,7 +226,7 @@ const LEGACY_STATUSES: ReadonlyMap<number, number> = new Map([
  * the HTTP status, except if `message` is the body's only member and LEGACY_STATUSES lists the status: then it is the
  * JSON-RPC code from LEGACY_STATUSES.
  */
-function wordsOf(body: JsonObject | undefined, status: number): AgentCallError | undefined {
+function messageError(body: JsonObject | undefined, status: number): AgentCallError | undefined {
   if (body === undefined) return undefined;
   const { message } = isJsonObject(body.error) ? body.error : body;
   if (typeof message !== 'string') return undefined;

@@ -91,7 +91,7 @@ interface RetryRule {
  * - Attempts whose connections are refused are retried for the time `refused`.
  * - Other failures are not retried. Once the call is over, no failure is retried.
  *
- * @throws AgentCallError of the last attempt, or the reason why the call is over; it is `unsent` if no attempt
+ * @throws AgentCallError of the last attempt, or the reason why the call is over; the error is `unsent` if no attempt
  *   reached the agent
  */
 async function retryCall<T>(

@@ -26,7 +26,7 @@ export function isLostConnection(
  * the caller may read the Task by GetTask. False for an answer that exceeded its size limit, since GetTask would return
  * the same content.
  */
-export function isOfTheAnswer(error: unknown): error is AgentCallError {
+export function isAnswerFailure(error: unknown): error is AgentCallError {
   if (error instanceof AgentCallError && error.cause instanceof OutboundTooLongError) return false;
   return error instanceof AgentCallError && (error.kind === 'rpc-error' || error.kind === 'invalid-response');
 }
@@ -67,7 +67,7 @@ export function isWithoutStream(error: unknown): boolean {
  * Task.
  * @throws any other error
  */
-export function unlessUnkept(error: unknown): undefined {
+export function ignoreUnstored(error: unknown): undefined {
   if (isWithoutStream(error)) return undefined;
   throw error;
 }

@@ -200,7 +200,8 @@ export abstract class RequestSigners {
    * True if a credential lists hosts and one of the origins is among them. False also for an unknown name, and for a
    * credential that cannot be decrypted. Reads the current credential and sends nothing. Decrypts no secret of a
    * credential that does not match, so that the duration does not reveal whether the credential exists.
-   * @param wanted without a signal, the call fails at once if the database is unreachable
+   * @param wanted its `signal` ends the wait for an unreachable database; without a signal, this method rejects at once
+   *   then
    */
   abstract reachesOrigins(
     wanted: Pick<SigningRequest, 'credential' | 'tenant'> & { signal?: AbortSignal },

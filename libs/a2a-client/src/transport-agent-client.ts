@@ -31,11 +31,11 @@ import {
   FOLLOWED,
   isLostConnection,
   isMissingOperation,
-  isOfTheAnswer,
+  isAnswerFailure,
   isPassing,
   isWithoutStream,
   unansweredGetTask,
-  unlessUnkept,
+  ignoreUnstored,
 } from './failure-rules.js';
 import { type AgentTransport, type PushConfigName, withBlocking } from './transports/agent-transport.js';
 
@@ -226,13 +226,13 @@ export class TransportAgentClient extends AgentClient {
     } catch (error) {
       if (taskId !== undefined && isLostConnection(error, limits))
         return yield* this.#followUntilSettled(taskId, call, turn);
-      if (taskId !== undefined && !size.isExceeded && isOfTheAnswer(error))
+      if (taskId !== undefined && !size.isExceeded && isAnswerFailure(error))
         return yield* this.#observeAfterError(taskId, call, { turn, error });
       throw error;
     }
     if (taskId === undefined) throw new AgentCallError('invalid-response', 'the agent answered with nothing');
     if (turn.endsWithMessage) return;
-    if (turn.isAll) yield* this.#checkStillWaiting(taskId, call, turn);
+    if (turn.isUnchanged) yield* this.#checkStillWaiting(taskId, call, turn);
     else if (request === sent && !this.transport.streaming) yield* this.#pollOrSendBlocking(taskId, sent, call, turn);
     else yield* this.#followUntilSettled(taskId, call, turn);
   }
@@ -288,10 +288,10 @@ export class TransportAgentClient extends AgentClient {
    */
   async *#checkStillWaiting(taskId: string, call: OpenAgentCall, turn: TurnBoundary): AsyncIterable<StreamResponse> {
     const { options, limits, size } = call;
-    const task = await this.#getTask(taskId, options, limits).catch(unlessUnkept);
+    const task = await this.#getTask(taskId, options, limits).catch(ignoreUnstored);
     if (task === undefined) return;
     const isOver = turn.isOver({ task });
-    if (turn.isAll) return;
+    if (turn.isUnchanged) return;
     size.countResponse({ task });
     yield { task };
     if (!isOver) yield* this.#followUntilSettled(taskId, call, turn);
@@ -321,7 +321,7 @@ export class TransportAgentClient extends AgentClient {
         const state = JSON.stringify(task);
         if (seen !== undefined && state !== seen) looks = quiet = 0;
         if (options.isLimited && isActiveState(task.status.state)) quiet = 0;
-        if (state !== seen && !turn.isAll) {
+        if (state !== seen && !turn.isUnchanged) {
           size.countResponse({ task });
           yield { task };
         }
@@ -360,7 +360,7 @@ export class TransportAgentClient extends AgentClient {
         if (error.kind === 'timeout') lost += 1;
         asked = pauseAfter(error);
       }
-      if (turn.isAll && lost === MAX_UNCHANGED) return;
+      if (turn.isUnchanged && lost === MAX_UNCHANGED) return;
       await waitWithinCall(Math.max(pace.nextPause(), asked), limits);
     }
     yield* this.#pollTask(taskId, call, turn);
@@ -380,7 +380,7 @@ export class TransportAgentClient extends AgentClient {
         const state = JSON.stringify(task);
         size.countResponse({ task });
         if (state !== seen) yield { task };
-        if (turn.isOver({ task }) || (turn.isAll && polls === MAX_UNCHANGED)) return size.requireContent();
+        if (turn.isOver({ task }) || (turn.isUnchanged && polls === MAX_UNCHANGED)) return size.requireContent();
         seen = state;
       } catch (error) {
         if (seen === '' && isMissingOperation(error)) {

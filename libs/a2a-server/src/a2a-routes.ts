@@ -339,9 +339,9 @@ function readJson(body: Buffer, mostMembers: number): unknown {
 }
 
 /**
- * Converts an error from before or outside a handler to the error that callers see. An oversized body and a content
- * type that is not JSON keep HTTP statuses 413 and 415, with reasons that only Parley uses:
- * ContentTypeNotSupportedError of section 5.4 would be a 400, and concerns the content of a Message.
+ * Converts an error from before or outside a handler to the error that callers see. A body that is too large keeps HTTP
+ * status 413, and a content type that is not JSON keeps 415. Both have reasons that only Parley uses:
+ * ContentTypeNotSupportedError (section 5.4) does not fit, since it is a 400 about the media types in a Message.
  */
 function transportError(error: unknown): A2AError {
   const { code, statusCode } = error as Partial<FastifyError>;

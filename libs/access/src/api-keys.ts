@@ -19,8 +19,8 @@ export class ApiKeyRow {
   /** Name of the caller that created the key; null if the environment defined the key. */
   @Column('text', { nullable: true }) created_by!: string | null;
   /**
-   * Time at which the key expires or has expired; null: never. Expired rows stay, so that a revoked key never comes
-   * back.
+   * Time at which the key expires or has expired; null: never. A revoked key expires at once. Expired rows are not
+   * deleted, so that `seedKeys` finds a revoked key of AUTH_API_KEYS and does not store it again.
    */
   @Column('timestamptz', { nullable: true }) ends_at!: Date | null;
   /** Mark of the folder of files from which the key was last applied. */

@@ -33,9 +33,9 @@ export class ArrivingBody {
 
   /**
    * Starts to count a body.
-   * @returns the refusal of the body if too many bytes of bodies are in memory already
    * @param whose caller and tenant toward whose limits the body counts
    * @param largest maximum bytes of a body
+   * @returns the body, which is now counted; its refusal if too many bytes of bodies are in memory already
    */
   static admitBody(inFlight: InFlight, whose: InFlightOwner, largest: number): ArrivingBody | InFlightRefusal {
     const body = new ArrivingBody(inFlight, whose, largest);

@@ -128,8 +128,8 @@ export class ServedHosts {
     if (isLoopbackHost(host.name)) return true;
     const { name, port } = host;
     return (
-      this.names.some((it) => name === it.name && takesPort(it.port, port)) ||
-      this.endings.some((it) => name.endsWith(it.name) && takesPort(it.port, port))
+      this.names.some((it) => name === it.name && matchesPort(it.port, port)) ||
+      this.endings.some((it) => name.endsWith(it.name) && matchesPort(it.port, port))
     );
   }
 }
@@ -139,7 +139,7 @@ export class ServedHosts {
  * port.
  * @param port port of the request; `''` if the client omitted it, as clients do with the default port of their scheme
  */
-function takesPort(listed: string, port: string): boolean {
+function matchesPort(listed: string, port: string): boolean {
   return listed === '' || listed === port || (port === '' && (listed === '80' || listed === '443'));
 }
 

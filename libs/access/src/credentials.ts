@@ -25,7 +25,10 @@ export function presentedCredentials(headers: IncomingHttpHeaders): Credentials 
   return typeof key === 'string' ? { kind: 'bearer', value: key } : undefined;
 }
 
-/** Returns the ticket that a WebSocket client offers as a subprotocol, else the credentials in the headers. */
+/**
+ * Returns the ticket that a WebSocket client offers as a subprotocol, else the credentials in the headers; `undefined`
+ * without either.
+ */
 export function upgradeCredentials(headers: IncomingHttpHeaders): Credentials | undefined {
   const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((it) => it.trim());
   const ticket = offered.find((it) => it.startsWith(TICKET_PROTOCOL));

@@ -69,7 +69,7 @@ async function begin(head: string, body: string): Promise<{ socket: Socket; answ
 }
 
 /** True if the text could be sent; false if the connection was reset. */
-function isTaken(socket: Socket, text: string): Promise<boolean> {
+function couldSend(socket: Socket, text: string): Promise<boolean> {
   return new Promise((resolve) => socket.write(text, (error) => resolve(!error && !socket.errored)));
 }
 
@@ -82,7 +82,7 @@ it('are read to their ends where the connection ends with the answer, which nobo
   );
   await Promise.all(callers.map(({ answered }) => answered));
   for (let sent = 0; sent < 100_000; sent += 10_000) {
-    const taken = await Promise.all(callers.map(({ socket }) => isTaken(socket, LARGE.slice(0, 10_000))));
+    const taken = await Promise.all(callers.map(({ socket }) => couldSend(socket, LARGE.slice(0, 10_000))));
     expect(taken).toEqual(callers.map(() => true));
   }
   while (ended < callers.length) await new Promise((resolve) => setImmediate(resolve));

@@ -48,7 +48,10 @@ export class SessionCookies {
     return cookieOf(request.headers, this.nameFor(request, name));
   }
 
-  /** Returns the names of the cookies of the console that begin with a prefix, as `readCookie` takes them. */
+  /**
+   * Returns the names of the console's cookies that begin with a prefix. The names lack `__Host-`, so that `readCookie`
+   * accepts them.
+   */
   listCookies(request: IncomingMessage, prefix: string): string[] {
     const first = this.nameFor(request, '').length;
     const names = cookiesOf(request.headers).map((it) => it.split('=', 1)[0] ?? '');

@@ -26,8 +26,8 @@ export interface NodeDefinition<Config extends JsonMembers = JsonMembers> {
   /** Sentence about the type, for the cards of its nodes and for the console. */
   description?: string;
   /**
-   * JSON Schema (draft 7) of the config. Configs are checked when a workflow is saved; the console describes the
-   * members.
+   * JSON Schema (draft 7) of the config. Configs are checked when a workflow is saved. The console shows the
+   * descriptions of the members.
    */
   configSchema: ObjectSchema;
   /**

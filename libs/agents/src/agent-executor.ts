@@ -321,7 +321,7 @@ export abstract class AgentExecutor {
    */
   relayedTurn?(request: SendMessageRequest, call: CallContext, reference: TaskReference): RelayedTurn;
 
-  /** Rejects a Message before anything is written, by throwing an A2AError. */
+  /** Checks a Message before anything is written. @throws A2AError to reject the Message */
   checkRequest?(request: SendMessageRequest, call: CallContext): void | Promise<void>;
 }
 

@@ -90,7 +90,7 @@ export function argumentSchema(input: JsonObject): ArgumentSchema | undefined {
   if (!isJsonObject(properties) || Object.keys(properties).length === 0) return undefined;
   const typed = Object.entries(properties).map(([name, it]) => [
     name,
-    saysNothing(it) ? { type: 'string', ...it } : it,
+    isUnconstrained(it) ? { type: 'string', ...it } : it,
   ]);
   return { ...input, type: 'object', properties: Object.fromEntries(typed) as JsonObject };
 }
@@ -99,6 +99,6 @@ export function argumentSchema(input: JsonObject): ArgumentSchema | undefined {
  * True if the schema of an input has no keyword that constrains the value. Models and clients expect a type, so such
  * an input is declared as text.
  */
-function saysNothing(property: JsonValue): property is JsonObject {
+function isUnconstrained(property: JsonValue): property is JsonObject {
   return isJsonObject(property) && Object.keys(property).every((name) => ANNOTATIONS.has(name));
 }

@@ -12,7 +12,7 @@ import {
   brainstormProblems,
   brainstormSpec,
   CREDENTIAL_NAME,
-  isReadable,
+  isSkillText,
   LONGEST_NAME,
   LONGEST_PROMPT,
   MOST_SKILLS,
@@ -214,7 +214,7 @@ function valueProblems(config: JsonObject): ConfigFault[] {
   const wanted = wantedIn(config, 'an idea');
   const unknown = wanted.agents.flatMap(({ skills = [] }, index) =>
     skills.flatMap((skill, at) =>
-      isReadable(skill) || skillWords(skill) !== undefined
+      isSkillText(skill) || skillWords(skill) !== undefined
         ? []
         : [{ path: `agents[${index}].skills[${at}]`, detail: `is not a known skill (known: ${SKILL_NAMES})` }],
     ),

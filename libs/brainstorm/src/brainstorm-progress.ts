@@ -106,7 +106,7 @@ export class BrainstormProgress {
       return;
     }
     const { status, metadata } = event.statusUpdate;
-    if (event.received) this.goOn();
+    if (event.received) this.resumeAfterInput();
     const note = runEventNote(metadata);
     if (note) this.foldNote(note);
     if (status.state === 'TASK_STATE_FAILED') this.failBrainstorm(undefined, firstText(status.message?.parts ?? []));
@@ -131,7 +131,7 @@ export class BrainstormProgress {
    * Handles a caller's request to continue: a converged brainstorm makes one more pass, a failed one resumes its
    * pass.
    */
-  private goOn(): void {
+  private resumeAfterInput(): void {
     this.status = 'active';
     this.verdict = undefined;
     this.failure = undefined;

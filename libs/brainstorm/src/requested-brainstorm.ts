@@ -114,7 +114,7 @@ function modelSettings({ llmConfig = {} }: RequestedBrainstorm): LlmSettings {
 }
 
 /** True if a skill is given by its text instead of a name. Names have no spaces. */
-export function isReadable(skill: string): boolean {
+export function isSkillText(skill: string): boolean {
   return /\s/.test(skill.trim());
 }
 
@@ -131,7 +131,7 @@ function settleAgent(
   if (problem !== undefined) throw invalidParams({ field: `agents[${position}].agent`, description: problem });
   if (target === undefined) throw new RangeError(`"${agent}" is not a reference to an agent`);
   const wordsOf = (skill: string): string => {
-    if (isReadable(skill)) return skill;
+    if (isSkillText(skill)) return skill;
     return skillWords(skill) ?? defaults.skillWords?.(agent, skill) ?? '';
   };
   return {
@@ -173,7 +173,7 @@ function agentProblems(wanted: RequestedAgent, index: number): FieldProblem[] {
       `${path}.auth`,
       'is for an agent that is named by its URL',
     ),
-    ...nameProblems(credential, path, mayUseOne(agent)),
+    ...nameProblems(credential, path, mayUseCredential(agent)),
     ...problemUnless(
       auth === undefined || credential === undefined || auth === credential,
       `${path}.credential_ref`,
@@ -183,7 +183,7 @@ function agentProblems(wanted: RequestedAgent, index: number): FieldProblem[] {
 }
 
 /** True if an agent may have a `credential_ref`. A whole workflow may not, since it calls no model itself. */
-function mayUseOne(agent: string): boolean {
+function mayUseCredential(agent: string): boolean {
   const target = agentTarget(agent);
   return target === undefined || 'url' in target || target.path.includes('/nodes/');
 }

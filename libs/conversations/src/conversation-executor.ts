@@ -108,8 +108,8 @@ export class ConversationExecutor extends ProcessExecutor {
   }
 
   /**
-   * Returns the revision of the requester's workflow; `undefined`: the newest. Only calls of this service may set it:
-   * another caller could send a copy of the signed Message.
+   * Returns the revision of the requester's workflow that the signed entry of a Message names; `undefined`: the newest.
+   * The entry counts only in calls of this service, since another caller could send a copy of the signed Message.
    */
   private revisionOf({ message }: SendMessageRequest, call: AcceptingCall): string | undefined {
     if (call.parent === undefined && call.revisionClaim === undefined) return undefined;

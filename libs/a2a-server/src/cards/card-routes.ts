@@ -25,7 +25,7 @@ const OLD_WELL_KNOWN_CARD = '/.well-known/agent.json';
 /** Path where clients of the pre-1.0 dialect look for a card. */
 const PRE_1_0_CARD = '/agent-card';
 
-/** Headers that identify the caller. Cards may depend on the caller's tenant. */
+/** Headers that identify the caller. `Vary` lists them for cards that depend on the caller's tenant. */
 const CREDENTIALS = ['Authorization', 'X-API-Key'];
 
 const DEFAULT_PAGE = 100;

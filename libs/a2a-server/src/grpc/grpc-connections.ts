@@ -10,7 +10,10 @@ import type { Server as NetServer, Socket } from 'node:net';
 import { PacedSocket, type ReaderPace } from '#libs/http-server';
 import { addressOf } from './grpc-access.js';
 
-/** Rejects a call before grpc-js creates anything for it. @returns false to pass the call on to grpc-js */
+/**
+ * Function that may reject a call before grpc-js creates anything for it. Returns true after it has rejected the call;
+ * false to pass the call on to grpc-js.
+ */
 export type EarlyRefusal = (
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
@@ -18,7 +21,7 @@ export type EarlyRefusal = (
 ) => boolean;
 
 export interface ConnectionLimits {
-  /** Milliseconds for which a connection without credentials may be open while it has no call of the health service. */
+  /** Maximum milliseconds for which a connection without credentials may have no call of the health service. */
   anonymousMs: number;
   /** Maximum number of connections without credentials from one address. */
   mostOfAddress: number;
@@ -130,12 +133,12 @@ export class GrpcConnections {
   }
 
   /**
-   * Cuts connections that were idle at more than LOOKS_PER_PERIOD checks in a row. Counts checks instead of time, so
-   * that no connection is cut because the process itself stood still.
+   * Cuts connections that were idle at more than LOOKS_PER_PERIOD checks in a row. Counts checks instead of time: after
+   * a pause of the whole process, time alone would make every connection look idle.
    */
   private cutIdle(): void {
     for (const connection of this.byPeer.values()) {
-      if (connection.idleLooks() > LOOKS_PER_PERIOD) connection.cutConnection();
+      if (connection.countIdleChecks() > LOOKS_PER_PERIOD) connection.cutConnection();
     }
   }
 }
@@ -189,7 +192,7 @@ export class GrpcConnection {
   }
 
   /** Checks whether the connection is idle. @returns the number of consecutive checks that found it idle */
-  idleLooks(): number {
+  countIdleChecks(): number {
     this.looks = this.isIdle ? this.looks + 1 : 0;
     return this.looks;
   }

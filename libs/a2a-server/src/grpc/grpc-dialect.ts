@@ -19,7 +19,10 @@ export interface GrpcDialect<Request = unknown> {
   toError(error: unknown): Partial<ServiceError>;
 }
 
-/** Facts and functions for one call, in the form of its GrpcDialect. */
+/**
+ * Functions that read and write one call in the form of its GrpcDialect, and the members of the call's context that
+ * this form sets.
+ */
 export interface GrpcDialectCall<Request> {
   /** Decodes the request to the parameters of 1.0. @throws A2AError */
   readParams(request: Request, mostMembers: number): JsonObject;

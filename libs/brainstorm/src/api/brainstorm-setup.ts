@@ -10,7 +10,7 @@ import {
   brainstormProblems,
   brainstormSpec,
   type FieldProblem,
-  isReadable,
+  isSkillText,
   type RequestedAgent,
   type RequestedBrainstorm,
 } from '../requested-brainstorm.js';
@@ -118,7 +118,7 @@ export class BrainstormSetup {
     path: string,
     tenant: string,
   ): Promise<{ problems: ProblemEntry[]; skills: [string, string][] }> {
-    const unknown = (wanted.skills ?? []).filter((skill) => !isReadable(skill) && skillWords(skill) === undefined);
+    const unknown = (wanted.skills ?? []).filter((skill) => !isSkillText(skill) && skillWords(skill) === undefined);
     try {
       const known = await this.skillsOf(wanted.agent, tenant, unknown.length > 0);
       const skills = unknown.map((skill) => [skill, known.find(({ id }) => id === skill)] as const);

@@ -142,8 +142,8 @@ export function mergePass(pass: FinishedPass): MergedPass {
   if (before === undefined) throw new RangeError('A pass begins with a state');
   const parts = new SourcedParts();
   const content: StateContent = {
-    idea: parts.noteSource('idea', lastWord(pass, before, 'idea')),
-    architecture: parts.noteSource('architecture', lastWord(pass, before, 'architecture')),
+    idea: parts.noteSource('idea', lastText(pass, before, 'idea')),
+    architecture: parts.noteSource('architecture', lastText(pass, before, 'architecture')),
     execution_plan: parts.noteSources('execution_plan', mergePlan(listContributions(pass, before, 'execution_plan'))),
     risks: parts.noteSources('risks', mergeRisks(listContributions(pass, before, 'risks'))),
     assumptions: parts.noteSources('assumptions', mergeTexts(listContributions(pass, before, 'assumptions'))),
@@ -200,7 +200,7 @@ function openQuestions(pass: FinishedPass, before: CanonicalState): Sourced<stri
  * counts, and its agent is the source. Otherwise the field keeps its text and source. Empty texts, and changes of only
  * case or spaces, are ignored.
  */
-function lastWord(
+function lastText(
   { outputs, provenance }: FinishedPass,
   before: CanonicalState,
   field: 'idea' | 'architecture',
