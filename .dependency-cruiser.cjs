@@ -222,7 +222,17 @@ const LAYERS = {
       'workflow-definition',
       'workflows',
     ],
-    'mcp-server': ['protocol', 'service', 'http-server', 'access', 'tasks', 'agents', 'executor', 'a2a-server'],
+    'mcp-server': [
+      'protocol',
+      'service',
+      'postgres',
+      'http-server',
+      'access',
+      'tasks',
+      'agents',
+      'executor',
+      'a2a-server',
+    ],
     'event-gateway': ['protocol', 'service', 'postgres', 'http-server', 'access', 'tasks'],
   },
 };

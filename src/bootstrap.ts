@@ -44,6 +44,7 @@ import {
 import { Jobs } from '#libs/job-queue';
 import { registerMcpRoutes } from '#libs/mcp-server';
 import { Plugins } from '#libs/nodes';
+import { ReplicaSignals } from '#libs/postgres';
 import { A2AError } from '#libs/protocol';
 import {
   type AppConfig,
@@ -360,6 +361,7 @@ function serveAgents(app: NestFastifyApplication, { content, auth }: AppConfig, 
     tasks: app.get(TaskStore),
     questions: app.get(TaskQuestions),
     agents: app.get(BuiltInAgents),
+    signals: app.get(ReplicaSignals),
     jsonMembers: content.jsonMembers,
     ...(auth.jwt && { issuer: auth.jwt.issuer }),
   });

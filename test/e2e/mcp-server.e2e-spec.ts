@@ -142,6 +142,27 @@ describe.each(ERAS)('the official client in %s', (version, mode) => {
     await client.close();
   });
 
+  it.each(['decline', 'cancel', 'an error'])(
+    'ends where its user answers by %s, and the run still waits',
+    async (how) => {
+      const answers = (): JsonObject => {
+        if (how === 'an error') throw new Error('no user');
+        return { action: how };
+      };
+      const client = await mcpClient(all(), { mode, answers });
+      const called = client.callTool({ name: asks, arguments: { in: 'x' } });
+      if (mode === 'auto' && how === 'an error') await expect(called).rejects.toThrow('no user');
+      else {
+        const text = expect.stringMatching(/^The question was not answered; the run .* still waits for an answer$/);
+        expect(await before(called, { what: 'the result' })).toMatchObject({ isError: true, content: [{ text }] });
+      }
+      const task = await newest(asks);
+      expect(task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+      await stage.api.call('POST', `/runs/${task.id}/cancel`);
+      await client.close();
+    },
+  );
+
   it('waits where its user cannot be asked, until somebody else answers', async () => {
     const client = await mcpClient(all(), { mode });
     const asked = Promise.withResolvers<void>();

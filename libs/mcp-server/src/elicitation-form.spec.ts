@@ -29,6 +29,25 @@ describe('elicitationSchema', () => {
     );
   });
 
+  it('keeps choices with titles, and lists of choices', () => {
+    const titled = [
+      { const: 'r', title: 'Red' },
+      { const: 'b', title: 'Blue' },
+    ];
+    const written = form({
+      one: { type: 'string', oneOf: titled },
+      some: { type: 'array', minItems: 1, uniqueItems: true, items: { type: 'string', enum: ['r', 'b'] } },
+      many: { type: 'array', items: { anyOf: titled }, default: ['r'] },
+    });
+    expect(elicitationSchema(written)).toEqual(
+      form({
+        one: { type: 'string', oneOf: titled },
+        some: { type: 'array', minItems: 1, items: { type: 'string', enum: ['r', 'b'] } },
+        many: { type: 'array', items: { anyOf: titled }, default: ['r'] },
+      }),
+    );
+  });
+
   it.each([
     ['nothing', {}],
     ['no fields', form({})],

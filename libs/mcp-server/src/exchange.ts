@@ -12,6 +12,7 @@ import {
 } from '#libs/protocol';
 import type { StoredTask, TaskQuestions, TaskStore } from '#libs/tasks';
 import { RegisteredTools, isRegisteredPath } from './agent-tools.js';
+import type { DeclinedQuestions } from './declined-questions.js';
 import { INTERNAL_ERROR, INVALID_PARAMS, McpError } from './mcp-error.js';
 import { answerMessage, isAccepted, type McpQuestion, questionsOf } from './questions.js';
 
@@ -41,6 +42,8 @@ interface McpRequest {
   signal: AbortSignal;
   /** Session id of a client that speaks the MCP revision 2025-11-25; absent for newer revisions. */
   session?: string | undefined;
+  /** Questions of open streams that clients have declined; absent: such questions stay open. */
+  declined?: DeclinedQuestions;
 }
 
 /** Context of one HTTP request of an MCP client: the caller, and the agent that the request was sent to. */
@@ -53,6 +56,7 @@ export class McpExchange {
   readonly call: CallContext;
   readonly signal: AbortSignal;
   readonly session: string | undefined;
+  readonly declined: DeclinedQuestions | undefined;
   private readonly inbound: CallContext['inbound'];
 
   constructor(
@@ -64,6 +68,7 @@ export class McpExchange {
     this.call = request.call;
     this.signal = request.signal;
     this.session = request.session;
+    this.declined = request.declined;
     this.inbound = request.inbound;
   }
 

@@ -1,7 +1,8 @@
 import type { AddressInfo } from 'node:net';
+import { jest } from '@jest/globals';
 import fastify, { type FastifyInstance } from 'fastify';
 import { A2AError, type JsonObject } from '#libs/protocol';
-import { type McpRoutes, registerMcpRoutes } from './mcp-routes.js';
+import { type McpRoutes, type McpRoutesOptions, registerMcpRoutes } from './mcp-routes.js';
 import { FakeRun } from './testing/fake-run.js';
 
 const META = 'io.modelcontextprotocol/';
@@ -10,9 +11,10 @@ const TASKS = { extensions: { [`${META}tasks`]: {} } };
 let server: FastifyInstance;
 let routes: McpRoutes;
 
-async function serve(run: FakeRun): Promise<void> {
+async function serve(run: FakeRun, options: Partial<McpRoutesOptions> = {}): Promise<void> {
   server = fastify({ forceCloseConnections: true });
-  routes = registerMcpRoutes(server, { ...run.backend, address: { publicBaseUrl: () => 'http://parley.test' } });
+  const address = { publicBaseUrl: () => 'http://parley.test' };
+  routes = registerMcpRoutes(server, { ...run.backend, address, ...options });
   await server.listen({ port: 0, host: '127.0.0.1' });
 }
 
@@ -52,6 +54,58 @@ async function saying(response: Response, text: string): Promise<() => Promise<s
   expect(await read(text)).toContain(text);
   return () => read(undefined);
 }
+
+describe('a call that takes long', () => {
+  const WORKING = 'TASK_STATE_WORKING';
+
+  afterEach(() => void jest.useRealTimers());
+
+  it('reports its progress every 15 seconds until it ends', async () => {
+    const run = new FakeRun().becomes(WORKING);
+    await serve(run);
+    const realTimers = { setTimeout, clearTimeout, setImmediate, clearImmediate };
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'performance', 'Date'] });
+    Object.assign(globalThis, realTimers);
+    const response = await ask('tools/call', { name: 'w', _meta: { progressToken: 1 } });
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    const seen: string[] = [];
+    const readUntil = async (text: string): Promise<void> => {
+      while (!seen.join('').includes(text)) seen.push((await reader.read()).value ?? text);
+    };
+    await readUntil('"progress":1');
+    jest.advanceTimersByTime(15_000);
+    await readUntil('"progress":2');
+    jest.advanceTimersByTime(15_000);
+    await readUntil('"progress":3');
+    run.becomes('TASK_STATE_COMPLETED');
+    await readUntil('"result"');
+    expect(seen.join('')).toContain('It is TASK_STATE_COMPLETED');
+  });
+
+  it('is answered by a stream where its client has asked for no progress', async () => {
+    const run = new FakeRun().becomes(WORKING);
+    await serve(run, { streamAfterMs: 0 });
+    const response = await ask('tools/call', { name: 'w' });
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    const rest = await saying(response, ': \n\n');
+    run.becomes('TASK_STATE_COMPLETED');
+    const [, data = ''] = /^event: message\ndata: (.*)\n\n$/m.exec(await rest()) ?? [];
+    expect(JSON.parse(data)).toMatchObject({ id: 1, result: { content: [{ text: 'It is TASK_STATE_COMPLETED' }] } });
+  });
+});
+
+it('finds the task of a request without Mcp-Name in its body (fastmcp)', async () => {
+  await serve(new FakeRun().becomes('TASK_STATE_WORKING'));
+  const response = await ask('tasks/get', { taskId: 't' }, TASKS);
+  expect(await response.json()).toMatchObject({ result: { taskId: 't' } });
+});
+
+it.each([undefined, 'application/json'])('answers DELETE with 405 (content type: %s)', async (contentType) => {
+  await serve(new FakeRun());
+  const url = `http://127.0.0.1:${(server.server.address() as AddressInfo).port}/mcp`;
+  const response = await fetch(url, { method: 'DELETE', headers: contentType ? { 'content-type': contentType } : {} });
+  expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+});
 
 describe('a shutdown', () => {
   const call = { name: 'w', _meta: { progressToken: 1 } };

@@ -1,161 +1,18 @@
-import type { McpHttpHandler, Server, ServerContext } from '@modelcontextprotocol/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
 import { admitStream, callerOf, scopeOf, setRetryAfter } from '#libs/access';
-import { type ServedAgent, UnknownAgent } from '#libs/agents';
 import { readIdempotencyKey } from '#libs/executor';
 import { refuseUnfitJson, type ServiceAddress } from '#libs/http-server';
+import type { ReplicaSignals } from '#libs/postgres';
 import { A2AError, isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
-import { inboundTrace } from '#libs/service';
-import { agentArgumentFault, agentToolName, isRegisteredPath } from './agent-tools.js';
-import {
-  type ClientSupport,
-  declaredSupport,
-  type McpBackend,
-  McpExchange,
-  sessionOf,
-  sessionSupport,
-  SHUTTING_DOWN,
-  TASKS_EXTENSION,
-} from './exchange.js';
-import { INVALID_PARAMS, INVALID_REQUEST, mcpError, McpError, missingExtension } from './mcp-error.js';
-import { cancelTask, failureResult, getTask, updateTask } from './mcp-tasks.js';
-import type { Elicitation } from './questions.js';
-import { parseElicitationId, type ProgressNotification, ProgressNotifier, WorkflowCall } from './workflow-call.js';
-import { callMessage, toolPath, toolsOf } from './workflow-tools.js';
-
-type Sdk = typeof import('@modelcontextprotocol/server');
-
-const TASK = z.looseObject({ taskId: z.string().max(200) });
-
-/** Key of `authInfo.extra` under which the SDK passes the McpExchange on to handlers. */
-const EXCHANGE = 'exchange';
-
-/** Answers MCP requests with the official SDK. The SDK is loaded on the first request. */
-class McpService {
-  private loaded: Promise<McpHttpHandler> | undefined;
-
-  async answerRequest(request: Request, body: unknown, exchange: McpExchange): Promise<Response> {
-    this.loaded ??= loadHandler();
-    const { fetch } = await this.loaded;
-    const authInfo = { token: '', clientId: exchange.call.scope.owner, scopes: [], extra: { [EXCHANGE]: exchange } };
-    return fetch(request, { parsedBody: body, authInfo });
-  }
-}
-
-async function loadHandler(): Promise<McpHttpHandler> {
-  const sdk = await import('@modelcontextprotocol/server');
-  return sdk.createMcpHandler(({ authInfo, era }) =>
-    createServerFor(sdk, authInfo?.extra?.[EXCHANGE] as McpExchange, era),
-  );
-}
-
-/** Creates the server object of the SDK for one request, with its handlers. */
-function createServerFor(sdk: Sdk, exchange: McpExchange, era: 'modern' | 'legacy'): Server {
-  const { name, version } = exchange.agent;
-  const extensions = era === 'modern' && { extensions: { [TASKS_EXTENSION]: {} } };
-  const server = new sdk.Server({ name, version }, { capabilities: { tools: {}, ...extensions } });
-  const supportOf = ({ mcpReq }: ServerContext): ClientSupport =>
-    era === 'modern'
-      ? declaredSupport((mcpReq.envelope as JsonObject | undefined)?.[sdk.CLIENT_CAPABILITIES_META_KEY])
-      : sessionSupport(exchange.session);
-  const answerOrFail = <T>(answer: () => Promise<T>): Promise<T> =>
-    answer().catch((error: unknown) => failRequest(exchange, error));
-
-  server.setRequestHandler('tools/list', ({ params }) =>
-    answerOrFail(
-      async () =>
-        ({
-          ...(await toolsOf(exchange.agent, exchange.agentTools, params?.cursor)),
-          ttlMs: 0,
-          cacheScope: 'private',
-        }) as never,
-    ),
-  );
-  server.setRequestHandler('tools/call', ({ params }, context) =>
-    answerOrFail(async () => (await callTool(exchange, server, params, context, supportOf(context))) as never),
-  );
-  if (era === 'legacy') return server;
-  type TaskRequest = (taskId: string, replies: Record<string, unknown>) => Promise<JsonObject>;
-  const onTask = (method: string, does: TaskRequest): void =>
-    server.setRequestHandler(method, { params: TASK, result: z.looseObject({}) }, ({ taskId }, context) =>
-      answerOrFail(async () => {
-        if (!supportOf(context).tasks) throw missingExtension(TASKS_EXTENSION);
-        // The SDK moves the replies from the parameters to `inputResponses`.
-        return does(taskId, context.mcpReq.inputResponses ?? {});
-      }),
-    );
-  onTask('tasks/get', (taskId) => getTask(exchange, taskId));
-  onTask('tasks/update', (taskId, replies) => updateTask(exchange, taskId, replies));
-  onTask('tasks/cancel', (taskId) => cancelTask(exchange, taskId));
-  return server;
-}
-
-interface CallParams {
-  name: string;
-  arguments?: Record<string, unknown>;
-}
-
-async function callTool(
-  exchange: McpExchange,
-  server: Server,
-  params: CallParams,
-  { mcpReq }: ServerContext,
-  support: ClientSupport,
-): Promise<JsonObject> {
-  const agent = await toolAgent(exchange, params.name);
-  const meta = (mcpReq._meta ?? {}) as JsonObject;
-  const { progressToken } = meta;
-  const sendProgress = (progress: ProgressNotification): Promise<void> =>
-    mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...progress } } as never);
-  using progress = new ProgressNotifier(progressToken === undefined ? undefined : sendProgress);
-  const sendElicitation = async (id: string, elicitation: Elicitation): Promise<void> =>
-    server.transport?.send({ jsonrpc: '2.0', id, ...elicitation } as never, { relatedRequestId: mcpReq.id });
-  const call = new WorkflowCall(exchange, agent, { support, progress, askClient: sendElicitation });
-  const state = mcpReq.requestState();
-  if (typeof state === 'string') return call.resumeCall(state, mcpReq.inputResponses ?? {});
-  const args = readArguments(params);
-  const fault = isRegisteredPath(agent.path) ? agentArgumentFault(args) : undefined;
-  if (fault !== undefined) return failureResult(fault);
-  return call.beginCall(await callMessage(agent, args, meta, exchange.call.idempotencyKey));
-}
-
-/**
- * Returns the agent of a tool.
- * @throws McpError if the name is invalid, or the endpoint does not offer the tool
- * @throws the error of `resolveAgent` if there is no such agent
- */
-async function toolAgent(exchange: McpExchange, name: string): Promise<ServedAgent> {
-  const { backend, agent } = exchange;
-  const path = toolPath(name);
-  const isHere = agent.path === '' || agent.path === path;
-  if (!isHere) {
-    const kind = isRegisteredPath(path) ? 'agent' : 'workflow';
-    throw mcpError(new UnknownAgent(`${kind} "${name}" not found`, 'AGENT_NOT_FOUND', { [kind]: name }));
-  }
-  return agent.path === path ? agent : backend.handler.resolveAgent(exchange.callAt(path));
-}
-
-function readArguments({ arguments: given = {} }: CallParams): JsonObject {
-  const args = given as JsonValue;
-  if (isJsonObject(args)) return args;
-  throw new McpError(INVALID_PARAMS, 'arguments: must be an object');
-}
-
-/**
- * Converts an error to an McpError for the client and throws it. If its status is 503, sets `exchange.failed`, so that
- * the HTTP response gets this status too.
- */
-function failRequest(exchange: McpExchange, error: unknown): never {
-  const known = mcpError(error);
-  if (known.status === 503) {
-    exchange.failed = {
-      status: 503,
-      error: error instanceof A2AError ? error : new A2AError('INTERNAL', { status: 503 }),
-    };
-  }
-  throw known;
-}
+import { inboundTrace, withinTime } from '#libs/service';
+import { agentToolName } from './agent-tools.js';
+import { DeclinedQuestions } from './declined-questions.js';
+import { type McpBackend, McpExchange, sessionOf, SHUTTING_DOWN } from './exchange.js';
+import { INVALID_PARAMS, INVALID_REQUEST, mcpError, McpError } from './mcp-error.js';
+import { McpService } from './mcp-service.js';
+import { isAccepted } from './questions.js';
+import { parseElicitationId } from './workflow-call.js';
+import { toolPath } from './workflow-tools.js';
 
 /** Path prefix of the metadata of a protected resource (RFC 9728). */
 const PROTECTED_RESOURCE = '/.well-known/oauth-protected-resource';
@@ -179,6 +36,10 @@ export interface McpRoutesOptions extends McpBackend {
   address: Pick<ServiceAddress, 'publicBaseUrl'>;
   /** Issuer of access tokens, if an identity provider authenticates callers. */
   issuer?: string;
+  /** Signals to the other replicas; absent: there are none. */
+  signals?: ReplicaSignals;
+  /** Milliseconds after which the response to a call without progress becomes a stream; default: STREAM_AFTER_MS. */
+  streamAfterMs?: number;
 }
 
 /** Routes of MCP, which must be ended at shutdown. */
@@ -188,6 +49,10 @@ export interface McpRoutes {
 }
 
 const PATHS = ['/mcp', '/mcp/workflows/:workflow', '/mcp/agents/:agent'] as const;
+/** Milliseconds after which a call without progress is answered by a stream. Clients end a silent call after 5 minutes. */
+const STREAM_AFTER_MS = 10_000;
+/** Milliseconds between two comments of such a stream. */
+const COMMENT_MS = 15_000;
 /** Pattern of the request headers that are passed on to the SDK. */
 const PASSED_ON = /^(accept|content-type|mcp-.*)$/;
 
@@ -226,8 +91,11 @@ interface OpenRequest {
 class McpRouteHandler {
   private readonly service = new McpService();
   private readonly open = new Set<OpenRequest>();
+  private readonly declined: DeclinedQuestions;
 
-  constructor(private readonly options: McpRoutesOptions) {}
+  constructor(private readonly options: McpRoutesOptions) {
+    this.declined = new DeclinedQuestions(options.signals);
+  }
 
   /** Ends all open requests: a call returns its task or error 503, a subscription ends. */
   endStreams(): void {
@@ -243,7 +111,8 @@ class McpRouteHandler {
     const exchange = await this.createExchange(request, reply, over.signal);
     if (!('method' in body)) return this.receiveAnswer(exchange, body, reply);
     if (mayStream(body)) admitStream(reply);
-    const response = await this.service.answerRequest(this.webRequest(request, gone.signal), body, exchange);
+    const answering = this.service.answerRequest(this.webRequest(request, gone.signal), body, exchange);
+    const response = mayBecomeStream(body, request) ? await this.streamIfSlow(answering, reply) : await answering;
     const { failed } = exchange;
     const session = body['method'] === 'initialize' && isJsonObject(body['params']) && sessionOf(body['params']);
     if (session) void reply.header('mcp-session-id', session);
@@ -256,7 +125,8 @@ class McpRouteHandler {
 
   /** Answers an error that occurs before the SDK has a result: as a JSON-RPC error with an HTTP status. */
   refuseRequest(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const shown = mcpError(transportError(error));
+    // A DELETE may have a content type and no body, which cannot be parsed.
+    const shown = request.method === 'DELETE' ? methodRefusal(reply) : mcpError(transportError(error));
     const challenge = reply.getHeader('www-authenticate');
     if (typeof challenge === 'string' && this.options.issuer !== undefined) {
       void reply.header(
@@ -270,6 +140,29 @@ class McpRouteHandler {
       .code(status)
       .header('content-type', 'application/json')
       .send(JSON.stringify(rpcError(request, shown)));
+  }
+
+  /**
+   * Returns the response to a call, or, if that takes long, a stream that ends with it. The comments of the stream keep
+   * the connection of a client that has asked for no progress.
+   */
+  private async streamIfSlow(answering: Promise<Response>, reply: FastifyReply): Promise<Response> {
+    const { streamAfterMs = STREAM_AFTER_MS } = this.options;
+    if (
+      await withinTime(
+        answering.then(() => true),
+        streamAfterMs,
+      )
+    )
+      return answering;
+    try {
+      admitStream(reply);
+    } catch {
+      reply.removeHeader('retry-after');
+      return answering;
+    }
+    const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' };
+    return new Response(ReadableStream.from(lateAnswer(answering)).pipeThrough(new TextEncoderStream()), { headers });
   }
 
   describeResource(request: FastifyRequest): JsonObject {
@@ -294,6 +187,7 @@ class McpRouteHandler {
   /**
    * Passes the answer to an elicitation on to the Task that asked. This or another replica sent the elicitation in a
    * stream.
+   * A reply without an answer (declined, canceled, or an error) ends the call that asked, on whichever replica it is.
    * @throws McpError if the id of the answer is not the id of an elicitation
    */
   private async receiveAnswer(exchange: McpExchange, body: JsonObject, reply: FastifyReply): Promise<FastifyReply> {
@@ -301,7 +195,8 @@ class McpRouteHandler {
     const asked = parseElicitationId(id);
     if (!asked) throw new McpError(INVALID_PARAMS, 'id: answers nothing that was asked here', 400);
     const task = await exchange.loadTask(asked.taskId);
-    await exchange.answerTask(task, { [asked.key]: result });
+    if (isAccepted(result)) await exchange.answerTask(task, { [asked.key]: result });
+    else if (task.questions.some(({ key }) => key === asked.key)) this.declined.reportDeclined(String(id));
     return reply.code(202).send();
   }
 
@@ -326,7 +221,8 @@ class McpRouteHandler {
     };
     const session = request.headers['mcp-session-id'];
     const inbound = { permissions: callerOf(request.raw).permissions, headers: request.headers };
-    const exchange = { call, inbound, signal, session: session?.toString() };
+    const { declined } = this;
+    const exchange = { call, inbound, signal, declined, session: session?.toString() };
     return new McpExchange(this.options, await handler.resolveAgent(call), exchange);
   }
 
@@ -335,12 +231,24 @@ class McpRouteHandler {
     const headers = Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
       PASSED_ON.test(name) && value !== undefined ? [[name, String(value)]] : [],
     );
+    const name = request.headers['mcp-name'] === undefined ? missingName(request) : undefined;
+    if (name !== undefined) headers.push(['mcp-name', `=?base64?${Buffer.from(name).toString('base64')}?=`]);
     return new Request(`${this.baseUrl(request)}${requestPath(request)}`, { method: 'POST', headers, signal });
   }
 
   private baseUrl({ raw }: FastifyRequest): string {
     return this.options.address.publicBaseUrl(raw);
   }
+}
+
+/**
+ * Returns the name that the header `Mcp-Name` of a request about a task must have, from its body; `undefined` for other
+ * requests. Some clients (fastmcp) omit the header of these requests.
+ */
+function missingName({ body }: FastifyRequest): string | undefined {
+  const { method, params } = body as JsonObject;
+  const taskId = isJsonObject(params) ? params['taskId'] : undefined;
+  return String(method).startsWith('tasks/') && typeof taskId === 'string' ? taskId : undefined;
 }
 
 function requestPath({ url }: FastifyRequest): string {
@@ -368,9 +276,28 @@ function mayStream({ method, params }: JsonObject): boolean {
   return !isModern || meta['progressToken'] !== undefined;
 }
 
+/** True if the response may become a stream while it is awaited: that of a call of 2026-07-28 without progress. */
+function mayBecomeStream(body: JsonObject, { headers }: FastifyRequest): boolean {
+  return body['method'] === 'tools/call' && !mayStream(body) && /text\/event-stream/.test(headers.accept ?? '');
+}
+
+/** Yields a comment every 15 seconds until a JSON response exists, and then the response as an event. */
+async function* lateAnswer(answering: Promise<Response>): AsyncIterable<string> {
+  const arrived = answering.then(() => true);
+  do yield ': \n\n';
+  while (!(await withinTime(arrived, COMMENT_MS)));
+  const text = await (await answering).text();
+  yield text.startsWith('{') ? `event: message\ndata: ${text}\n\n` : text;
+}
+
 function refuseMethod(_request: FastifyRequest, reply: FastifyReply): never {
+  throw methodRefusal(reply);
+}
+
+/** Sets the header `Allow`, and returns the error for a method other than POST. */
+function methodRefusal(reply: FastifyReply): McpError {
   void reply.header('allow', 'POST');
-  throw new McpError(INVALID_REQUEST, 'Method not allowed: send POST', 405);
+  return new McpError(INVALID_REQUEST, 'Method not allowed: send POST', 405);
 }
 
 function isJson({ headers }: Response): boolean {

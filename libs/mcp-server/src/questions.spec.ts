@@ -56,6 +56,37 @@ describe('an elicitation', () => {
   });
 });
 
+describe('the text of an elicitation', () => {
+  const messageOf = (more: Partial<McpQuestion>): string =>
+    elicitationOf({ key: 'k', text: 'Which?', ...more }).params.message;
+
+  it('names the rules of a form that an elicitation cannot show', () => {
+    const rules = { mail: { pattern: '@' }, colour: { oneOf: [{ const: 'red' }, { pattern: '^#' }] } };
+    const form = {
+      type: 'object',
+      title: 'Order',
+      additionalProperties: false,
+      properties: {
+        mail: { type: 'string', minLength: 3, description: 'E-mail', ...rules.mail },
+        colour: { type: 'string', ...rules.colour },
+        ok: { type: 'boolean' },
+      },
+      minProperties: 1,
+    };
+    expect(messageOf({ form })).toBe(
+      `Which?\n\nFurther rules: ${JSON.stringify({ properties: rules, minProperties: 1 })}`,
+    );
+    expect(messageOf({ form: { type: 'object', properties: { ok: { type: 'boolean' } } } })).toBe('Which?');
+  });
+
+  it('says why the previous answer was rejected', async () => {
+    const violations = Array.from({ length: 12 }, (_, at) => ({ field: `f${at}`, description: 'must be integer' }));
+    const [question] = await questionsOf(stored(), asked({ body: { text: 'Which?', violations } }));
+    const said = violations.slice(0, 10).map(({ field, description }) => `${field}: ${description}`);
+    expect(messageOf(question!)).toBe(`Which?\n\nThe previous answer was rejected: ${said.join('; ')}`);
+  });
+});
+
 describe('answerMessage', () => {
   const flat = { type: 'object', properties: { ok: { type: 'boolean' } } };
   const questions: McpQuestion[] = [

@@ -18,10 +18,11 @@ import { INVALID_PARAMS, McpError } from './mcp-error.js';
 
 /** Members that MCP permits in a field of a form, by the type of the field. */
 const MEMBERS: Readonly<Record<string, readonly string[]>> = {
-  string: ['minLength', 'maxLength', 'format', 'default', 'enum', 'enumNames'],
+  string: ['minLength', 'maxLength', 'format', 'default', 'enum', 'enumNames', 'oneOf'],
   number: ['minimum', 'maximum', 'default'],
   integer: ['minimum', 'maximum', 'default'],
   boolean: ['default'],
+  array: ['minItems', 'maxItems', 'items', 'default'],
 };
 const FORMATS = new Set(['email', 'uri', 'date', 'date-time']);
 
@@ -58,22 +59,72 @@ export function elicitationSchema(form: JsonObject): ElicitationSchema | undefin
 
 function fieldOf(field: JsonValue): JsonObject | undefined {
   if (!isJsonObject(field)) return undefined;
-  const type = typeof field['type'] === 'string' ? field['type'] : isChoice(field['enum']) ? 'string' : '';
+  const type = typeof field['type'] === 'string' ? field['type'] : isListOfChoices(field) ? 'string' : '';
   const known = MEMBERS[type];
   if (known === undefined || ('enum' in field && !isChoice(field['enum']))) return undefined;
-  const kept = ['title', 'description', ...known].filter((name) => field[name] !== undefined);
-  const { format, ...rest } = Object.fromEntries(kept.map((name) => [name, field[name]!]));
-  return { type, ...rest, ...(typeof format === 'string' && FORMATS.has(format) && { format }) };
+  if (type === 'array' && !isListOfChoices(field['items'])) return undefined;
+  const kept = ['title', 'description', ...known].filter((name) => isShown(field, name));
+  return { type, ...Object.fromEntries(kept.map((name) => [name, field[name]!])) };
 }
+
+/** True if MCP can show a member of a field, with its value. */
+function isShown(field: JsonObject, name: string): boolean {
+  const value = field[name];
+  if (name === 'format') return typeof value === 'string' && FORMATS.has(value);
+  return value !== undefined && (name !== 'oneOf' || isTitledChoice(value));
+}
+
+/** True for a schema that permits certain texts and nothing else, in a form that MCP defines. */
+function isListOfChoices(schema: JsonValue | undefined): boolean {
+  if (!isJsonObject(schema) || !CHOICE_TYPES.has(schema['type'])) return false;
+  return isChoice(schema['enum']) || ['oneOf', 'anyOf'].some((name) => isTitledChoice(schema[name]));
+}
+
+/** Types of a field with choices; a field with an `enum` may omit its type. */
+const CHOICE_TYPES: ReadonlySet<JsonValue | undefined> = new Set(['string', undefined]);
 
 function isChoice(values: JsonValue | undefined): boolean {
   return Array.isArray(values) && values.every((it) => typeof it === 'string');
+}
+
+/** True for a list of texts (`const`), each with its title. */
+function isTitledChoice(values: JsonValue | undefined): boolean {
+  if (!Array.isArray(values) || values.length === 0) return false;
+  return values.every((it) => isJsonObject(it) && typeof it['const'] === 'string' && typeof it['title'] === 'string');
+}
+
+/** Keywords of a field that are not rules for its value. */
+const ANNOTATIONS = new Set(['title', 'description', 'examples', 'default', '$comment', 'enumNames']);
+
+/** Keywords of a form that every elicitation shows or implies. */
+const IMPLIED = new Set(['type', 'required', 'additionalProperties', '$schema', '$id']);
+
+/** Returns the rules of a form that an elicitation cannot show, as a schema; `undefined` if there are none. */
+function hiddenRules({ properties, ...form }: JsonObject, shown: ElicitationSchema): JsonObject | undefined {
+  const fields = Object.entries(isJsonObject(properties) ? properties : {}).flatMap(([name, field]) => {
+    const rules = rulesBeside(field, Object.keys(shown.properties[name] ?? {}));
+    return rules === undefined ? [] : [[name, rules] as const];
+  });
+  const others = rulesBeside(form, [...IMPLIED]);
+  if (fields.length === 0 && others === undefined) return undefined;
+  return { ...(fields.length > 0 && { properties: Object.fromEntries(fields) }), ...others };
+}
+
+/** Returns the members of a schema that are rules and not among `seen`; `undefined` if there are none. */
+function rulesBeside(schema: JsonValue, seen: readonly string[]): JsonObject | undefined {
+  const members = isJsonObject(schema) ? Object.entries(schema) : [];
+  const rules = members.filter(([name]) => !ANNOTATIONS.has(name) && !seen.includes(name));
+  return rules.length > 0 ? Object.fromEntries(rules) : undefined;
 }
 
 /** Maximum number of questions that are asked at once. The inbox of the service has all of them. */
 const MOST_QUESTIONS = 50;
 /** Maximum number of characters of a form that is quoted in the text of a question. */
 const LONGEST_FORM = 8_192;
+/** Maximum number of violations of an answer that a repeated question names. */
+const MOST_VIOLATIONS = 10;
+/** Maximum number of characters of these violations. */
+const LONGEST_COMPLAINT = 2_000;
 
 /** Open question of a waiting Task. */
 export interface McpQuestion {
@@ -86,6 +137,8 @@ export interface McpQuestion {
   instance?: string;
   text: string;
   form?: JsonObject;
+  /** Reasons why the previous answer was rejected; absent if there was none. */
+  complaint?: string;
 }
 
 /** Request `elicitation/create` of MCP, which asks the user of the client. */
@@ -121,6 +174,7 @@ export async function questionsOf(
         instance,
         text: typeof text === 'string' ? text : '',
         ...(isJsonObject(form) && { form }),
+        ...(violations !== undefined && { complaint: complaintOf(violations) }),
       };
     });
   }
@@ -128,18 +182,37 @@ export async function questionsOf(
   return [{ key: `task@${header.lastSequence}`, text: briefText(text ?? 'The task waits for input') }];
 }
 
+/** Describes the violations of a rejected answer: at most ten, each with its field. */
+function complaintOf(violations: JsonValue): string {
+  const all = Array.isArray(violations) ? violations.filter(isJsonObject) : [];
+  const said = all
+    .slice(0, MOST_VIOLATIONS)
+    .map(({ field, description }) => `${String(field)}: ${String(description)}`);
+  return briefText(said.join('; '), LONGEST_COMPLAINT);
+}
+
 /**
  * Converts a question to an elicitation with the form of the question. If the question has no form, or a form that MCP
- * cannot show, the elicitation has one text field, `answer`.
+ * cannot show, the elicitation has one text field, `answer`. The text names the rules that are not shown, and why the
+ * previous answer was rejected.
  */
-export function elicitationOf({ text, form }: McpQuestion): Elicitation {
+export function elicitationOf({ text, form, complaint }: McpQuestion): Elicitation {
   const requestedSchema = form && elicitationSchema(form);
-  const shown = form && !requestedSchema ? JSON.stringify(form) : undefined;
-  const hint = shown === undefined ? '' : `\n\nAnswer with JSON of this schema: ${textStart(shown, LONGEST_FORM)}`;
+  const wrong = complaint === undefined ? '' : `\n\nThe previous answer was rejected: ${complaint}`;
   return {
     method: 'elicitation/create',
-    params: { message: `${text}${hint}`, requestedSchema: requestedSchema ?? ANSWER_SCHEMA },
+    params: {
+      message: `${text}${form ? hintOf(form, requestedSchema) : ''}${wrong}`,
+      requestedSchema: requestedSchema ?? ANSWER_SCHEMA,
+    },
   };
+}
+
+/** Returns the part of a question's text that has the rules of a form which the elicitation does not show. */
+function hintOf(form: JsonObject, shown: ElicitationSchema | undefined): string {
+  if (!shown) return `\n\nAnswer with JSON of this schema: ${textStart(JSON.stringify(form), LONGEST_FORM)}`;
+  const hidden = hiddenRules(form, shown);
+  return hidden === undefined ? '' : `\n\nFurther rules: ${textStart(JSON.stringify(hidden), LONGEST_FORM)}`;
 }
 
 /** Returns the elicitations of questions, by the key of the question. */

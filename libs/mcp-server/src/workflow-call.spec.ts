@@ -1,6 +1,7 @@
 import { jest } from '@jest/globals';
 import type { CallContext } from '#libs/agents';
 import { A2AError, invalidParams, type JsonObject, userMessage } from '#libs/protocol';
+import { until } from '../../../test/support/until.js';
 import { type ClientSupport, McpExchange, SHUTTING_DOWN } from './exchange.js';
 import type { Elicitation } from './questions.js';
 import { ASKED_AT, FakeRun, RUN_AGENT, RUN_SCOPE } from './testing/fake-run.js';
@@ -97,6 +98,39 @@ describe('a call of a client that waits', () => {
     expect(run.sent[1]).toMatchObject({ taskId: 't', parts: [{ data: { q: 'blue' } }] });
     expect(await callOf(run, asks).call.resumeCall('t', accepted)).toMatchObject(text(`It is ${DONE}`));
     expect(run.sent).toHaveLength(2);
+  });
+
+  it('asks a question whose answers are rejected three times, then ends with the reason', async () => {
+    const run = new FakeRun().becomes(ASKS);
+    const { call, asked } = callOf(run, { tasks: false, asks: 'request' });
+    const result = call.beginCall(message);
+    await until(() => asked.length === 1, { what: 'the first question' });
+    run.violations = [{ field: 'answer', description: 'must be integer' }];
+    run.becomes(WORKING, ASKS, WORKING, ASKS, WORKING, ASKS);
+    expect(await result).toMatchObject({
+      isError: true,
+      content: [
+        { text: 'The answer was rejected 3 times (answer: must be integer); the run t still waits for an answer' },
+      ],
+    });
+    expect(asked.map(([, { params }]) => params.message)).toEqual([
+      'Which?',
+      ...Array.from({ length: 2 }, () => 'Which?\n\nThe previous answer was rejected: answer: must be integer'),
+    ]);
+  });
+
+  it('asks by its results no more than three times either', async () => {
+    const run = Object.assign(new FakeRun().becomes(ASKS), { violations: [{ field: 'a', description: 'is wrong' }] });
+    const asks = { tasks: false, asks: 'result' } as const;
+    const first = await callOf(run, asks).call.beginCall(message);
+    const states = [first];
+    for (let round = 0; round < 2; round += 1) {
+      const key = Object.keys(states.at(-1)!['inputRequests'] as JsonObject)[0]!;
+      run.becomes(WORKING, ASKS);
+      const replies = { [key]: { action: 'accept', content: { answer: 'x' } } };
+      states.push(await callOf(run, asks).call.resumeCall(states.at(-1)!['requestState'] as string, replies));
+    }
+    expect(states.map(({ requestState, isError }) => requestState ?? isError)).toEqual(['t~1', 't~2', true]);
   });
 
   it.each<[string, JsonObject, JsonObject]>([

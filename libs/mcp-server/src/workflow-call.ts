@@ -13,7 +13,7 @@ import {
 import type { AskingTask, ClientSupport, McpExchange } from './exchange.js';
 import { mcpError } from './mcp-error.js';
 import { aboutOf, createdTask, failureResult, messageResult, taskResult } from './mcp-tasks.js';
-import { type Elicitation, elicitationOf, inputRequests, readReply } from './questions.js';
+import { type Elicitation, elicitationOf, inputRequests, type McpQuestion, readReply } from './questions.js';
 
 /**
  * Interval in milliseconds at which a progress notification is repeated (heartbeat), so that an idle client does not
@@ -94,6 +94,9 @@ export interface Listener {
   askClient(id: string, elicitation: Elicitation): Promise<void>;
 }
 
+/** Number of rejected answers to a question after which a call ends with an error. */
+const MOST_REJECTIONS = 3;
+
 /** Position in the events of a Task: the sequence number of the last event that was read. */
 interface EventPosition {
   taskId: string;
@@ -110,6 +113,14 @@ type ResponseItems = ReturnType<McpExchange['backend']['handler']['sendStreaming
  */
 export class WorkflowCall {
   private readonly asked = new Set<string>();
+  /** Controller that aborts when the client has declined a question of this call. */
+  private readonly declined = new AbortController();
+  /** Number of rejected answers in the stream of this call, by the node instance that asks. */
+  private readonly rejections = new Map<string, number>();
+  /** Number of calls, up to this one, whose answers were rejected; the client repeats a call to answer. */
+  private rounds = 0;
+  /** Watches of the asked questions, which end with the call. */
+  private readonly watches: Disposable[] = [];
   private position: EventPosition | undefined;
   /** Direct Message with which a registered agent has answered. */
   private reply: Message | undefined;
@@ -121,8 +132,8 @@ export class WorkflowCall {
     private readonly agent: ServedAgent,
     private readonly listener: Listener,
   ) {
-    const { signal } = exchange;
-    this.signal = listener.support.tasks ? AbortSignal.any([signal, AbortSignal.timeout(TASK_AFTER_MS)]) : signal;
+    const end = listener.support.tasks ? AbortSignal.timeout(TASK_AFTER_MS) : this.declined.signal;
+    this.signal = AbortSignal.any([exchange.signal, end]);
   }
 
   /**
@@ -137,20 +148,20 @@ export class WorkflowCall {
   /**
    * Handles a repeated call that has the replies of the user to the questions of a Task, and returns the result of
    * `tools/call`.
+   * @param state `requestState` of the result that asked
    * @throws McpError if a reply is invalid, the agent rejects the answer, the client leaves, or the process shuts down
    * @throws A2AError if the caller has no such Task
    */
-  async resumeCall(taskId: string, replies: Readonly<Record<string, unknown>>): Promise<JsonObject> {
+  async resumeCall(state: string, replies: Readonly<Record<string, unknown>>): Promise<JsonObject> {
+    const [, rounds] = /~([12])$/.exec(state) ?? [];
+    this.rounds = Number(rounds ?? 0);
+    const taskId = rounds === undefined ? state : state.slice(0, -2);
     const asking = await this.loadTask(taskId);
     if (isTerminalState(asking.header.state)) return taskResult(asking.task);
     const message = this.exchange.answerTo(asking, replies);
     if (message) return this.awaitOutcome(this.startStream(message));
-    const isDeclined = asking.questions.some(({ key }) => readReply(replies[key]) !== undefined);
-    if (isDeclined) {
-      const text = `The question was not answered; the run ${taskId} still waits for an answer`;
-      return failureResult(text, aboutOf(asking.task));
-    }
-    if (asking.questions.length > 0) return inputRequired(asking);
+    if (asking.questions.some(({ key }) => readReply(replies[key]) !== undefined)) return unansweredResult(asking);
+    if (asking.questions.length > 0) return inputRequired(asking, this.rounds);
     return this.awaitOutcome(this.resumeStream({ taskId, sequence: asking.header.lastSequence }));
   }
 
@@ -162,6 +173,8 @@ export class WorkflowCall {
       // A model that chose the arguments can correct them, so the error is returned as a result.
       if (this.position === undefined && isAboutArguments(error)) return failureResult(known.message);
       throw known;
+    } finally {
+      for (const watch of this.watches) watch[Symbol.dispose]();
     }
   }
 
@@ -175,8 +188,10 @@ export class WorkflowCall {
       if (isTerminalState(asking.header.state)) return taskResult(asking.task);
       if (tasks) return createdTask(asking);
       this.exchange.refuseEnded(asking.header.taskId);
-      if (asking.questions.length > 0 && asks === 'result') return inputRequired(asking);
-      await this.askQuestions(asking);
+      if (this.declined.signal.aborted) return unansweredResult(asking);
+      if (asking.questions.length > 0 && asks === 'result') return this.askByResult(asking);
+      const rejected = await this.askQuestions(asking);
+      if (rejected) return rejectedResult(asking, rejected);
     }
   }
 
@@ -197,14 +212,34 @@ export class WorkflowCall {
   /**
    * Asks each open question once, if the client supports requests in the stream. The answer arrives as a separate HTTP
    * request.
+   * @returns the question whose answers were rejected MOST_REJECTIONS times, which is not asked again
    */
-  private async askQuestions({ header, questions }: AskingTask): Promise<void> {
-    if (this.listener.support.asks !== 'request') return;
+  private async askQuestions({ header, questions }: AskingTask): Promise<McpQuestion | undefined> {
+    if (this.listener.support.asks !== 'request') return undefined;
     for (const question of questions) {
       if (this.asked.has(question.key)) continue;
       this.asked.add(question.key);
-      await this.listener.askClient(elicitationId(header.taskId, question.key), elicitationOf(question));
+      if (question.complaint !== undefined) {
+        const { instance = '' } = question;
+        const rejections = (this.rejections.get(instance) ?? 0) + 1;
+        this.rejections.set(instance, rejections);
+        if (rejections === MOST_REJECTIONS) return question;
+      }
+      const id = elicitationId(header.taskId, question.key);
+      const { declined } = this.exchange;
+      if (declined) this.watches.push(declined.watchQuestion(id, () => this.declined.abort()));
+      await this.listener.askClient(id, elicitationOf(question));
     }
+    return undefined;
+  }
+
+  /** Returns the result that asks the open questions, or an error result after MOST_REJECTIONS rejected answers. */
+  private askByResult(asking: AskingTask): JsonObject {
+    const rejected = asking.questions.find(({ complaint }) => complaint !== undefined);
+    if (rejected) this.rounds += 1;
+    return rejected && this.rounds >= MOST_REJECTIONS
+      ? rejectedResult(asking, rejected)
+      : inputRequired(asking, this.rounds);
   }
 
   private startStream(message: Message): ResponseItems {
@@ -237,14 +272,27 @@ export function parseElicitationId(id: unknown): { taskId: string; key: string }
 
 /**
  * Returns the result that asks the user of the client. The client repeats the call with the answers and with
- * `requestState`, which is the id of the Task. Only the owner of the Task can continue the Task with this id.
+ * `requestState`, which is the id of the Task, followed by the number of calls whose answers were rejected, if any. Only
+ * the owner of the Task can continue the Task with this id.
  */
-function inputRequired({ header, questions }: AskingTask): JsonObject {
+function inputRequired({ header, questions }: AskingTask, rounds: number): JsonObject {
   return {
     resultType: 'input_required',
     inputRequests: inputRequests(questions) as unknown as JsonObject,
-    requestState: header.taskId,
+    requestState: rounds === 0 ? header.taskId : `${header.taskId}~${rounds}`,
   };
+}
+
+/** Returns the error result of a call whose client has not answered a question. The Task still waits. */
+function unansweredResult({ header, task }: AskingTask): JsonObject {
+  const text = `The question was not answered; the run ${header.taskId} still waits for an answer`;
+  return failureResult(text, aboutOf(task));
+}
+
+/** Returns the error result of a call whose answers to a question were rejected too often. The Task still waits. */
+function rejectedResult({ header, task }: AskingTask, { complaint = '' }: McpQuestion): JsonObject {
+  const waits = `the run ${header.taskId} still waits for an answer`;
+  return failureResult(`The answer was rejected ${MOST_REJECTIONS} times (${complaint}); ${waits}`, aboutOf(task));
 }
 
 function isAboutArguments(error: unknown): boolean {

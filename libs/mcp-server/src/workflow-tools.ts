@@ -3,6 +3,7 @@ import {
   dataPart,
   derivedId,
   isIdentifier,
+  isJsonObject,
   type JsonObject,
   type JsonValue,
   type Message,
@@ -103,9 +104,14 @@ export async function callMessage(
   });
 }
 
-async function workflowContent(agent: ServedAgent, args: JsonObject): Promise<{ parts: Part[]; metadata?: undefined }> {
+async function workflowContent(
+  agent: ServedAgent,
+  given: JsonObject,
+): Promise<{ parts: Part[]; metadata?: undefined }> {
+  const schema = await schemaOf(agent);
+  const args = schema ? withoutNulls(given, schema) : given;
   const { text, ...others } = args;
-  const takesText = !(await hasInputs(agent)) && Object.keys(others).length === 0;
+  const takesText = schema === undefined && Object.keys(others).length === 0;
   const isText = takesText && (text === undefined || typeof text === 'string');
   return { parts: isText ? [textPart(text ?? '')] : [dataPart(args)] };
 }
@@ -122,7 +128,21 @@ function textMember(meta: JsonObject, name: string): [string, JsonValue][] {
   return typeof value === 'string' ? [[name, value]] : [];
 }
 
-async function hasInputs(agent: ServedAgent): Promise<boolean> {
+/** Returns the schema of the arguments of a workflow; `undefined` for a workflow without inputs. */
+async function schemaOf(agent: ServedAgent): Promise<ArgumentSchema | undefined> {
   const { input } = (await agent.details?.())?.schemas[agent.name] ?? {};
-  return input !== undefined && argumentSchema(input) !== undefined;
+  return input && argumentSchema(input);
+}
+
+/**
+ * Leaves out the arguments that are null although their schema has a type without null: many clients send null for an
+ * argument that is not given.
+ */
+function withoutNulls(args: JsonObject, { properties }: ArgumentSchema): JsonObject {
+  const isMissing = (name: string): boolean => {
+    const property = isJsonObject(properties) ? properties[name] : undefined;
+    const type = isJsonObject(property) ? property['type'] : undefined;
+    return args[name] === null && typeof type === 'string' && type !== 'null';
+  };
+  return Object.fromEntries(Object.entries(args).filter(([name]) => !isMissing(name)));
 }

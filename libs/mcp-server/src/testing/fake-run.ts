@@ -1,6 +1,14 @@
 import type { RequestHandler } from '#libs/a2a-server';
 import type { ServedAgent } from '#libs/agents';
-import { agentMessage, type Message, statusUpdate, type Task, type TaskState } from '#libs/protocol';
+import {
+  agentMessage,
+  type FieldViolation,
+  type JsonValue,
+  type Message,
+  statusUpdate,
+  type Task,
+  type TaskState,
+} from '#libs/protocol';
 import type { StoredTask } from '#libs/tasks';
 import type { McpBackend } from '../exchange.js';
 
@@ -27,6 +35,8 @@ export class FakeRun {
   readonly sent: Message[] = [];
   /** Errors with which the next Messages are refused, one error for each Message. */
   readonly refusals: Error[] = [];
+  /** Violations of the previous answer, which the question names. */
+  violations: FieldViolation[] | undefined;
   /** True if another answer makes the Task continue right before its questions are listed. */
   goesOn = false;
   private readonly states: TaskState[] = [];
@@ -92,9 +102,11 @@ export class FakeRun {
       },
     } as unknown as RequestHandler;
     const tasks = { readHeader: async () => this.stored.header, loadTask: async () => this.stored };
-    const open = { taskId: 't', agent: RUN_AGENT.path, key: 'q', since: ASKED_AT, body: { text: 'Which?' } };
+    const open = { taskId: 't', agent: RUN_AGENT.path, key: 'q', since: ASKED_AT };
     const list = async () => {
-      if (!this.goesOn) return [open];
+      const { violations } = this;
+      const body = { text: 'Which?', ...(violations && { violations: violations as unknown as JsonValue }) };
+      if (!this.goesOn) return [{ ...open, body }];
       [this.goesOn, this.state, this.sequence] = [false, 'TASK_STATE_WORKING', this.sequence + 1];
       return [];
     };

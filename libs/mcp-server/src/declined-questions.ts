@@ -1,0 +1,49 @@
+import type { ReplicaSignals, SignalSubscription, SignalTopic } from '#libs/postgres';
+
+/** Topic of questions that clients have declined. A key is the id of an elicitation. */
+const DECLINED: SignalTopic = { name: 'mcp_declined', shards: 4 };
+
+/**
+ * Questions in the streams of open calls. The reply of a client is a request of its own, which any replica may receive:
+ * a reply without an answer ends the call on the replica that asked. The signal to another replica may be lost; the call
+ * then stays open until the Task has an answer or the client leaves.
+ */
+export class DeclinedQuestions {
+  private readonly watches = new Map<string, Set<() => void>>();
+  private readonly subscription: SignalSubscription | undefined;
+
+  /** @param signals signals to the other replicas; absent: there are none */
+  constructor(private readonly signals?: ReplicaSignals) {
+    this.subscription = signals?.subscribeTopic(DECLINED, {
+      wakeFor: (id) => this.endCalls(id),
+      catchUp: () => undefined,
+    });
+  }
+
+  /**
+   * Calls a function when the client declines a question. The result ends the watch.
+   * @param id id of the elicitation that asks
+   */
+  watchQuestion(id: string, onDeclined: () => void): Disposable {
+    const watches = this.watches.get(id) ?? new Set();
+    this.watches.set(id, watches.add(onDeclined));
+    this.subscription?.watchKey(id);
+    return {
+      [Symbol.dispose]: () => {
+        watches.delete(onDeclined);
+        if (watches.size === 0) this.watches.delete(id);
+        this.subscription?.unwatchKey(id);
+      },
+    };
+  }
+
+  /** Ends the call that asked a question, on this replica or another one. */
+  reportDeclined(id: string): void {
+    this.endCalls(id);
+    this.signals?.sendSignal(DECLINED, id);
+  }
+
+  private endCalls(id: string): void {
+    for (const onDeclined of this.watches.get(id) ?? []) onDeclined();
+  }
+}
