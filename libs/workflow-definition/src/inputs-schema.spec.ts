@@ -1,3 +1,4 @@
+import { InputSchema } from '#libs/expressions';
 import type { JsonObject } from '#libs/protocol';
 import { inputsSchema } from './run-inputs.js';
 
@@ -34,11 +35,24 @@ describe('inputsSchema', () => {
     });
   });
 
-  it('leaves out a schema that refers to a place in itself', () => {
-    const schema = { definitions: { a: {} }, properties: { x: { $ref: '#/definitions/a' } } };
-    expect(inputsSchema([input('in', { schema })])['properties']).toEqual({
-      in: { description: 'The input of the node in' },
+  it('refers to the new place of what a schema refers to in itself, and changes no data', () => {
+    const data = { default: { $ref: '#/definitions/a' }, enum: [{ $ref: '#' }] };
+    const schema = {
+      type: 'object',
+      definitions: { a: { type: 'integer' }, default: { $ref: '#/definitions/a' } },
+      properties: { $ref: { allOf: [{ $ref: '#/definitions/default' }] }, x: data },
+    };
+    const whole = inputsSchema([input('in', { schema })]);
+    expect(whole['properties']).toEqual({
+      in: {
+        description: 'The input of the node in',
+        type: 'object',
+        definitions: { a: { type: 'integer' }, default: { $ref: '#/properties/in/definitions/a' } },
+        properties: { $ref: { allOf: [{ $ref: '#/properties/in/definitions/default' }] }, x: data },
+      },
     });
+    const faults = InputSchema.fromJson(whole).faults({ in: { $ref: 'no number' } });
+    expect(faults).toEqual([expect.objectContaining({ path: '.in.$ref', detail: 'must be integer' })]);
   });
 
   it('is empty for a workflow without inputs', () => {

@@ -113,7 +113,7 @@ const PLACES = new Set(['$schema', '$id', 'id']);
 
 /**
  * Returns the JSON Schema of a run's inputs: one object with a property for each `input` node. The schema of an input
- * is embedded without `$schema`, `$id` and `id`. A schema that contains a `$ref` is omitted.
+ * is embedded without `$schema`, `$id` and `id`, and its references are those of its new place.
  */
 export function inputsSchema(nodes: readonly WorkflowNode[]): JsonObject {
   const inputs = nodes.filter(({ type }) => type === 'input');
@@ -132,7 +132,7 @@ export function isRequired({ config }: Pick<WorkflowNode, 'config'>): boolean {
 
 function inputSchema({ id, config }: WorkflowNode): JsonObject {
   const written = config['schema'];
-  const movable = isJsonObject(written) && !hasReference(written) ? written : {};
+  const movable = isJsonObject(written) ? movedSchema(written, `#/properties/${pointerToken(id)}`) : {};
   const schema = Object.fromEntries(Object.entries(movable).filter(([name]) => !PLACES.has(name)));
   const said = config['description'];
   return {
@@ -142,9 +142,42 @@ function inputSchema({ id, config }: WorkflowNode): JsonObject {
   };
 }
 
-function hasReference(value: JsonValue): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return Object.entries(value).some(([name, it]) => name === '$ref' || hasReference(it as JsonValue));
+/** Keywords whose value is data, which may look like a schema. */
+const DATA = new Set(['const', 'enum', 'default', 'examples']);
+/** Keywords whose value has schemas by name. */
+const BY_NAME = new Set([
+  'properties',
+  'patternProperties',
+  'definitions',
+  '$defs',
+  'dependencies',
+  'dependentSchemas',
+]);
+
+/**
+ * Returns a schema for a place in another one: each reference (`#/definitions/a`) begins with that place.
+ * @param place JSON Pointer of the place as a URI fragment, such as `#/properties/topic`
+ */
+function movedSchema(schema: JsonObject, place: string): JsonObject {
+  const moved = Object.entries(schema).map(([name, value]): [string, JsonValue] => {
+    if (name === '$ref' && typeof value === 'string' && value.startsWith('#')) return [name, place + value.slice(1)];
+    if (BY_NAME.has(name) && isJsonObject(value)) {
+      const all = Object.entries(value).map(([it, sub]): [string, JsonValue] => [it, movedValue(sub, place)]);
+      return [name, Object.fromEntries(all)];
+    }
+    return [name, DATA.has(name) ? value : movedValue(value, place)];
+  });
+  return Object.fromEntries(moved);
+}
+
+function movedValue(value: JsonValue, place: string): JsonValue {
+  if (Array.isArray(value)) return value.map((it) => movedValue(it, place));
+  return isJsonObject(value) ? movedSchema(value, place) : value;
+}
+
+/** Escapes a name for a JSON Pointer. */
+function pointerToken(name: string): string {
+  return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'));
 }
 
 /** Reason why an input of a run was rejected. */
