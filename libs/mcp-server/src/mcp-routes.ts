@@ -11,7 +11,7 @@ import { type McpBackend, McpExchange, sessionOf, SHUTTING_DOWN } from './exchan
 import { INVALID_PARAMS, INVALID_REQUEST, mcpError, McpError } from './mcp-error.js';
 import { McpService } from './mcp-service.js';
 import { isAccepted } from './questions.js';
-import { parseElicitationId } from './workflow-call.js';
+import { elicitationId, parseElicitationId } from './workflow-call.js';
 import { toolPath } from './workflow-tools.js';
 
 /** Path prefix of the metadata of a protected resource (RFC 9728). */
@@ -196,7 +196,8 @@ class McpRouteHandler {
     if (!asked) throw new McpError(INVALID_PARAMS, 'id: answers nothing that was asked here', 400);
     const task = await exchange.loadTask(asked.taskId);
     if (isAccepted(result)) await exchange.answerTask(task, { [asked.key]: result });
-    else if (task.questions.some(({ key }) => key === asked.key)) this.declined.reportDeclined(String(id));
+    else if (task.questions.some(({ key }) => key === asked.key))
+      this.declined.reportDeclined(elicitationId(asked.taskId, asked.key));
     return reply.code(202).send();
   }
 
@@ -248,7 +249,8 @@ class McpRouteHandler {
 function missingName({ body }: FastifyRequest): string | undefined {
   const { method, params } = body as JsonObject;
   const taskId = isJsonObject(params) ? params['taskId'] : undefined;
-  return String(method).startsWith('tasks/') && typeof taskId === 'string' ? taskId : undefined;
+  const isOfTask = typeof method === 'string' && method.startsWith('tasks/');
+  return isOfTask && typeof taskId === 'string' ? taskId : undefined;
 }
 
 function requestPath({ url }: FastifyRequest): string {

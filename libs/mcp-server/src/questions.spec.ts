@@ -61,7 +61,10 @@ describe('the text of an elicitation', () => {
     elicitationOf({ key: 'k', text: 'Which?', ...more }).params.message;
 
   it('names the rules of a form that an elicitation cannot show', () => {
-    const rules = { mail: { pattern: '@' }, colour: { oneOf: [{ const: 'red' }, { pattern: '^#' }] } };
+    const rules: Record<'mail' | 'colour', JsonObject> = {
+      mail: { pattern: '@' },
+      colour: { oneOf: [{ const: 'red' }, { pattern: '^#' }] },
+    };
     const form = {
       type: 'object',
       title: 'Order',

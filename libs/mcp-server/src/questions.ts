@@ -187,7 +187,7 @@ function complaintOf(violations: JsonValue): string {
   const all = Array.isArray(violations) ? violations.filter(isJsonObject) : [];
   const said = all
     .slice(0, MOST_VIOLATIONS)
-    .map(({ field, description }) => `${String(field)}: ${String(description)}`);
+    .map(({ field, description }) => [field, description].filter((it) => typeof it === 'string').join(': '));
   return briefText(said.join('; '), LONGEST_COMPLAINT);
 }
 
