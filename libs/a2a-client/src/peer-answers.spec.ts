@@ -1,9 +1,11 @@
 import type { ServerResponse } from 'node:http';
+import { jest } from '@jest/globals';
 import { OutboundHttp } from '#libs/http-client';
 import { type JsonObject, type JsonValue, type Message, userMessage } from '#libs/protocol';
 import { loadConfig } from '#libs/service';
 import { WireAgent, type WireCard, type WireRequest } from '../../../test/support/wire-agent.js';
 import { type AgentCallOptions, CalledTask } from './agent-client.js';
+import { StreamPace } from './answer-limits.js';
 import { HttpAgentDirectory } from './http-agent-directory.js';
 
 const http = new OutboundHttp(loadConfig({ HOST: '127.0.0.1', LOG_LEVEL: 'silent' }));
@@ -125,6 +127,28 @@ describe('an agent that sends its Artifact after the end of its Task (A2A Java S
     });
     expect(textsOf(await callAgent(agent))).toEqual(['late']);
     expect(agent.requests.map(({ body }) => body?.method)).toEqual(['SendStreamingMessage', 'GetTask']);
+  });
+});
+
+describe('an agent that works in silence behind something that cuts its streams', () => {
+  afterEach(() => void jest.restoreAllMocks());
+
+  it('is polled in the end, as it answers each subscription', async () => {
+    jest.spyOn(StreamPace.prototype, 'nextPause').mockReturnValue(0);
+    const working = task(states.working);
+    const methods: unknown[] = [];
+    const agent = await agentOf({ streaming: true }, (request, response) => {
+      methods.push(request.body?.method);
+      const artifacts = [{ artifactId: 'a', parts: [{ text: 'late' }] }];
+      if (request.body?.method === 'GetTask')
+        return answerRpc(request, response, {
+          result: { id: 't', contextId: 'c', status: { state: states.completed }, artifacts },
+        });
+      const event = `data: ${JSON.stringify({ jsonrpc: '2.0', id: request.body?.id ?? null, result: working })}\n\n`;
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(event, () => response.destroy());
+    });
+    expect(textsOf(await callAgent(agent))).toEqual(['late']);
+    expect(methods).toEqual(['SendStreamingMessage', ...Array.from({ length: 9 }, () => 'SubscribeToTask'), 'GetTask']);
   });
 });
 

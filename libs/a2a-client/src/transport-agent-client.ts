@@ -345,17 +345,21 @@ export class TransportAgentClient extends AgentClient {
     const pace = new StreamPace();
     for (let lost = 0; lost <= MAX_LOST_CONNECTIONS; lost += 1) {
       let asked = 0;
+      let isAnswered = false;
       pace.noteOpening();
       try {
         for await (const event of exchangeStream(limits, openSubscription, 0, 0)) {
           size.countResponse(event);
+          isAnswered = true;
           if (!('task' in event)) lost = 0;
           yield event;
           if (turn.isOver(event)) return size.requireContent();
         }
       } catch (error) {
         if (isWithoutStream(error)) break;
-        if (lost >= MAX_LOST_CONNECTIONS || !isPassing(error, limits, FOLLOWED)) throw error;
+        if (!isPassing(error, limits, FOLLOWED)) throw error;
+        // If the agent answers each time, and only something between cuts its silent streams, it is polled.
+        if (lost >= MAX_LOST_CONNECTIONS && !isAnswered) throw error;
         // A time-out has already taken its full limit, so it counts as two lost connections.
         if (error.kind === 'timeout') lost += 1;
         asked = pauseAfter(error);

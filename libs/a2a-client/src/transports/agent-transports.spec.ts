@@ -86,6 +86,20 @@ describe('an agent over HTTP+JSON', () => {
     await expect(send(client)).rejects.toMatchObject(failure);
   });
 
+  it.each<[string, object, object]>([
+    ['of a known reason', NOT_FOUND, { kind: 'not-found', code: -32001 }],
+    ['of an HTTP status', { error: { code: 500, message: 'broken' } }, { message: 'a2a error -32603: broken' }],
+    ['that is a bare Status', { code: 13, message: 'broken', details: [] }, { message: 'a2a error -32603: broken' }],
+    ['that is a bare error of JSON-RPC', { code: -32603, message: 'broken' }, { message: 'a2a error -32603: broken' }],
+  ])('ends a stream with an item that is an error %s', async (_what, error, failure) => {
+    const client = await clientOf({ streaming: true }, (response, { path }) => {
+      if (!path.endsWith(':stream')) return void response.writeHead(404).end(JSON.stringify(NOT_FOUND));
+      response.writeHead(200, SSE).write(`data: ${JSON.stringify({ statusUpdate: WORKING })}\n\n`);
+      response.end(`data: ${JSON.stringify(error)}\n\n`);
+    });
+    await expect(send(client)).rejects.toMatchObject(failure);
+  });
+
   it.each([
     ['what is not JSON', '<html>', {}, false],
     ['an empty object', '{}', {}, false],

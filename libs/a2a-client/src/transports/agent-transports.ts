@@ -3,6 +3,8 @@ import { LRUCache } from 'lru-cache';
 import {
   A2A_ERRORS,
   briefText,
+  isJsonObject,
+  type JsonObject,
   readStreamItem,
   readStreamResponse,
   readTask,
@@ -104,8 +106,10 @@ class RestTransport implements AgentTransport {
     const answer = await this.#sendRequest('POST', path, { accept: 'text/event-stream', options, body });
     for await (const { type, data } of await openEvents(answer, refuseError)) {
       if (type === 'error') throw streamFailure(data);
-      const item = readStreamItem(jsonObjectOf(data));
+      const body = jsonObjectOf(data);
+      const item = readStreamItem(body);
       if (item) yield item;
+      else if (isErrorItem(body)) throw streamFailure(data);
       else options.onSkipped?.();
     }
   }
@@ -146,6 +150,14 @@ function taskPath(taskId: string): string {
 function refuseError(body: string): void {
   const error = errorOf(jsonObjectOf(body));
   if (error !== undefined) throw error;
+}
+
+/**
+ * True for an error that a server sends as a normal item of a stream: `{"error": {…}}`, or a numeric `code` with a
+ * message (google.rpc.Status).
+ */
+function isErrorItem({ error, code, message }: JsonObject): boolean {
+  return isJsonObject(error) || (typeof code === 'number' && typeof message === 'string');
 }
 
 /** Creates the failure for an `error` event of a stream. */
