@@ -25,6 +25,8 @@ export interface FakeAnswer {
   ends?: Promise<unknown>;
   /** Error message in the provider's format that ends the stream. */
   breaks?: string;
+  /** Code of that error; absent: none. */
+  breaksWith?: string | number;
   /** Reason for the end of the answer, in the provider's words. */
   reason?: string;
   /** Breaks the connection (`broken`), or ends the answer without a reason (`short`). */
@@ -125,7 +127,10 @@ async function streamCompletion(response: ServerResponse, model: string, answer:
     else await content;
   for (const call of toolCalls ? calls(answer) : []) say({ tool_calls: [call] });
   await ends;
-  if (answer.breaks !== undefined) return void response.end(event({ error: { message: answer.breaks } }));
+  if (answer.breaks !== undefined)
+    return void response.end(
+      event({ error: { message: answer.breaks, ...(answer.breaksWith !== undefined && { code: answer.breaksWith }) } }),
+    );
   // What was said has left before the connection breaks.
   if (cut === 'broken') return void response.write('\n', () => response.destroy());
   if (cut === 'short') return void response.end();

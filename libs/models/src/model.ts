@@ -42,6 +42,11 @@ export interface ModelCall {
    * the answer is free text.
    */
   output?: JsonObject;
+  /**
+   * True if the model must answer now and call no tool. Providers that permit it then get the schema `output` although
+   * `tools` are offered.
+   */
+  isAnswerOnly?: boolean;
   /** True if `messages` already describe the schema `output`, so that no system message about it is added. */
   isOutputDescribed?: boolean;
   /** Additional headers of the HTTP request to the provider; absent: none. */

@@ -247,6 +247,21 @@ function withTextArguments(call: JsonValue): JsonValue {
 }
 
 /**
+ * Wraps a `fetch` so that an answer which only calls tools has an empty text instead of null in requests: some endpoints
+ * (llama-cpp-python) refuse null. Texts of the conversation are unchanged, as JSON escapes their quotes.
+ */
+export function withoutNullContent(send: typeof fetch): typeof fetch {
+  return (input, init) => {
+    const { body } = init ?? {};
+    if (typeof body !== 'string') return send(input, init);
+    return send(input, {
+      ...init,
+      body: body.replaceAll('"role":"assistant","content":null', '"role":"assistant","content":""'),
+    });
+  };
+}
+
+/**
  * Wraps a `fetch` for endpoints that answer a stream request with a whole chat completion: the JSON becomes a stream of
  * one piece. Errors and other content types pass unchanged.
  * @throws UnfitAnswer from the wrapped `fetch`, if the JSON has too many members or levels

@@ -52,7 +52,16 @@ function ofStatus(
   const outage = outageOf(status);
   const retryAfter = requestedPause(responseHeaders?.['retry-after']);
   const refusal = status === 401 ? 'the provider refused the key (HTTP 401)' : `HTTP ${status}`;
-  return failed(`${refusal}${said}`, { status, fallback: outage !== undefined, outage, retryAfter });
+  const fallback = outage !== undefined || (said !== '' && isContextOverflow(status, message));
+  return failed(`${refusal}${said}`, { status, fallback, outage, retryAfter });
+}
+
+/** Words with which providers say that a conversation is longer than the context of the model. */
+const OVERFLOW = /context_length_exceeded|context (?:length|window|size)|maximum context|prompt is too long/i;
+
+/** True if a request is too long for the context of this model; another model may have a longer context. */
+function isContextOverflow(status: number, message: string): boolean {
+  return (status === 400 || status === 413 || status === 422) && OVERFLOW.test(message);
 }
 
 function outageOf(status: unknown): ModelOutage | undefined {
@@ -106,17 +115,19 @@ function ofAnswer(error: unknown, secrets: readonly string[], failed: Failed): M
   if (error instanceof Error) return isNamed(error, 'AI_') ? failed('its answer cannot be understood') : undefined;
   const said = isJsonObject(error) ? error : {};
   const message = typeof said['message'] === 'string' ? `: ${redactSecrets(said['message'], secrets, false)}` : '';
-  const status = [said['statusCode'], said['code']].find((it) => typeof it === 'number' && it >= 400 && it < 600);
-  const refused = typeof status === 'number' && status < 500 && status !== 429;
-  return failed(`it broke off${message}`, {
-    status: status as number | undefined,
-    fallback: !refused,
-    outage: outageOf(status),
-  });
+  const status = [said['statusCode'], said['code']].map(statusOf).find((it) => it !== undefined);
+  const refused = status !== undefined && status < 500 && status !== 429;
+  return failed(`it broke off${message}`, { status, fallback: !refused, outage: outageOf(status) });
+}
+
+/** Returns an HTTP error status; `undefined` for any other value. Some gateways (LiteLLM) send the status as a text. */
+function statusOf(code: unknown): number | undefined {
+  const status = typeof code === 'string' && /^\d{3}$/.test(code) ? Number(code) : code;
+  return typeof status === 'number' && status >= 400 && status < 600 ? status : undefined;
 }
 
 function cutShort(failed: Failed): ModelError {
-  return failed('its answer ended in the middle', { fallback: true });
+  return failed('its answer ended in the middle', { fallback: true, outage: 'connect' });
 }
 
 function isNamed(error: unknown, name: string): boolean {
@@ -131,10 +142,23 @@ const KEY_LIKE = /\b(?:sk|pk|key|AIza)[-_]?[^\s'"`(),:;]{8,}|[^\s'"`(),:;]{40,}/
  */
 const MAY_BE_KEY = /[^\s'"`(),:;]{16,}|\b(?:sk|pk|key)[-_][^\s'"`(),:;]*/gi;
 
+/** Minimum length of a secret. Placeholders for keys (`x`, `none`, `ollama`) are shorter, and may be parts of words. */
+const SHORTEST_SECRET = 8;
+
 function redactSecrets(message: string, secrets: readonly string[], ofKey: boolean): string {
-  const words = secrets.reduce((text, secret) => text.replaceAll(secret, HIDDEN), message);
+  const hidden = secrets.filter(({ length }) => length >= SHORTEST_SECRET);
+  const words = hidden.reduce((text, secret) => text.replaceAll(secret, HIDDEN), message);
   return words
     .replaceAll(ofKey ? MAY_BE_KEY : KEY_LIKE, HIDDEN)
     .replaceAll(/\s+/g, ' ')
     .trim();
+}
+
+/** HTTP statuses with which endpoints refuse a response format; llama-cpp-python answers 500. */
+const FORMAT_REFUSALS: ReadonlySet<number | undefined> = new Set([400, 422, 500, 501]);
+
+/** True if an endpoint refuses a response format, or cannot convert its schema to a grammar (llama.cpp). */
+export function refusesFormat(error: unknown): boolean {
+  const { statusCode, responseBody } = error as { statusCode?: number; responseBody?: string };
+  return FORMAT_REFUSALS.has(statusCode) && /response_?format|schema|grammar/i.test(responseBody ?? '');
 }

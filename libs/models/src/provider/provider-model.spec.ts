@@ -4,6 +4,7 @@ import { ReceivedAnswers } from '#libs/service';
 import { type FakeAnswer, FakeLlm } from '../../../../test/support/fake-llm.js';
 import { type ModelCall, ModelError, type ModelEvent } from '../model.js';
 import { KEY, TriedModel } from '../testing/tried-model.js';
+import { KeySigner } from './model-signer.js';
 
 describe('a model of an OpenAI-compatible endpoint', () => {
   const tried = new TriedModel();
@@ -87,7 +88,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     expect(sent()['messages']).toEqual([
       { role: 'system', content: 'be brief' },
       { role: 'user', content: 'sum\n\n{"a":1}' },
-      { role: 'assistant', content: null, tool_calls: [called('c1', '{"a":1}')] },
+      { role: 'assistant', content: '', tool_calls: [called('c1', '{"a":1}')] },
       { role: 'tool', tool_call_id: 'c1', content: '{"sum":3}' },
       { role: 'assistant', content: '3', tool_calls: [called('c2', '{}')] },
       { role: 'tool', tool_call_id: 'c2', content: 'no number' },
@@ -134,8 +135,20 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     [
       '400',
       { status: 400, error: 'context_length_exceeded' },
-      { status: 400, fallback: false, outage: undefined },
+      { status: 400, fallback: true, outage: undefined },
       /HTTP 400: context_length/,
+    ],
+    [
+      '400 of llama.cpp',
+      { status: 400, error: 'the request exceeds the available context size. try increasing it' },
+      { status: 400, fallback: true, outage: undefined },
+      /available context size/,
+    ],
+    [
+      'another 400',
+      { status: 400, error: 'no such parameter' },
+      { status: 400, fallback: false },
+      /no such parameter$/,
     ],
     ['403', { status: 403, error: 'not for you' }, { status: 403, fallback: false }, /HTTP 403: not for you$/],
     [
@@ -147,7 +160,7 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     [
       'an end too early',
       { text: 'bon', cut: 'short' },
-      { fallback: true, outage: undefined },
+      { fallback: true, outage: 'connect' },
       /its answer ended in the middle$/,
     ],
     [
@@ -163,6 +176,18 @@ describe('a model of an OpenAI-compatible endpoint', () => {
       /^model "small" gave no answer: its answer was withheld$/,
     ],
     ['an error in the middle', { text: 'bon', breaks: 'overloaded' }, { fallback: true }, /it broke off: overloaded$/],
+    [
+      'an error in the middle with its status as a text (LiteLLM)',
+      { text: 'bon', breaks: 'slow down', breaksWith: '429' },
+      { fallback: true, status: 429, outage: 'rate-limited' },
+      /it broke off: slow down$/,
+    ],
+    [
+      'an error in the middle with a word',
+      { text: 'bon', breaks: 'no more', breaksWith: 'insufficient_quota' },
+      { fallback: true, status: undefined, outage: undefined },
+      /it broke off: no more$/,
+    ],
   ])('%s: whether another model may answer', async (_, answer, expected, text) => {
     tried.llm.answer = () => answer;
     const failure = await failed(model().streamAnswer(asked()));
@@ -211,6 +236,13 @@ describe('a model of an OpenAI-compatible endpoint', () => {
     expect(fallback).toBe(false);
   });
 
+  it('says an error whole where the key is a few letters', async () => {
+    tried.llm.answer = () => ({ status: 400, error: 'unexpected x in the next text' });
+    const signer = new KeySigner('x');
+    const { message } = await failed(model({ signer }).streamAnswer(asked()));
+    expect(message).toMatch(/: unexpected x in the next text$/);
+  });
+
   it('asks for JSON by its schema, and by words alone where the endpoint knows no schemas', async () => {
     const output = { type: 'object', properties: { n: { type: 'integer' } } };
     tried.llm.answer = ({ response_format: format }) =>
@@ -221,9 +253,24 @@ describe('a model of an OpenAI-compatible endpoint', () => {
       undefined,
     ]);
     expect(JSON.stringify(sent()['messages'])).toContain(JSON.stringify(JSON.stringify(output)).slice(1, -1));
-    await all(model().streamAnswer(asked({ output, tools: [{ name: 't', inputSchema: { type: 'object' } }] })));
+    const tools = [{ name: 't', inputSchema: { type: 'object' } }];
+    await all(model().streamAnswer(asked({ output, tools })));
     expect(tried.llm.calls).toHaveLength(3);
     expect(sent()).not.toHaveProperty('response_format');
+    tried.llm.answer = () => '{"n":1}';
+    await all(model().streamAnswer(asked({ output, tools, isAnswerOnly: true })));
+    expect(sent()).toMatchObject({ tools: [{}], tool_choice: 'none', response_format: { type: 'json_schema' } });
+  });
+
+  it.each([
+    [500, "[{'type': 'literal_error', 'loc': ('body', 'response_format', 'type')}]"],
+    [400, 'failed to parse grammar'],
+    [400, 'JSON schema conversion failed: unsupported pattern'],
+  ])('asks for JSON by words where the endpoint refuses a schema with HTTP %d: %s', async (status, error) => {
+    tried.llm.answer = ({ response_format: format }) => (format === undefined ? '{"n":1}' : { status, error });
+    const answer = await all(model().streamAnswer(asked({ output: { type: 'object' } })));
+    expect(answer).toMatchObject([{ text: '{"n":1}' }, { end: {} }]);
+    expect(tried.llm.calls).toHaveLength(2);
   });
 
   it('adds no words about a schema that the messages describe', async () => {

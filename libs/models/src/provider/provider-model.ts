@@ -24,14 +24,22 @@ import {
   type ModelEnd,
   ModelError,
   type ModelEvent,
+  type ModelOutage,
   type ModelToolCall,
 } from '../model.js';
-import { DONE_REASON, fittingEvents, repairedStreams, shortErrors, streamingWholeAnswers } from './answer-streams.js';
+import {
+  DONE_REASON,
+  fittingEvents,
+  repairedStreams,
+  shortErrors,
+  streamingWholeAnswers,
+  withoutNullContent,
+} from './answer-streams.js';
 import { type ModelPrice, usageOf } from '../model-price.js';
 import { filesFor, type FileSources } from './model-files.js';
 import type { ModelSigner } from './model-signer.js';
 import { asJson, promptOf, type ReadFile } from './prompt.js';
-import { modelFailure } from './provider-failure.js';
+import { modelFailure, refusesFormat } from './provider-failure.js';
 import { type AnswerWatch, boundedFetch, MAX_ANSWER_BYTES, SignedFetch } from './provider-fetch.js';
 
 type AnswerContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
@@ -149,6 +157,7 @@ interface AnswerLack {
   said: string;
   fallback: boolean;
   isTruncated?: boolean;
+  outage?: ModelOutage;
 }
 
 /**
@@ -161,8 +170,11 @@ function lackOf(reason: LanguageModelV4FinishReason | undefined): AnswerLack {
       return { said: 'was cut at its token limit', fallback: true, isTruncated: true };
     case 'content-filter':
       return { said: 'was withheld', fallback: false };
-    default:
-      return { said: 'ended in the middle', fallback: true };
+    default: {
+      // Without any word about its end, the stream was cut on its way.
+      const wasCut = reason?.raw === undefined;
+      return { said: 'ended in the middle', fallback: true, ...(wasCut && { outage: 'connect' as const }) };
+    }
   }
 }
 
@@ -343,15 +355,20 @@ export class ProviderModel implements Model {
 
   async #optionsOf(call: ModelCall, read: ReadFile): Promise<LanguageModelV4CallOptions> {
     const { messages, tools = [], temperature, maxTokens, output, isOutputDescribed, headers, signal } = call;
+    // Providers of this kind keep the tools of a conversation, and permit an answer by a schema if none is called.
+    const isAnswerOnly = call.isAnswerOnly === true && tools.length > 0 && OPENAI_WIRES.has(this.options.provider);
     const said = output === undefined || isOutputDescribed ? messages : [...messages, asJson(output)];
     return {
       prompt: await promptOf(said, this.options.provider, read),
       ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: 'function' as const, ...tool })) }),
+      ...(isAnswerOnly && { toolChoice: { type: 'none' as const } }),
       ...(temperature !== undefined && { temperature }),
       ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
       // Many models cannot both call tools and be restricted to JSON.
       ...(output !== undefined &&
-        tools.length === 0 && { responseFormat: { type: 'json' as const, name: 'answer', schema: output } }),
+        (tools.length === 0 || isAnswerOnly) && {
+          responseFormat: { type: 'json' as const, name: 'answer', schema: output },
+        }),
       ...(headers !== undefined && { headers: { ...headers } }),
       providerOptions: PROVIDER_OPTIONS,
       abortSignal: signal,
@@ -369,7 +386,7 @@ export class ProviderModel implements Model {
     const { provider, jsonMembers = DEFAULT_CONTENT_LIMITS.jsonMembers } = this.options;
     const bounded = boundedFetch(shortErrors(wire.fetchSigned, jsonMembers), MAX_ANSWER_BYTES, watch);
     if (provider !== 'openai-compatible') return fittingEvents(bounded, jsonMembers);
-    return repairedStreams(fittingEvents(streamingWholeAnswers(bounded, jsonMembers), jsonMembers));
+    return withoutNullContent(repairedStreams(fittingEvents(streamingWholeAnswers(bounded, jsonMembers), jsonMembers)));
   }
 }
 
@@ -379,7 +396,5 @@ function sizeOf(event: ModelEvent): number {
   return 'end' in event ? 0 : JSON.stringify(event).length;
 }
 
-function refusesFormat(error: unknown): boolean {
-  const { statusCode, responseBody } = error as { statusCode?: number; responseBody?: string };
-  return (statusCode === 400 || statusCode === 422) && /response_?format|json_schema/i.test(responseBody ?? '');
-}
+/** Providers whose requests may have tools, the choice of none, and a schema of the answer. */
+const OPENAI_WIRES: ReadonlySet<ModelProvider> = new Set(['openai-compatible', 'openai']);
