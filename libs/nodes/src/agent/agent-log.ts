@@ -6,7 +6,14 @@ import {
   REVISION_KEY,
   type SaidText,
 } from '#libs/agents';
-import type { AssistantMessage, ModelMessage, ModelUsage, StructuredAnswer, ToolResult } from '#libs/models';
+import {
+  type AssistantMessage,
+  ECHO_MODEL,
+  type ModelMessage,
+  type ModelUsage,
+  type StructuredAnswer,
+  type ToolResult,
+} from '#libs/models';
 import {
   contentLength,
   dataPart,
@@ -177,6 +184,8 @@ export class AgentLog {
   /** State of the agents that were called as tools. */
   readonly calledAgents = new CalledAgentLog();
   private calledTokens = 0;
+  /** Estimated number of tokens of model calls whose provider reported none. */
+  private estimatedTokens = 0;
   private calls: LoggedToolCall[] = [];
   private readonly results = new Map<string, ToolResult>();
   private pieces: Part[] = [];
@@ -190,9 +199,12 @@ export class AgentLog {
     return log;
   }
 
-  /** Number of tokens used by the model and by called agents of this service. It is compared with `budget.tokens`. */
+  /**
+   * Number of tokens used by the model and by called agents of this service. It is compared with `budget.tokens`. The
+   * tokens of calls whose provider reports none are estimated.
+   */
   get tokens(): number {
-    return this.usage.inputTokens + this.usage.outputTokens + this.calledTokens;
+    return this.usage.inputTokens + this.usage.outputTokens + this.estimatedTokens + this.calledTokens;
   }
 
   /** First requested tool call that has no result yet; `undefined` if all have one. */
@@ -275,7 +287,8 @@ export class AgentLog {
     else this.open = { model: next, step };
   }
 
-  private recordModelResponse({ step, usage, toolCalls = [] }: ModelResponse, metadata: JsonObject | undefined): void {
+  private recordModelResponse(response: ModelResponse, metadata: JsonObject | undefined): void {
+    const { model, step, usage, toolCalls = [] } = response;
     const parts = this.pieces;
     const kept = keptOf(metadata);
     const calls = toolCalls.map(({ id, tool, args }) => ({ id, name: tool, args }));
@@ -283,11 +296,20 @@ export class AgentLog {
     if (calls.length > 0) message.toolCalls = calls;
     if (kept !== undefined) message.kept = kept;
     this.said.push(message);
+    if (usage === undefined && model !== ECHO_MODEL) this.estimatedTokens += this.estimateCall();
     this.addUsage(usage);
     this.open = undefined;
     this.calls = toolCalls.map((call) => ({ ...call, step, made: 0 }));
     this.results.clear();
     this.answer = calls.length > 0 ? undefined : parts;
+  }
+
+  /** Returns an estimate of the tokens of the last model call: of the whole conversation with its answer. */
+  private estimateCall(): number {
+    const results = this.said.flatMap((it) => (it.role === 'tool' ? it.results : []));
+    const texts = this.said.filter((it) => it.role !== 'tool');
+    const said = [...this.opening, ...texts].reduce((sum, { parts }) => sum + contentLength(parts), 0);
+    return Math.ceil((said + JSON.stringify(results).length) / TOKEN);
   }
 
   private addUsage({ inputTokens, outputTokens }: ModelUsage = { inputTokens: 0, outputTokens: 0 }): void {

@@ -201,6 +201,7 @@ async function* askedFor(
     ...(settings.temperature !== undefined && { temperature: settings.temperature }),
     ...(settings.maxTokens !== undefined && { maxTokens: settings.maxTokens }),
     ...(structure && { output: structure.schema, ...(isDescribed(turn) && { isOutputDescribed: true }) }),
+    ...(structure && mustAnswer(turn, step) && { isAnswerOnly: true }),
     reader: context.call.scope,
     signal,
   };
@@ -234,6 +235,12 @@ async function* askedFor(
       : [],
     ...(note !== undefined && { note }),
   });
+}
+
+/** True if the model is asked to correct its answer, or may be called only once more. */
+function mustAnswer({ log, settings: { maxSteps } }: AgentNodeTurn, step: number): boolean {
+  const isCorrection = log.answer !== undefined || (log.mended.length > 0 && log.said.at(-1)?.role === 'user');
+  return isCorrection || step - log.mended.length >= maxSteps;
 }
 
 /** True if the prompt of the brainstorm already describes the JSON Schema of the answer. */

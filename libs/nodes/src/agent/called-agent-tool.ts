@@ -65,7 +65,8 @@ async function loggedTokens(store: Pick<TaskStore, 'readEvents'>, taskId: string
 function tokensIn({ type, payload }: Partial<RunEventNote> = {}): number {
   const usage = payload?.['usage'];
   if (type === 'tool.result') return numberOf(payload?.['tokens']);
-  if (type !== 'model.response' || !isJsonObject(usage)) return 0;
+  // A failed call may have used tokens, too.
+  if ((type !== 'model.response' && type !== 'model.error') || !isJsonObject(usage)) return 0;
   return numberOf(usage.inputTokens) + numberOf(usage.outputTokens);
 }
 

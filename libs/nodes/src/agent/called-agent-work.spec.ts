@@ -29,7 +29,13 @@ function calls(agents: Record<string, FakeCalledAgent>, config: JsonObject, answ
 const usage = { inputTokens: 20, outputTokens: 10 };
 /** Steps of a called agent that report 35 tokens in all. */
 const working: NonNullable<CalledAgentAnswer['working']> = [
-  { step: { type: 'model.response', payload: { model: 'm', step: 1, usage } } },
+  {
+    step: {
+      type: 'model.error',
+      payload: { model: 'm', step: 1, message: 'cut', next: 'n', usage: { ...usage, inputTokens: 5 } },
+    },
+  },
+  { step: { type: 'model.response', payload: { model: 'n', step: 1, usage: { inputTokens: 10, outputTokens: 5 } } } },
   { step: { type: 'tool.result', payload: { tool: 'agent:other', id: 'c', result: 'x', tokens: 5 } } },
   { step: { type: 'tool.result', payload: { tool: 'look', id: 'd', result: { tokens: 100 } } } },
 ];

@@ -142,6 +142,16 @@ describe('the step of a model', () => {
     expect(budget.models.calls).toHaveLength(2);
   });
 
+  it('estimates for its budget the tokens of a model that reports none', async () => {
+    const silent: Answering = (call) =>
+      asks(call, ['look', {}]).map((it) => ('end' in it ? { end: { reason: 'tool-calls' } } : it));
+    const { driver, models } = notedAgent(silent, { budget: { tokens: 5 }, systemPrompt: 'x'.repeat(10) });
+    await driver.run();
+    expect(lastWord(driver)).toMatch(/^Error: \d+ tokens are used of the 5 in budget.tokens$/);
+    expect(models.calls.length).toBeLessThan(5);
+    expect(payloads(driver, 'model.response')[0]).not.toHaveProperty('usage');
+  });
+
   it('gives ids to calls that have none of their own', async () => {
     const twins: Answering = (call) =>
       call.messages.length > 5
@@ -206,6 +216,22 @@ describe('an answer with a schema', () => {
       ['assistant', '{"n":"one"}'],
       ['user', expect.stringContaining('output.n must be integer')],
     ]);
+  });
+
+  it('is asked for without tools where it is mended, and at the last step', async () => {
+    const answers = ['{"n":"one"}', '{"n":1}'];
+    const mended = notedAgent(() => says(answers.shift() ?? ''), { output: SCHEMA });
+    await mended.driver.run();
+    expect(mended.models.calls.map(({ call }) => [call.tools?.length, call.isAnswerOnly])).toEqual([
+      [2, undefined],
+      [2, true],
+    ]);
+    const last = notedAgent((call) => (call.isAnswerOnly ? says('{"n":1}') : asks(call, ['look', {}])), {
+      output: SCHEMA,
+      maxSteps: 2,
+    });
+    await last.driver.run();
+    expect([lastWord(last.driver), last.models.calls.length]).toEqual([{ n: 1 }, 2]);
   });
 
   it('fails with its path where it is wrong again', async () => {
