@@ -1,8 +1,10 @@
-import type { JsonObject } from '#libs/protocol';
+import type { JsonObject, JsonValue } from '#libs/protocol';
 import { callResult } from './mcp-tools.js';
 
 const MAX = 256 * 1024;
 const text = (it: string) => ({ type: 'text', text: it });
+/** Result of a tool that returns a plain value. */
+const wrapped = (result: JsonValue, content: JsonObject[]): JsonObject => ({ content, structuredContent: { result } });
 const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
 describe('what a tool answered', () => {
@@ -11,6 +13,20 @@ describe('what a tool answered', () => {
     ['two texts', { content: [text('a'), text('b')] }, { result: 'a\nb' }],
     ['nothing', { content: [] }, { result: '' }],
     ['data beside its text', { content: [text('{"a":1}')], structuredContent: { a: 1 } }, { result: { a: 1 } }],
+    ['a plain text that the SDK for Python has wrapped', wrapped('hello', [text('hello')]), { result: 'hello' }],
+    ['a plain number that it has wrapped', wrapped(3, [text('3')]), { result: 3 }],
+    [
+      'a list that it has wrapped',
+      wrapped(['a', { n: 1 }], [text('a'), text('{\n  "n": 1\n}')]),
+      { result: ['a', { n: 1 }] },
+    ],
+    [
+      'a wrapped value that fastmcp marks',
+      { ...wrapped([], []), _meta: { fastmcp: { wrap_result: true } } },
+      { result: [] },
+    ],
+    ['an object with a result', wrapped(3, [text('{"result":3}')]), { result: { result: 3 } }],
+    ['an object with a result and no text', wrapped(3, []), { result: { result: 3 } }],
     [
       'an image',
       { content: [{ type: 'image', data: 'AA==', mimeType: 'image/png' }] },

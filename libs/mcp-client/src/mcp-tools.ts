@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { PublicFault } from '#libs/faults';
-import { isJsonObject, type JsonObject, type JsonValue, textStart, unfitValue } from '#libs/protocol';
+import { isJsonObject, type JsonObject, type JsonValue, textStart, tryParseJson, unfitValue } from '#libs/protocol';
 import { MCP_GLOB, MCP_SERVER_NAME } from '#libs/service';
 
 /** Tool of an MCP server that may be called. */
@@ -102,9 +103,10 @@ const NO_REASON = 'the tool failed and gave no reason';
 
 /**
  * Converts the result that a server sends for a call; the converted result has at most 256 KiB of JSON. Members that
- * are null count as absent. A content block of an unknown kind is replaced by a line about it.
+ * are null count as absent. A content block of an unknown kind is replaced by a line about it. A plain value that the
+ * server has wrapped (`isWrapped`) is unwrapped.
  */
-export function callResult({ content, structuredContent, isError }: JsonObject): McpToolResult {
+export function callResult({ content, structuredContent, isError, _meta: meta }: JsonObject): McpToolResult {
   if (!Array.isArray(content ?? [])) return { error: "the tool's result is refused: content must be a list" };
   const data = structuredContent ?? undefined;
   const unfit = unfitMember({ content: content ?? [], ...(data !== undefined && { structuredContent: data }) });
@@ -112,10 +114,34 @@ export function callResult({ content, structuredContent, isError }: JsonObject):
   const blocks = ((content ?? []) as JsonValue[]).map(knownBlock);
   const text = blocksText(blocks);
   if (isError === true) return errorResult(reasonOf(text, data, blocks));
-  if (data !== undefined) return structuredResult(data);
+  if (data !== undefined) return structuredResult(isWrapped(data, blocks, meta) ? data.result : data);
   if (text === undefined) return listedResult(blocks);
   const taken = fitJsonText(text, MAX_RESULT);
   return { result: taken, ...truncatedIf(taken.length < text.length) };
+}
+
+/**
+ * True for a plain value that the SDKs for Python have wrapped in `{"result": …}`, since structured content is an
+ * object. fastmcp marks such results; those of the official SDK have the text of the value alone beside them, where the
+ * text of an object would be the JSON of the whole object.
+ */
+function isWrapped(
+  data: JsonValue,
+  blocks: readonly JsonObject[],
+  meta: JsonValue | undefined,
+): data is JsonObject & { result: JsonValue } {
+  if (!isJsonObject(data) || data.result === undefined || Object.keys(data).length > 1) return false;
+  const marks = isJsonObject(meta) ? meta['fastmcp'] : undefined;
+  if (isJsonObject(marks) && marks['wrap_result'] === true) return true;
+  const values = Array.isArray(data.result) ? data.result : [data.result];
+  return values.length > 0 && values.length === blocks.length && values.every((it, at) => isTextOf(it, blocks[at]!));
+}
+
+/** True if a block is the text of a value: the value itself, or its JSON. */
+function isTextOf(value: JsonValue, { text }: JsonObject): boolean {
+  if (typeof text !== 'string') return false;
+  if (typeof value === 'string') return text === value;
+  return isDeepStrictEqual(tryParseJson(text, DEEPEST), value);
 }
 
 /**
