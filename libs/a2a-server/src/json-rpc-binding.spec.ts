@@ -95,6 +95,16 @@ describe('the JSON-RPC binding', () => {
     expect(response.json()).toMatchObject({ id: 7, error: { code: -32001 } });
   });
 
+  it('refuses a stream of the SDK for Go with an event, as that SDK reads nothing else', async () => {
+    const go = { ...V1, accept: 'text/event-stream', 'user-agent': 'Go-http-client/1.1' };
+    const response = await call('SendStreamingMessage', textRequest('hi', { taskId: 'nope' }), go);
+    expect(response.headers['content-type']).toBe('text/event-stream');
+    const [, data = ''] = /^data: (.*)\n\n$/.exec(response.body) ?? [];
+    expect(JSON.parse(data)).toMatchObject({ id: 7, error: { code: -32001 } });
+    const { accept: _, ...plain } = go;
+    expect((await call('GetTask', { id: 'nope' }, plain)).json()).toMatchObject({ error: { code: -32001 } });
+  });
+
   it.each([
     ['CreateTaskPushNotificationConfig', { taskId: 't', url: 'http://a' }, -32003],
     ['GetTaskPushNotificationConfig', { taskId: 't', id: 'c' }, -32003],

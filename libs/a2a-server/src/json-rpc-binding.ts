@@ -71,7 +71,10 @@ export class JsonRpcBinding {
     const text = base === 'alias' && version === '' ? pre10Text(shown) : shown.message;
     if (HTTP_STATUSES.has(shown.status)) reply.code(shown.status);
     setRetryAfter(shown, reply);
-    sendJson(reply, errorResponse(id, shown, text));
+    const body = errorResponse(id, shown, text);
+    if (reply.statusCode === 200 && readsOnlyEvents(reply.request))
+      reply.header('content-type', 'text/event-stream').send(`data: ${body}\n\n`);
+    else sendJson(reply, body);
   }
 
   private async answerMethod(
@@ -106,6 +109,12 @@ function operationOf(method: string, version: string): A2aOperation {
   if (known || !isLegacyVersion(version)) requireSupportedVersion(version);
   if (!known) throw new A2AError('METHOD_NOT_FOUND', { metadata: { method: textStart(method, 64) } });
   return OPERATIONS[method as keyof typeof OPERATIONS];
+}
+
+/** True for the client of the SDK for Go in a call of a stream: it ignores an answer that is no event stream. */
+function readsOnlyEvents({ headers }: FastifyRequest): boolean {
+  const isGo = headers['user-agent']?.startsWith('Go-http-client/') === true;
+  return isGo && headers.accept?.trim().toLowerCase() === 'text/event-stream';
 }
 
 function sendJson(reply: FastifyReply, json: string): void {

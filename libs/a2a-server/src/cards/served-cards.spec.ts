@@ -1,14 +1,16 @@
 import { type AgentCard as SdkAgentCard, verifyAgentCardSignature } from '@a2a-js/sdk';
 import { jest } from '@jest/globals';
 import { DefaultAgentCardResolver as LegacyCardResolver } from 'a2a-sdk-v0/client';
-import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import { exportJWK, flattenedVerify, generateKeyPair, type JWK } from 'jose';
 import {
   type AgentCard,
+  type AgentCardSignature,
   canonicalAgentCard,
   canonicalJson,
   compactCardText,
   encodeAgentCard,
   type JsonObject,
+  type JsonValue,
 } from '#libs/protocol';
 import { echo, FakeExecutor, servedAgent } from '../testing/fake-agents.js';
 import { cardSecurity } from './agent-card.js';
@@ -48,6 +50,27 @@ describe('signed cards (section 8.4)', () => {
     async (mode) => {
       const card = encodeAgentCard(await read(cards({ security: cardSecurity(mode) })));
       expect(compactCardText(card)).toBe(canonicalJson(canonicalAgentCard(card)));
+    },
+  );
+
+  it.each<[JsonValue]>([[{}], [[]], [''], [null], [{ a: [] }]])(
+    'with the parameter %j pass the verifiers of SDK and specification',
+    async (it) => {
+      const input = { type: 'object', properties: { topic: { default: it } } };
+      const skill = { id: 'w', name: 'w', description: 'w', tags: [] };
+      const details = async () => ({ skills: [skill], schemas: { w: { input, artifacts: [] } } });
+      const served = cards({ security: cardSecurity('api-key') });
+      const card = await served.extendedCard({ ...agent, details }, { agent: agent.path, baseUrl: BASE });
+      expect(JSON.stringify(card)).toContain(`"default":${JSON.stringify(it)}`);
+      await verifyAgentCardSignature(async () => publicKey)(card as unknown as SdkAgentCard);
+      const text = canonicalJson(canonicalAgentCard(encodeAgentCard(card)));
+      const [whole, compact] = card.signatures ?? [];
+      const isVerified = (signature: AgentCardSignature): Promise<boolean> =>
+        flattenedVerify({ ...signature, payload: Buffer.from(text).toString('base64url') }, publicKey).then(
+          () => true,
+          () => false,
+        );
+      expect(await Promise.all([whole!, compact!].map(isVerified))).toEqual([true, false]);
     },
   );
 

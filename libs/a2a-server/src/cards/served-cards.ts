@@ -10,6 +10,7 @@ import {
   type AgentCardSignature,
   canonicalAgentCard,
   canonicalJson,
+  compactCardText,
   encodeAgentCard,
 } from '#libs/protocol';
 import type { PublicAddress } from '../http/call-context.js';
@@ -25,11 +26,12 @@ export interface AddressAuthority {
 
 /**
  * Signs agent cards (section 8.4): a JWS over the canonical form of the card, with the key of
- * `/.well-known/jwks.json`, which the protected header names as `jku`. A card whose base URL AddressAuthority does
+ * `/.well-known/jwks.json`, which the protected header names as `jku`. If the official SDKs verify another text, because
+ * parameters of an extension are empty (`{}`, `[]`, `""`, null), the card has a second signature over that text. A card whose base URL AddressAuthority does
  * not recognize is not signed: that URL comes from the Host header, so a caller could choose it.
  */
 export class CardSigner {
-  private readonly kept = new LRUCache<string, Promise<AgentCardSignature>>({ max: 1_000 });
+  private readonly kept = new LRUCache<string, Promise<AgentCardSignature[]>>({ max: 1_000 });
 
   constructor(
     private readonly keys: Pick<SigningKeys, 'getSigningKey'>,
@@ -37,27 +39,31 @@ export class CardSigner {
   ) {}
 
   /**
-   * Returns the signature of a card; `undefined` for a base URL that AddressAuthority does not recognize. Cards with
-   * equal content get the same signature while it is cached (a thousand signatures).
+   * Returns the signatures of a card; `undefined` for a base URL that AddressAuthority does not recognize. Cards with
+   * equal content get the same signatures while these are cached (for a thousand cards).
    * @param digest digest of the card's content
    */
-  async signCard(card: AgentCard, baseUrl: string, digest: string): Promise<AgentCardSignature | undefined> {
+  async signCard(card: AgentCard, baseUrl: string, digest: string): Promise<AgentCardSignature[] | undefined> {
     if (!this.address.isOwnAddress(baseUrl)) return undefined;
     const known = this.kept.get(digest);
     if (known) return known;
-    const made = this.createSignature(card, baseUrl);
+    const made = this.createSignatures(card, baseUrl);
     this.kept.set(digest, made);
     made.catch(() => this.kept.delete(digest));
     return made;
   }
 
-  private async createSignature(card: AgentCard, baseUrl: string): Promise<AgentCardSignature> {
+  private async createSignatures(card: AgentCard, baseUrl: string): Promise<AgentCardSignature[]> {
     const { kid, key } = await this.keys.getSigningKey();
-    const content = canonicalJson(canonicalAgentCard(encodeAgentCard(card)));
-    const jws = await new FlattenedSign(Buffer.from(content))
-      .setProtectedHeader({ alg: 'ES256', typ: SIGNATURE_TYPES.card, kid, jku: `${baseUrl}${JWKS_PATH}` })
-      .sign(key);
-    return { protected: jws.protected as string, signature: jws.signature };
+    const header = { alg: 'ES256', typ: SIGNATURE_TYPES.card, kid, jku: `${baseUrl}${JWKS_PATH}` };
+    const encoded = encodeAgentCard(card);
+    const texts = new Set([canonicalJson(canonicalAgentCard(encoded)), compactCardText(encoded)]);
+    return Promise.all(
+      Array.from(texts, async (text) => {
+        const jws = await new FlattenedSign(Buffer.from(text)).setProtectedHeader(header).sign(key);
+        return { protected: jws.protected as string, signature: jws.signature };
+      }),
+    );
   }
 }
 
@@ -182,15 +188,15 @@ export class ServedCards {
   private async writeSignedCard(card: AgentCard, baseUrl: string, changedAt: Date | undefined): Promise<WrittenCard> {
     const json = JSON.stringify(card);
     const digest = digestOf(json);
-    const signature = await this.options.signer?.signCard(card, baseUrl, digest);
-    if (!signature) return { json, etag: `"${digest}"`, changedAt };
-    const signed = `${json.slice(0, -1)},"signatures":[${JSON.stringify(signature)}]}`;
+    const signatures = await this.options.signer?.signCard(card, baseUrl, digest);
+    if (!signatures) return { json, etag: `"${digest}"`, changedAt };
+    const signed = `${json.slice(0, -1)},"signatures":${JSON.stringify(signatures)}}`;
     return { json: signed, etag: `W/"${digest}"`, changedAt };
   }
 
   private async withSignature(card: AgentCard, baseUrl: string): Promise<AgentCard> {
-    const signature = await this.options.signer?.signCard(card, baseUrl, digestOf(JSON.stringify(card)));
-    return signature ? { ...card, signatures: [signature] } : card;
+    const signatures = await this.options.signer?.signCard(card, baseUrl, digestOf(JSON.stringify(card)));
+    return signatures ? { ...card, signatures } : card;
   }
 }
 

@@ -18,6 +18,12 @@ export interface StreamFraming {
   isLast?(item: StreamItem): boolean;
 }
 
+/**
+ * Milliseconds of silence after which a client on httpx, such as the SDK for Python, gets a comment: with its default
+ * settings it gives up a stream after five seconds of silence.
+ */
+const HTTPX_HEARTBEAT_MS = 4_000;
+
 type StreamItems = readonly StreamItem[] | undefined;
 type OpenStreams = ShortLivedSet<EventStream>;
 
@@ -88,7 +94,12 @@ class EventStream {
 
   beginSending(reply: FastifyReply, first: StreamItems): void {
     const headers = reply.getHeaders() as OutgoingHttpHeaders;
-    this.stream = new SseStream(reply.raw, { headers, owner: this });
+    const isHttpx = reply.request.headers['user-agent']?.startsWith('python-httpx/') === true;
+    this.stream = new SseStream(reply.raw, {
+      headers,
+      owner: this,
+      ...(isHttpx && { heartbeatMs: HTTPX_HEARTBEAT_MS }),
+    });
     void this.runUntilIdle(this.stream, first);
   }
 

@@ -60,7 +60,7 @@ export function errorResponse(id: RpcId, error: A2AError, message = error.messag
 export class RpcFraming implements StreamFraming {
   private readonly prefix: string;
 
-  constructor(private readonly id: RpcId) {
+  constructor(protected readonly id: RpcId) {
     this.prefix = resultPrefix(id);
   }
 

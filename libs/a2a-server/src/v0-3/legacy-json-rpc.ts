@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { setRetryAfter } from '#libs/access';
 import {
+  type A2AError,
   type AgentCard,
   type JsonObject,
   type JsonValue,
@@ -19,7 +20,7 @@ import {
 } from '#libs/protocol';
 import type { AgentBase, PublicAddress } from '../http/call-context.js';
 import { type EventStreams, resumeCursor } from '../http/event-stream.js';
-import { errorResponse, resultResponse, RpcFraming, type RpcId, type RpcRequest } from '../http/json-rpc-envelope.js';
+import { resultResponse, RpcFraming, type RpcId, type RpcRequest } from '../http/json-rpc-envelope.js';
 import { type A2aOperation, OPERATIONS, type StreamOperation, type UnaryOperation } from '../operations.js';
 import type { RequestHandler } from '../request-handler.js';
 import {
@@ -129,7 +130,7 @@ export class LegacyJsonRpc {
       // Load balancers and retries act on these statuses.
       if (shown.status === 503 || shown.status === 429) reply.code(shown.status);
       setRetryAfter(shown, reply);
-      const body = errorResponse(id, shown);
+      const body = legacyErrorResponse(id, shown);
       if (method.operation.kind === 'stream' && reply.statusCode === 200 && readsOnlyEvents(request))
         reply.header('content-type', 'text/event-stream').send(`data: ${body}\n\n`);
       else reply.header('content-type', 'application/json').send(body);
@@ -157,8 +158,24 @@ export class LegacyJsonRpc {
     const { operation, read } = method;
     const cursor = operation.resumable ? resumeCursor(request) : {};
     const openItems = () => operation.openStream(handler, agent, read(params), call, cursor);
-    await this.streams.sendStream(reply, openItems, legacyFraming(new RpcFraming(id), writeV03StreamItem));
+    await this.streams.sendStream(reply, openItems, legacyFraming(new LegacyRpcFraming(id), writeV03StreamItem));
   }
+}
+
+/** Framing of streams over JSON-RPC of 0.3. */
+class LegacyRpcFraming extends RpcFraming {
+  override frameError(error: A2AError): { data: string } {
+    return { data: legacyErrorResponse(this.id, error) };
+  }
+}
+
+/**
+ * Builds the JSON of an error response. Its `data` is an object, as over HTTP+JSON: the SDK for Go of 0.3 reads no error
+ * whose `data` is a list, as 1.0 has it.
+ */
+function legacyErrorResponse(id: RpcId, error: A2AError): string {
+  const { code, message } = error;
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data: { details: error.toDetails() } } });
 }
 
 function isExtendedCard(operation: A2aOperation): boolean {

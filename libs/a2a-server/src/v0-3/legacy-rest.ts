@@ -181,7 +181,15 @@ const FRAMINGS = {
 };
 
 function errorBody(error: A2AError): string {
-  return JSON.stringify({ code: error.code, message: error.message, data: { details: error.toDetails() } });
+  const { code, message } = error;
+  return JSON.stringify({ type: errorType(error), code, message, data: { details: error.toDetails() } });
+}
+
+/** Returns the name by which the SDK for Python tells errors of HTTP+JSON apart, such as `TaskNotFoundError`. */
+function errorType({ reason }: A2AError): string {
+  if (reason === 'PARSE_ERROR') return 'JSONParseError';
+  const words = reason.split('_').map((word) => `${word.charAt(0)}${word.slice(1).toLowerCase()}`);
+  return `${words.join('')}Error`;
 }
 
 const NAMES = protoNames(['contextId', 'taskId'], { message: protoNames(['messageId', 'contextId', 'taskId']) });

@@ -153,7 +153,7 @@ describe('errors of JSON-RPC of A2A 0.3', () => {
     ['tasks/pushNotificationConfig/delete', { id: 't' }, [['pushNotificationConfigId', 'is required']]],
   ])('%s %j names what its caller has sent', async (method, params, violations) => {
     const { error } = (await call(method, params)).json();
-    expect(violationsOf(error.data)).toEqual(violations);
+    expect(violationsOf(error.data.details)).toEqual(violations);
     expect(error.message).toBe(violations.map((it) => it.join(': ')).join('; '));
   });
 });
@@ -279,6 +279,7 @@ describe('HTTP+JSON of A2A 0.3', () => {
     expect([unknown.statusCode, unknown.json()]).toEqual([
       404,
       {
+        type: 'MethodNotFoundError',
         code: -32601,
         message: 'No such route',
         data: { details: [expect.objectContaining({ reason: 'METHOD_NOT_FOUND' })] },
@@ -286,6 +287,19 @@ describe('HTTP+JSON of A2A 0.3', () => {
     ]);
     const current = await rest(method, url, undefined, { 'a2a-version': '1.0' });
     expect([current.statusCode, current.json().error.status]).toEqual([404, 'UNIMPLEMENTED']);
+  });
+
+  it('names its errors as the SDK for Python does', async () => {
+    const answers = [
+      await rest('GET', `${base}/tasks/nope`),
+      await rest('POST', `${base}/message:send`, { message: {} }),
+      await rest('GET', `${base}/tasks/t/pushNotificationConfigs`),
+    ];
+    expect(answers.map((it) => it.json().type)).toEqual([
+      'TaskNotFoundError',
+      'InvalidParamsError',
+      'PushNotificationNotSupportedError',
+    ]);
   });
 
   it('leaves a route that nobody has elsewhere to 1.0', async () => {
