@@ -6,6 +6,7 @@ import { AgentDirectory } from '#libs/a2a-client';
 import { Scope } from '#libs/access';
 import { AgentCall } from '#libs/durable';
 import {
+  ApiClosed,
   ApiProblem,
   createProblem,
   malformedRequest,
@@ -29,7 +30,10 @@ import type { TaskScope } from '#libs/tasks';
 const NO_URL = `must be an http or https URL of at most ${LONGEST_URL} characters`;
 
 /** Body of a request to send a Message to a remote agent. A browser cannot call such an agent itself. */
+@ApiClosed()
 class AgentMessageBody {
+  static readonly unknown = 'is not a member of this request';
+
   /** Creates the error of a malformed body. For a body that is not an object, the error names the field `url`. */
   static readonly exceptionFactory = (entries: ProblemEntry[]): Error =>
     malformedRequest(...entries.map((it) => (it.path === '' ? { path: 'url', detail: NO_URL } : it)));

@@ -39,7 +39,10 @@ export class ConversationBody extends ConversationRequest {
 }
 
 /** Body of a request to inject a turn: the text replaces the answer of the agent whose turn is next. */
+@ApiClosed()
 export class TurnBody {
+  static readonly unknown = 'is not a member of a turn';
+
   @ApiProperty({ pattern: GIVEN.source, example: 'Make it rhyme.' })
   @Matches(GIVEN, {
     message: ({ value }) => (typeof value === 'string' ? 'must not be empty' : 'must be a string'),

@@ -2,7 +2,7 @@ import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/com
 import { ApiBody, ApiOkResponse, ApiOperation, ApiProperty, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
 import { IsOptional, Matches } from 'class-validator';
 import { Caller } from '#libs/access';
-import { ApiProblem, QueryText } from '#libs/http-server';
+import { ApiClosed, ApiProblem, QueryText } from '#libs/http-server';
 import { type AgentCard, type JsonObject, LONGEST_URL } from '#libs/protocol';
 import type { CardChange } from '../card-changes.js';
 import type { CardSignatureReport } from '../card-signatures.js';
@@ -22,7 +22,9 @@ import type { CardProblem } from './card-problems.js';
 const HASH_FORM = /^[\w-]{0,100}$/;
 
 /** Body that accepts a changed card. */
+@ApiClosed()
 class AcceptBody {
+  static readonly unknown = 'is not a member of this request';
   static readonly optional = true;
 
   @ApiPropertyOptional({

@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiProperty, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
 import { IsObject, IsOptional, IsString } from 'class-validator';
-import { ApiProblem, malformedRequest } from '#libs/http-server';
+import { ApiClosed, ApiProblem, malformedRequest } from '#libs/http-server';
 import type { JsonObject, JsonValue } from '#libs/protocol';
 import {
   checkAlone,
@@ -16,7 +16,10 @@ import { EXPRESSION_EXAMPLES } from './body-examples.js';
 import { WorkflowProblemView } from './workflow-body.js';
 
 /** Body of `POST /api/expressions/check`: a CEL expression or a template, and its place in a definition. */
+@ApiClosed()
 class ExpressionBody {
+  static readonly unknown = 'is not a member of a check';
+
   @ApiPropertyOptional({ description: 'CEL expression.', example: "nodes.gate.data.decision == 'yes'" })
   @IsOptional()
   @IsString({ message: 'must be a string' })

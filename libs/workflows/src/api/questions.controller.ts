@@ -11,6 +11,7 @@ import {
 import { Length, ValidateBy } from 'class-validator';
 import { type ApiCall, Call, Scope } from '#libs/access';
 import {
+  ApiClosed,
   ApiLargeAnswer,
   ApiProblem,
   cutPage,
@@ -34,7 +35,10 @@ const NODE = { description: 'Node or instance that asks.', example: 'gate' };
 const TOKEN = /^(\d{1,15})\.([\x21-\x7e]{1,200}) (\S{1,200})$/;
 
 /** Body of `POST /api/runs/{id}/answers`: the answer to a question of a node. */
+@ApiClosed()
 class AnswerBody {
+  static readonly unknown = 'is not a member of an answer';
+
   @ApiProperty({ ...NODE, minLength: 1, maxLength: LONGEST_LABEL })
   @Length(1, LONGEST_LABEL, { message: 'must be the id of a node, or of an instance of it' })
   node!: string;

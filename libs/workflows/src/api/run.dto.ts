@@ -52,7 +52,9 @@ export const STATES_OF: Record<RunStatus, readonly TaskState[]> = {
 const MOST_NAMED = 1_000;
 
 /** Body of a request that starts a run. */
+@ApiClosed()
 export class RunBody {
+  static readonly unknown = 'is not a member of the start of a run; inputs are members of `inputs`';
   static readonly optional = true;
 
   @ApiPropertyOptional({
@@ -67,10 +69,13 @@ export class RunBody {
 
   /**
    * Reads a request body without strict checks. If the body, or its `inputs`, is not an object, the run has no inputs.
-   * @throws ProblemError 400 only for JSON that cannot be stored unchanged
+   * @throws ProblemError 400 only for an unknown member, or JSON that cannot be stored unchanged
    */
   static readLeniently(body: unknown): RunBody {
     refuseUnfitJson(body);
+    const strange = isJsonObject(body) ? Object.keys(body).filter((name) => name !== 'inputs') : [];
+    if (strange.length > 0)
+      throw malformedRequest(...strange.slice(0, 20).map((path) => ({ path, detail: RunBody.unknown })));
     const inputs = isJsonObject(body) && isJsonObject(body.inputs) ? body.inputs : {};
     return Object.assign(new RunBody(), { inputs });
   }

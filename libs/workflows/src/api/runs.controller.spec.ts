@@ -187,11 +187,17 @@ async function openAndLeave(path: string): Promise<void> {
 
 describe('POST /api/workflows/{name}/runs', () => {
   it('starts a run and answers at once', async () => {
-    const reply = await post('/api/workflows/w/runs', '{"inputs":{"a":1},"more":2}');
+    const reply = await post('/api/workflows/w/runs', '{"inputs":{"a":1}}');
     expect(reply.status).toBe(202);
     expect(reply.headers.get('location')).toBe('/api/runs/r1');
     expect(await reply.json()).toEqual({ runId: 'r1' });
     expect(fake.started).toEqual([['w', { a: 1 }, CALL]]);
+  });
+
+  it.each(['run', 'runs'])('starts no run for a member that it does not know (%s)', async (path) => {
+    const reply = await post(`/api/workflows/w/${path}`, '{"input":{"a":1}}');
+    expect([reply.status, await reply.json()]).toMatchObject([400, { errors: [{ path: 'input' }] }]);
+    expect(fake.started).toEqual([]);
   });
 
   it('starts a run without inputs where there is no body', async () => {

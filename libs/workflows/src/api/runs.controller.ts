@@ -327,7 +327,7 @@ export class WorkflowRunsController {
   @ApiBody({ type: RunBody, required: false })
   @ApiEvents('`done`')
   @ApiIdempotent('run')
-  @ApiProblem(400, 'The parameter is malformed, or the inputs are nested too deep.')
+  @ApiProblem(400, 'The parameter is malformed, or the body has an unknown member or inputs nested too deep.')
   @ApiProblem(422, 'An input is missing, unknown or invalid: one entry each.')
   async runWorkflow(
     @Param('name') name: string,

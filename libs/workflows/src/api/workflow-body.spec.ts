@@ -271,4 +271,11 @@ describe('RunBody', () => {
       expect(RunBody.readLeniently(body).inputs).toEqual({});
     },
   );
+
+  it('refuses members that it does not know, by their names, also where it is read leniently', () => {
+    for (const read of [(body: unknown) => readBody(RunBody, body), (body: unknown) => RunBody.readLeniently(body)])
+      expect(refusal(() => read({ input: { topic: 'x' } })).errors).toEqual([
+        { path: 'input', detail: 'is not a member of the start of a run; inputs are members of `inputs`' },
+      ]);
+  });
 });
