@@ -58,9 +58,10 @@ async function demo() {
   console.log(`${bold('\nRunning the workflow')} ${cyan(workflow.name)} ${dim(`with topic "${INPUTS.topic}"`)}\n`);
   const runId = await watchRun({ parley, parleyUrl, workflow });
   const run = await getRun(parleyUrl, runId);
-  if (run.status !== 'completed')
-    throw new Error(`The run ended ${run.status}: ${run.error?.message ?? 'no reason given'}`);
-  console.log(`\n${bold('Result')}\n${indented(resultText(run))}`);
+  if (run.status === 'completed') console.log(`\n${bold('Result')}\n${indented(resultText(run))}`);
+  else if (once) throw new Error(endOf(run));
+  // With a model of the user (LLM_*), a run may fail. Parley stays up, so that the user can see why.
+  else console.error(`\n${red(endOf(run))}`);
   console.log(`\n${survivalText(callsBefore)}`);
   const when = once ? 'npm run demo stays up for them' : 'in another terminal';
   const facts = {
@@ -73,6 +74,10 @@ async function demo() {
   };
   console.log(farewell(facts));
   return 'shown';
+}
+
+function endOf({ status, error }) {
+  return `The run ended ${status}: ${error?.message ?? 'no reason given'}`;
 }
 
 async function startEverything() {

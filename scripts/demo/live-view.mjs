@@ -65,6 +65,8 @@ export class LiveView {
   show(event) {
     const state = event.node_id && NODE_STATE_AFTER[event.type];
     if (state) this.#move(this.#nodes.get(event.node_id), state);
+    // Models stream many chunks without a word, such as the beginning of an Artifact.
+    if (event.type === 'node.progress' && progressText(event).trim() === '') return this.#redraw();
     this.#redraw(`${this.#lineOf(event)}\n`);
   }
 
@@ -145,9 +147,16 @@ export class LiveView {
 function tellingOf(event) {
   const { type, url, model, tool, message, status, error, output, result } = event;
   if (type === 'a2a.sending') return `→ ${url ?? ''}`;
+  if (type === 'node.progress') return progressText(event);
   if (error !== undefined) return textOf(error);
   const words = [model, tool, message ?? status, output ?? result].filter((word) => word !== undefined);
   return words.map(textOf).join(' · ');
+}
+
+/** Returns the text of a `node.progress` event: words of an agent at work, or a chunk of the Artifact that it streams. */
+function progressText({ payload = {} }) {
+  const parts = payload.artifact?.parts ?? [];
+  return payload.text ?? parts.map(({ text }) => text ?? '').join('');
 }
 
 function textOf(value) {

@@ -19,6 +19,7 @@ describe('npm run demo', () => {
       expect(output).toContain('no step was lost, and none ran twice');
       expect(output).toContain('researcher 1, critic 1');
       expect(output).toMatch(/research +node\.completed/);
+      expect(output).not.toMatch(/node\.progress *$/m);
       expect(code).toBe(0);
       expect(postmasters(data.path)).toEqual([]);
     } finally {
