@@ -55,6 +55,33 @@ describe('work that an author defined', () => {
     ]);
   });
 
+  it('marks the last piece of a text that came in pieces, also after a crash (ADK)', async () => {
+    const chunksOf = ({ log }: TaskDriver): (boolean | undefined)[] =>
+      log.flatMap((event) => ('artifactUpdate' in event ? [event.artifactUpdate.lastChunk] : []));
+    const inPieces = driverOf(async function* ({ step }) {
+      yield 'in ';
+      await step('pause', async () => 1);
+      yield 'pieces';
+      await step('rest', async () => 2);
+    });
+    await inPieces.run();
+    expect(artifactsOf(inPieces)).toEqual([['answer', 'in pieces']]);
+    expect([chunksOf(inPieces).at(-1), chunksOf(inPieces).filter(Boolean)]).toEqual([true, [true]]);
+    for (let events = 2; events < inPieces.log.length; events += 1) {
+      const crashed = driverOf(async function* ({ step }) {
+        yield 'in ';
+        await step('pause', async () => 1);
+        yield 'pieces';
+        await step('rest', async () => 2);
+      });
+      await crashed.run(events);
+      await crashed.run();
+      const chunks = chunksOf(crashed);
+      expect({ events, chunks: [chunks.at(-1), chunks.filter(Boolean).length] }).toEqual({ events, chunks: [true, 1] });
+      expect(artifactsOf(crashed)).toEqual([['answer', 'in pieces']]);
+    }
+  });
+
   it('reads the bytes of files that the log names, and gives none of its own twice', async () => {
     const file = { id: 'f', size: 3, sha256: createHash('sha256').update('abc').digest('hex') };
     const raw = Buffer.from('abc').toString('base64');

@@ -35,11 +35,19 @@ class AnswerInTurn {
   private isBeyond: boolean;
   /** True if an answer has been reported, so that the next piece continues it. */
   private exists: boolean;
+  /** True while the caller waits for the last piece of the answer. */
+  private isOpen: boolean;
 
   /** @param reported answer that earlier executions sent to the caller; `undefined` if they sent none */
   constructor(private readonly reported: ReportedAnswer | undefined) {
     this.isBeyond = reported === undefined;
     this.exists = reported !== undefined;
+    this.isOpen = reported !== undefined && reported.isClosed !== true;
+  }
+
+  /** Notes that the caller was sent the last piece. */
+  close(): void {
+    this.isOpen = false;
   }
 
   /** Adds text to the answer. @returns the piece to send to the caller now; `undefined` if there is none */
@@ -58,9 +66,14 @@ class AnswerInTurn {
   /**
    * Ends the answer.
    * @param value result of the work in addition to its text
-   * @returns the piece to send to the caller; `undefined` if there is none
+   * @returns the last piece to send to the caller; `undefined` if there is none. It has an empty text if the whole answer
+   *   was sent before: some clients (ADK) keep nothing of an Artifact without a last piece
    */
   endAnswer(value?: JsonValue): AnswerPiece | undefined {
+    return this.remainder(value) ?? (this.isOpen ? this.createPiece([textPart('')]) : undefined);
+  }
+
+  private remainder(value: JsonValue | undefined): AnswerPiece | undefined {
     const isShorter = !this.isBeyond && this.said.length < this.reported!.text.length;
     if (value === undefined) return isShorter ? this.replaceAnswer() : undefined;
     const known = this.isBeyond ? undefined : this.reported?.value;
@@ -77,6 +90,7 @@ class AnswerInTurn {
   private createPiece(parts: Part[]): AnswerPiece {
     const append = this.exists;
     this.exists = true;
+    this.isOpen = true;
     return { parts, append };
   }
 }
@@ -125,7 +139,11 @@ export class DefinedExecutor extends AgentExecutor {
     for await (const { text, event: item } of coalesceText<Exclude<WorkItem, { text: string }>>(outbox)) {
       const isLast = item !== undefined && 'end' in item;
       const piece = answer.appendText(text);
-      if (piece) yield this.answerUpdate(context, piece, isLast && !('value' in item));
+      if (piece) {
+        const isClosing = isLast && !('value' in item);
+        if (isClosing) answer.close();
+        yield this.answerUpdate(context, piece, isClosing);
+      }
       if (item === undefined) continue;
       if ('event' in item) {
         yield item.event;

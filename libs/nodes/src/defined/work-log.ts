@@ -76,6 +76,8 @@ export interface ReportedAnswer {
   text: string;
   /** Value as canonical JSON; absent if the answer is only text. */
   value?: string;
+  /** True if the last piece of the answer was marked as such (`lastChunk`). */
+  isClosed?: boolean;
 }
 
 /** State of a DefinedWork, read from the log of its Task: steps, questions, answers and output. */
@@ -114,7 +116,7 @@ export class WorkLog {
     this.asked = point.key === undefined ? known : undefined;
   }
 
-  private applyArtifact({ artifact, append }: TaskArtifactUpdateEvent): void {
+  private applyArtifact({ artifact, append, lastChunk }: TaskArtifactUpdateEvent): void {
     const { artifactId: id, parts } = artifact;
     if (id !== this.answerId) {
       this.artifacts.set(id, [...(this.artifacts.get(id) ?? []), contentKey(parts)]);
@@ -122,6 +124,7 @@ export class WorkLog {
     }
     if (!append) this.answer = undefined;
     this.answer ??= { text: '' };
+    this.answer.isClosed = lastChunk === true;
     for (const { text, data } of parts) {
       if (text !== undefined) this.answer.text += text;
       if (data !== undefined) this.answer.value = canonicalJson(data);
