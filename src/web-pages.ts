@@ -111,7 +111,9 @@ export function serveDocumentation(app: NestFastifyApplication, config: AppConfi
     )
     .setVersion('1');
   const { mode } = config.auth;
-  if (mode !== 'none') head.addBearerAuth();
+  // `addBearerAuth` would call the keys of AUTH_MODE=api-key JSON Web Tokens.
+  const format = mode === 'jwt' && { bearerFormat: 'JWT' };
+  if (mode !== 'none') head.addSecurity('bearer', { type: 'http', scheme: 'bearer', ...format });
   if (mode === 'api-key') head.addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-Key' }, 'apiKey');
   const schemes = { none: [], jwt: ['bearer'], 'api-key': ['bearer', 'apiKey'] }[mode];
   SwaggerModule.setup('docs', app, () => {

@@ -185,6 +185,22 @@ describe('/api/keys', () => {
     expect((await api.call('POST', `/keys/${first.id}/rotate`)).status).toBe(404);
   });
 
+  it('does not revoke the last key that may manage keys', async () => {
+    await makeKey('erin', ['admin']);
+    const { keys } = (await api.call<{ keys: Key[] }>('GET', '/keys')).body;
+    const admins = keys.filter(({ scopes, endsAt }) => scopes.includes('admin') && endsAt === undefined);
+    const last = admins.find(({ name }) => name === ann.name)!;
+    const others = admins.filter((key) => key !== last);
+    const answers = await Promise.all(others.map(({ id }) => api.call('DELETE', `/keys/${id}`)));
+    expect(answers.map(({ status }) => status)).toEqual(others.map(() => 204));
+    const refused = await api.call('DELETE', `/keys/${last.id}`);
+    expect([refused.status, refused.text]).toEqual([
+      409,
+      expect.stringContaining('last valid key with the scope admin'),
+    ]);
+    expect((await api.call('GET', '/keys')).status).toBe(200);
+  });
+
   it('tells of each revoked and replaced key once, when it has ended, in a count and in the audit log', async () => {
     const count = (): Promise<number> => metric(stage.parley, 'parley_keys_revoked_total');
     const before = await count();

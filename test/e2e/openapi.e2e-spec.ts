@@ -28,7 +28,7 @@ interface Operation {
 
 interface Document {
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Schema> };
+  components: { schemas: Record<string, Schema>; securitySchemes: Record<string, object> };
 }
 
 /** What each operation is called: programs that are generated from the document call it by this name. */
@@ -179,6 +179,13 @@ it('each operation says who may call it, as the service does', async () => {
       told: [secured, secured || route === 'GET /files/{id}' || route === 'POST /agent-notifications/{id}'],
     });
   }
+});
+
+it('keys are no JSON Web Tokens', () => {
+  expect(document.components.securitySchemes).toEqual({
+    bearer: { type: 'http', scheme: 'bearer' },
+    apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+  });
 });
 
 it('each operation has a whole example of what it takes and of what it answers', () => {

@@ -134,6 +134,11 @@ export interface MadeKey extends ApiKey {
 /** Caller that creates, replaces or revokes a key. */
 export type KeyOwner = Pick<Caller, 'tenant' | 'owner'>;
 
+/** Error of a revocation after which no key of the tenant could manage keys. */
+export class LastAdminKey extends Error {
+  override readonly name = 'LastAdminKey';
+}
+
 /** API keys of callers in PostgreSQL, stored as digests. */
 @Injectable()
 export class ApiKeys {
@@ -241,15 +246,30 @@ export class ApiKeys {
    * fact.
    * @param by caller that revokes the key, in the tenant of the key
    * @returns true if the key exists
+   * @throws LastAdminKey if no other valid key of the tenant has the scope `admin`, and the key has it
    */
   async revokeKey(by: KeyOwner, id: string): Promise<boolean> {
     if (!UUID.test(id)) return false;
-    const ends_at = (): string => 'least(ends_at, now())';
     const known = { id, tenant: by.tenant };
-    const active = { ...known, ends_at: stillActive() };
-    const { raw } = await this.rows.update(active, { ends_at }, { returning: ['digest', 'name'] });
-    const [row] = raw as ApiKeyRow[];
-    if (!row) return this.rows.existsBy(known);
+    // The locks order concurrent revocations, so that the last two keys do not go together. The clock is read after the
+    // wait for a lock.
+    const { rows } = await this.database.pool.query<Pick<ApiKeyRow, 'digest' | 'name'>>(
+      `WITH admins AS (
+         SELECT id FROM api_key
+         WHERE tenant = $2 AND 'admin' = ANY(scopes) AND (ends_at IS NULL OR ends_at > clock_timestamp())
+         ORDER BY id FOR UPDATE
+       )
+       UPDATE api_key SET ends_at = least(ends_at, clock_timestamp())
+       WHERE id = $1 AND tenant = $2 AND (ends_at IS NULL OR ends_at > clock_timestamp())
+         AND (NOT 'admin' = ANY(scopes) OR EXISTS (SELECT FROM admins WHERE id <> $1))
+       RETURNING digest, name`,
+      [id, by.tenant],
+    );
+    const [row] = rows;
+    if (!row) {
+      if (await this.rows.existsBy({ ...known, ends_at: stillActive() })) throw new LastAdminKey();
+      return this.rows.existsBy(known);
+    }
     this.cache.forgetCredential(row.digest);
     this.facts.emit('key.revoked', { name: row.name, tenant: by.tenant });
     return true;
