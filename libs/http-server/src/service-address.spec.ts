@@ -35,3 +35,16 @@ describe('the path of an agent in a URL', () => {
     expect(addressOf({ host: '0.0.0.0' }).ownPath('http://localhost:3000/a2a/nodes/n')).toBeUndefined();
   });
 });
+
+describe('the address of gRPC in cards', () => {
+  it.each<[string | undefined, string | undefined]>([
+    [undefined, 'agents.example:50051'],
+    ['grpc.example:443', 'grpc.example:443'],
+    ['none', undefined],
+  ])('with GRPC_PUBLIC_URL=%s is %s', (grpcPublicUrl, target) => {
+    const address = addressOf({ ...(grpcPublicUrl !== undefined && { grpcPublicUrl }) });
+    expect(address.publicGrpcTarget('https://agents.example')).toBeUndefined();
+    address.grpcListening(50_051);
+    expect(address.publicGrpcTarget('https://agents.example')).toBe(target);
+  });
+});

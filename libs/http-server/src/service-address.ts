@@ -147,11 +147,12 @@ export class ServiceAddress {
 
   /**
    * Returns the target where callers reach gRPC: `GRPC_PUBLIC_URL`, else `host:port` of a base URL; `undefined` while
-   * gRPC is off.
+   * gRPC is off, or cards do not name it.
    */
   publicGrpcTarget(baseUrl: string): string | undefined {
-    if (this.grpcPort === undefined) return undefined;
-    return this.config.grpcPublicUrl ?? `${new URL(baseUrl).hostname}:${this.grpcPort}`;
+    const { grpcPublicUrl } = this.config;
+    if (this.grpcPort === undefined || grpcPublicUrl === 'none') return undefined;
+    return grpcPublicUrl ?? `${new URL(baseUrl).hostname}:${this.grpcPort}`;
   }
 
   /** URL where the service calls itself (`INTERNAL_URL`, else loopback on the bound port), without a trailing slash. */

@@ -31,7 +31,7 @@ export class GrpcServer {
    * @throws Error if the port is taken
    */
   async listenIfConfigured(): Promise<number | undefined> {
-    const { grpcPort, grpcPublicUrl: publicTarget, host, bodyLimit, content } = this.config;
+    const { grpcPort, grpcPublicUrl, host, bodyLimit, content } = this.config;
     if (grpcPort === undefined) return undefined;
     const { GrpcListener } = await import('./grpc-listener.js');
     const baseUrl = (): string => this.address.publicBaseUrl();
@@ -41,7 +41,7 @@ export class GrpcServer {
       pace: this.pace,
       frames: this.frames,
       baseUrl,
-      publicTarget,
+      publicTarget: grpcPublicUrl === 'none' ? undefined : grpcPublicUrl,
       messageLimit: bodyLimit,
       jsonMembers: content.jsonMembers,
     });

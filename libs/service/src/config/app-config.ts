@@ -76,7 +76,10 @@ export class AppConfig {
   readonly host!: string;
   /** Port of the gRPC binding; 0 lets the system choose. Absent: the gRPC binding is off. */
   readonly grpcPort?: number;
-  /** Address of the gRPC binding in agent cards: `host:port` or a URL. Absent: the public host and the bound port. */
+  /**
+   * Address of the gRPC binding in agent cards: `host:port` or a URL; `none`: cards do not name the binding. Absent: the
+   * public host and the bound port.
+   */
   readonly grpcPublicUrl?: string;
   /** URL of the database. Absent: the embedded PostgreSQL under `dataDir`. */
   readonly databaseUrl?: string;

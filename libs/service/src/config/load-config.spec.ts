@@ -121,6 +121,10 @@ describe('loadConfig', () => {
     });
   });
 
+  it('takes none for the address of gRPC in cards', () => {
+    expect(loadConfig({ GRPC_PUBLIC_URL: 'none' }).grpcPublicUrl).toBe('none');
+  });
+
   it.each<[string, string]>([
     ['PORT', '70000'],
     ['PORT', '-1'],

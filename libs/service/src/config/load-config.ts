@@ -78,7 +78,10 @@ const httpUrl = z
 const FIRST_LABEL = /^(?:https?:\/\/)?\*\.[^*]+$/i;
 const grpcTarget = z
   .string()
-  .refine((text) => isGrpcTarget(text), 'must be host:port, or an https:// or http:// URL of the gRPC endpoint')
+  .refine(
+    (text) => text === 'none' || isGrpcTarget(text),
+    'must be host:port, an https:// or http:// URL of the gRPC endpoint, or none',
+  )
   .refine((text) => !text.includes('*') || FIRST_LABEL.test(text), 'may have a * only as the first label of the host');
 
 const addresses = listOf(isAddressOrRange, 'must be a comma-separated list of IP addresses or CIDR ranges');
