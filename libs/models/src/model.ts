@@ -32,6 +32,10 @@ export interface ModelCall {
   messages: readonly ModelMessage[];
   tools?: readonly ModelTool[];
   temperature?: number;
+  /** Total probability of the tokens from which the model samples, from 0 to 1; absent: the default of the provider. */
+  topP?: number;
+  /** Texts before which the answer ends; absent: none. */
+  stop?: readonly string[];
   /**
    * Maximum number of tokens of the answer. An answer that the provider truncates at this limit fails. Absent: the
    * default of the provider.

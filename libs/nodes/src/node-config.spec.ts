@@ -58,6 +58,8 @@ const GOOD: Record<string, JsonObject> = {
     data: 1,
     fallbacks: ['n', 'o'],
     temperature: 0.5,
+    topP: 0.9,
+    stop: ['END'],
     maxTokens: 1000,
     tools: [
       'calculator',

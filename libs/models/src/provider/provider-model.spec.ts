@@ -58,17 +58,34 @@ describe('a model of an OpenAI-compatible endpoint', () => {
   });
 
   it('says who calls, and nothing of this machine; takes further headers', async () => {
-    await all(model().streamAnswer(asked({ headers: { traceparent: '00-a-b-01' }, temperature: 0.5, maxTokens: 50 })));
+    await all(
+      model().streamAnswer(
+        asked({
+          headers: { traceparent: '00-a-b-01' },
+          temperature: 0.5,
+          topP: 0.9,
+          stop: ['END'],
+          maxTokens: 50,
+        }),
+      ),
+    );
     const [{ path, headers, body }] = tried.llm.calls as [(typeof tried.llm.calls)[0]];
     expect(path).toBe('/v1/chat/completions');
     expect(headers).toMatchObject({ authorization: `Bearer ${KEY}`, traceparent: '00-a-b-01' });
     expect(JSON.stringify(headers)).not.toContain('ai-sdk');
-    expect(body).toMatchObject({ model: 'small', temperature: 0.5, max_tokens: 50, stream: true });
+    expect(body).toMatchObject({
+      model: 'small',
+      temperature: 0.5,
+      top_p: 0.9,
+      stop: ['END'],
+      max_tokens: 50,
+      stream: true,
+    });
   });
 
   it('sends neither a temperature nor a token limit where the call sets none', async () => {
     await all(model().streamAnswer(asked()));
-    for (const member of ['temperature', 'max_tokens', 'max_completion_tokens'])
+    for (const member of ['temperature', 'top_p', 'stop', 'max_tokens', 'max_completion_tokens'])
       expect(sent()).not.toHaveProperty(member);
   });
 

@@ -354,15 +354,17 @@ export class ProviderModel implements Model {
   }
 
   async #optionsOf(call: ModelCall, read: ReadFile): Promise<LanguageModelV4CallOptions> {
-    const { messages, tools = [], temperature, maxTokens, output, isOutputDescribed, headers, signal } = call;
+    const { messages, tools = [], temperature, topP, stop, maxTokens, output, isOutputDescribed, headers } = call;
     // Providers of this kind keep the tools of a conversation, and permit an answer by a schema if none is called.
-    const isAnswerOnly = call.isAnswerOnly === true && tools.length > 0 && OPENAI_WIRES.has(this.options.provider);
+    const isAnswerOnly = call.isAnswerOnly === true && tools.length > 0 && this.options.provider.startsWith('openai');
     const said = output === undefined || isOutputDescribed ? messages : [...messages, asJson(output)];
     return {
       prompt: await promptOf(said, this.options.provider, read),
       ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: 'function' as const, ...tool })) }),
       ...(isAnswerOnly && { toolChoice: { type: 'none' as const } }),
       ...(temperature !== undefined && { temperature }),
+      ...(topP !== undefined && { topP }),
+      ...(stop !== undefined && { stopSequences: [...stop] }),
       ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
       // Many models cannot both call tools and be restricted to JSON.
       ...(output !== undefined &&
@@ -371,7 +373,7 @@ export class ProviderModel implements Model {
         }),
       ...(headers !== undefined && { headers: { ...headers } }),
       providerOptions: PROVIDER_OPTIONS,
-      abortSignal: signal,
+      abortSignal: call.signal,
     };
   }
 
@@ -395,6 +397,3 @@ function sizeOf(event: ModelEvent): number {
   if ('text' in event) return event.text.length;
   return 'end' in event ? 0 : JSON.stringify(event).length;
 }
-
-/** Providers whose requests may have tools, the choice of none, and a schema of the answer. */
-const OPENAI_WIRES: ReadonlySet<ModelProvider> = new Set(['openai-compatible', 'openai']);

@@ -10,10 +10,14 @@ import { type AgentNodeServices, ModelExecutor } from './model-executor.js';
 const SERVER_TOOL = new RegExp(`${MCP_SERVER_NAME.source.slice(0, -1)}/${MCP_GLOB.source.slice(1)}`);
 const MOST_FALLBACKS = 10;
 const MOST_TOOLS = 100;
+/** Maximum number of texts of `stop`, and of characters of one of them. */
+const MOST_STOPS = 4;
+const LONGEST_STOP = 100;
 
 /** Permitted ranges of the numbers in a config. */
 const RANGES = {
   temperature: [0, 2],
+  topP: [0, 1],
   maxTokens: [1, 1_000_000],
   maxSteps: [1, 100],
   historyTokens: [0, 1_000_000],
@@ -51,6 +55,16 @@ function agentConfigSchema({ builtIn, agents }: KnownTools): ConfigSchema {
       description: 'Models to try in this order if one is overloaded, fails or is unreachable.',
     },
     temperature: numberSchema('temperature', 'Sampling temperature of the model; default: the value of the model.'),
+    topP: numberSchema(
+      'topP',
+      "Sample only from the most likely tokens with this total probability; default: the model's.",
+    ),
+    stop: {
+      type: 'array',
+      items: { type: 'string', minLength: 1, maxLength: LONGEST_STOP },
+      maxItems: MOST_STOPS,
+      description: 'Texts before which the answer ends.',
+    },
     maxTokens: integerSchema(
       'maxTokens',
       "Maximum number of tokens of one answer; a truncated answer counts as none. Default: the model's own limit.",
@@ -110,6 +124,8 @@ function agentProblems(node: NodeSpec, { builtIn, agents }: KnownTools): NodePro
   problems
     .checkTexts('fallbacks', MOST_FALLBACKS, 'must name a model', (it) => it !== '')
     .checkRange('temperature', node.config.temperature)
+    .checkRange('topP', node.config.topP)
+    .checkTexts('stop', MOST_STOPS, `must have 1 to ${LONGEST_STOP} characters`, isStop)
     .checkWholeRange('maxTokens', node.config.maxTokens)
     .checkTools(agents ? isAgentEntry : () => false, rule, isTool)
     .checkWholeRange('maxSteps', node.config.maxSteps)
@@ -120,6 +136,10 @@ function agentProblems(node: NodeSpec, { builtIn, agents }: KnownTools): NodePro
     .checkMember('onUncertain', `must be one of ${UNCERTAIN.join(', ')}`, (it) => UNCERTAIN.some((word) => word === it))
     .checkBudget();
   return problems.found;
+}
+
+function isStop(text: string): boolean {
+  return text !== '' && text.length <= LONGEST_STOP;
 }
 
 function toolRule({ builtIn, agents }: KnownTools): string {

@@ -19,6 +19,10 @@ export interface AgentNodeSettings {
   models: readonly [string | undefined, ...string[]];
   systemPrompt?: string;
   temperature?: number;
+  /** Total probability of the tokens from which the model samples; absent: the default of the provider. */
+  topP?: number;
+  /** Texts before which an answer ends; absent: none. */
+  stop?: readonly string[];
   /** Maximum number of tokens of one answer; absent: the default of the provider. */
   maxTokens?: number;
   /** Built-in tools by name, tools of MCP servers as `server/glob`. */
@@ -43,13 +47,16 @@ export interface AgentNodeSettings {
  * Reads the config of an `agent` node, which may have been saved under older rules. Invalid members count as absent.
  */
 export function agentSettings({ config }: Pick<NodeSpec, 'config'>): AgentNodeSettings {
-  const { system_prompt: systemPrompt, temperature, maxTokens, maxSteps, output, historyTokens, budget } = config;
+  const { system_prompt: systemPrompt, temperature, topP, maxTokens, maxSteps, output, historyTokens, budget } = config;
+  const stop = textsIn(config.stop);
   const [model, ...fallbacks] = [textIn(config.model), ...textsIn(config.fallbacks)];
   const tokens = isJsonObject(budget) ? budget.tokens : undefined;
   return {
     models: [model, ...fallbacks.filter((it) => it !== undefined)],
     ...(typeof systemPrompt === 'string' && systemPrompt !== '' && { systemPrompt }),
     ...(typeof temperature === 'number' && { temperature }),
+    ...(typeof topP === 'number' && { topP }),
+    ...(stop.length > 0 && { stop }),
     ...(typeof maxTokens === 'number' && { maxTokens }),
     tools: textsIn(config.tools).filter((it) => !isAgentEntry(it)),
     agents: agentToolConfigs(config.tools),

@@ -199,6 +199,8 @@ async function* askedFor(
     messages: await buildConversation(turn, model.name),
     ...(turn.tools.length > 0 && { tools: modelTools(turn.tools, turn.wire) }),
     ...(settings.temperature !== undefined && { temperature: settings.temperature }),
+    ...(settings.topP !== undefined && { topP: settings.topP }),
+    ...(settings.stop !== undefined && { stop: settings.stop }),
     ...(settings.maxTokens !== undefined && { maxTokens: settings.maxTokens }),
     ...(structure && { output: structure.schema, ...(isDescribed(turn) && { isOutputDescribed: true }) }),
     ...(structure && mustAnswer(turn, step) && { isAnswerOnly: true }),

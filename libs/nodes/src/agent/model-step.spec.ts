@@ -172,10 +172,16 @@ describe('the step of a model', () => {
       call.messages.some(({ role }) => role === 'tool')
         ? says('done')
         : [...asks(call, ['look', {}]).slice(0, -1), { end: { reason: 'tool-calls', kept: { sign: 's' } } }];
-    const { driver, models } = notedAgent(answer, { temperature: 0.2, maxTokens: 100 });
+    const { driver, models } = notedAgent(answer, { temperature: 0.2, topP: 0.9, stop: ['END'], maxTokens: 100 });
     await driver.run();
     const [first, second] = models.calls.map(({ call }) => call);
-    expect(first).toMatchObject({ temperature: 0.2, maxTokens: 100, tools: [{ name: 'look' }, { name: 'write' }] });
+    expect(first).toMatchObject({
+      temperature: 0.2,
+      topP: 0.9,
+      stop: ['END'],
+      maxTokens: 100,
+      tools: [{ name: 'look' }, { name: 'write' }],
+    });
     expect(second?.messages.at(-2)).toMatchObject({ role: 'assistant', kept: { sign: 's' } });
     expect(payloads(driver, 'model.response')[0]).not.toHaveProperty('kept');
   });
