@@ -7494,7 +7494,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The service does not use keys. */
+            /** @description It is the last valid key with the scope `admin`, or the service does not use keys. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9786,7 +9786,7 @@ export interface operations {
                     "text/event-stream": string;
                 };
             };
-            /** @description The parameter is malformed, or the inputs are nested too deep. */
+            /** @description The parameter is malformed, or the body has an unknown member or inputs nested too deep. */
             400: {
                 headers: {
                     [name: string]: unknown;
