@@ -160,6 +160,32 @@ describe('actions on several runs', () => {
     expect((await list({ workflow, status: 'failed' })).runs).toHaveLength(6);
   });
 
+  it('reruns several runs with the newest revision of their workflow, as a dry run checks', async () => {
+    const workflow = await saveWorkflow();
+    const ids = [await start(workflow, 'fail', 'failed'), await start(workflow, 'fail', 'failed')];
+    await stage.api.call('PUT', `/workflows/${workflow}`, linear(workflow, input('in'), output('mended')));
+    const rerun = async (body: object): Promise<Report['runs']> =>
+      (await stage.api.call<Report>('POST', '/runs/rerun', { ids, ...body })).body.runs;
+    expect((await rerun({ newest: true, failed: true, dryRun: true })).map(({ outcome }) => outcome)).toEqual([
+      'possible',
+      'possible',
+    ]);
+    const resultsOf = async (body: object): Promise<unknown[]> =>
+      Promise.all(
+        (await rerun(body)).map(async ({ newRunId }) => {
+          const { status, revision } = await stage.api.ended(newRunId!);
+          return [status, revision];
+        }),
+      );
+    expect(await resultsOf({ failed: true })).toEqual(ids.map(() => ['failed', '1']));
+    expect(await resultsOf({ newest: true, failed: true })).toEqual(ids.map(() => ['completed', '2']));
+    expect(await resultsOf({ newest: true })).toEqual(ids.map(() => ['completed', '2']));
+    await stage.api.call('DELETE', `/workflows/${workflow}`);
+    expect(await rerun({ newest: true })).toEqual(
+      ids.map((runId) => expect.objectContaining({ runId, outcome: 'refused', reason: expect.any(String) })),
+    );
+  });
+
   it('refuses a request that selects nothing, or that has an unknown member', async () => {
     const refused = async (path: string, body: unknown): Promise<string> => {
       const { status, text } = await stage.api.call('POST', path, body);

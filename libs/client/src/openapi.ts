@@ -2037,6 +2037,11 @@ export interface components {
              *     ]
              */
             ids?: string[];
+            /**
+             * @description True to run the newest revision of each workflow; by default the revision of each run.
+             * @example true
+             */
+            newest?: boolean;
         };
         CanceledNode: {
             /** @example https://agents.example/writer */

@@ -24,6 +24,7 @@ interface RunFilterOptions {
 interface BulkOptions extends RunFilterOptions {
   yes?: boolean;
   failed?: boolean;
+  newest?: boolean;
   key?: string;
 }
 
@@ -55,6 +56,7 @@ export function addRunListCommands(program: Command, session: Session): void {
     .description('rerun the ended runs that a filter selects; without --yes only report what would be done')
     .argument('[run...]', 'their ids, instead of a filter')
     .option('--failed', 'run again only the nodes that failed, with everything after them')
+    .option('--newest', 'run the newest revision of each workflow')
     .option('--key <key>', 'idempotency key: with the same key no run is rerun twice')
     .option('--yes', 'rerun them')
     .addHelpText('after', exampleText('parley rerun-runs -s failed --since 1h --failed --key outage-7 --yes'))
@@ -156,7 +158,12 @@ async function actOnRuns(
   const report = await client.call<Schemas['BulkReport']>(`/api/runs/${action}`, {
     method: 'POST',
     query,
-    body: { dryRun: !options.yes, ...(ids.length > 0 && { ids }), ...(options.failed && { failed: true }) },
+    body: {
+      dryRun: !options.yes,
+      ...(ids.length > 0 && { ids }),
+      ...(options.failed && { failed: true }),
+      ...(options.newest && { newest: true }),
+    },
     headers: { 'idempotency-key': options.key ?? randomUUID() },
     signal,
   });

@@ -11,18 +11,23 @@ export const MOST_SELECTED = 500;
 /** Action on several runs. */
 export type BulkAction = 'cancel' | 'rerun' | 'rerun-failed';
 
+/** Request of a bulk action. */
+interface BulkRequest {
+  dryRun: boolean;
+  /** Idempotency key: reruns of the same request start once. */
+  key: string;
+  /** True if reruns use the newest revision of each workflow. */
+  newest: boolean;
+}
+
 /** Runs that a person selected, or the filter of the API that selects them. */
 export type BulkSelection = { ids: readonly string[] } | { query: URLSearchParams };
 
-/**
- * Cancels or reruns runs, or only reports what would be done.
- * @param key idempotency key: a request that is sent again with the same key starts no second rerun
- * @throws ApiProblem if the service refuses the request or cannot be reached
- */
+/** Cancels or reruns runs, or only reports what would be done. @throws ApiProblem */
 export function actOnRuns(
   action: BulkAction,
   selection: BulkSelection,
-  { dryRun, key }: { dryRun: boolean; key: string },
+  { dryRun, key, newest }: BulkRequest,
 ): Promise<BulkReport> {
   const path = action === 'cancel' ? '/api/runs/cancel' : '/api/runs/rerun';
   const query = 'query' in selection ? `?${selection.query.toString()}` : '';
@@ -30,6 +35,7 @@ export function actOnRuns(
     dryRun,
     ...('ids' in selection && { ids: selection.ids }),
     ...(action === 'rerun-failed' && { failed: true }),
+    ...(action !== 'cancel' && newest && { newest: true }),
   };
   return callApi('POST', `${path}${query}`, { body, headers: { 'idempotency-key': key } });
 }

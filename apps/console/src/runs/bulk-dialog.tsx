@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Dialog } from 'radix-ui';
 import { useState } from 'react';
 import { Link } from 'wouter';
@@ -6,6 +6,7 @@ import { newId } from '../api/new-id.js';
 import { retryFailed } from '../api/queries.js';
 import { useAction } from '../api/use-action.js';
 import { Button } from '../components/button.js';
+import { CheckField } from '../components/choice-fields.js';
 import { ErrorState } from '../components/error-state.js';
 import { FieldError } from '../components/field.js';
 import { Loading } from '../components/loading.js';
@@ -32,18 +33,20 @@ interface BulkDialogProps {
 /** Shows what an action would do with each run, asks for a confirmation, acts, and reports the outcome of each run. */
 export function BulkDialog({ action, selection, onClose }: BulkDialogProps) {
   const [key] = useState(newId);
+  const [newest, setNewest] = useState(false);
   const [report, setReport] = useState<BulkReport>();
   const acting = useAction();
   const dryRun = useQuery({
-    queryKey: ['bulk', key],
-    queryFn: () => actOnRuns(action, selection, { dryRun: true, key: newId() }),
+    queryKey: ['bulk', key, newest],
+    queryFn: () => actOnRuns(action, selection, { dryRun: true, key: newId(), newest }),
+    placeholderData: keepPreviousData,
   });
   // The action takes the runs of the dry run: meanwhile the filter may select others.
   const possible = dryRun.data?.runs.filter(({ outcome }) => outcome === 'possible') ?? [];
   const confirmAction = (): Promise<void> =>
     acting.run(async () => {
       const ids = dryRun.data!.runs.map(({ runId }) => runId);
-      setReport(await actOnRuns(action, { ids }, { dryRun: false, key }));
+      setReport(await actOnRuns(action, { ids }, { dryRun: false, key, newest }));
     });
   const shown = report ?? dryRun.data;
   return (
@@ -63,12 +66,17 @@ export function BulkDialog({ action, selection, onClose }: BulkDialogProps) {
             <Loading />
           )}
           <footer className="flex flex-wrap items-center justify-end gap-2 border-t px-5 py-3">
+            {action !== 'cancel' && !report && (
+              <div className="mr-auto">
+                <CheckField label="With the newest revision" checked={newest} onChange={setNewest} />
+              </div>
+            )}
             <FieldError error={acting.error} />
             <Button onClick={onClose}>{report ? 'Done' : 'Back'}</Button>
             {!report && (
               <Button
                 kind={action === 'cancel' ? 'danger' : 'primary'}
-                disabled={possible.length === 0 || acting.pending}
+                disabled={possible.length === 0 || dryRun.isPlaceholderData || acting.pending}
                 onClick={() => void confirmAction()}
               >
                 {acting.pending ? 'Working …' : `${VERBS[action].button} ${countRuns(possible.length)}`}

@@ -24,6 +24,12 @@ import { RUN } from './runs.js';
 
 const PAGE = 100;
 
+/** Description of a rerun. */
+export interface RerunCommand extends RerunBody {
+  /** True for the newest revision of the workflow, in place of `revision`. */
+  newest?: boolean;
+}
+
 /** Starts reruns, and lists them. A rerun is a new run that reuses results of an ended run, which does not change. */
 @Injectable()
 export class Reruns {
@@ -41,7 +47,7 @@ export class Reruns {
    * - 422 naming the parameter that does not fit
    * @throws A2AError as when a run of the workflow is started
    */
-  async startRerun(runId: string, body: RerunBody, call: ApiCall, idempotencyKey?: string): Promise<StartedRerun> {
+  async startRerun(runId: string, body: RerunCommand, call: ApiCall, idempotencyKey?: string): Promise<StartedRerun> {
     const { origin, workflow, request } = await this.prepareRerun(runId, body, call);
     const { contextId } = origin.header;
     const started = newTaskId();
@@ -82,19 +88,19 @@ export class Reruns {
   }
 
   /** Checks a rerun without starting it. @throws ProblemError as `startRerun` does */
-  async checkRerun(runId: string, body: RerunBody, call: ApiCall): Promise<void> {
+  async checkRerun(runId: string, body: RerunCommand, call: ApiCall): Promise<void> {
     await this.prepareRerun(runId, body, call);
   }
 
   private async prepareRerun(
     runId: string,
-    body: RerunBody,
+    body: RerunCommand,
     call: ApiCall,
   ): Promise<{ origin: StoredTask; workflow: WorkflowRevision; request: RerunRequest }> {
     const origin = await this.processes.loadBegun(RUN, runId, call.scope);
     refuseInner(origin);
     if (!isTerminalState(origin.header.state)) throw new ProblemError(409, 'the run has not ended');
-    const workflow = await this.findRevision(origin, body.revision);
+    const workflow = body.newest ? await this.findNewest(origin) : await this.findRevision(origin, body.revision);
     return { origin, workflow, request: await this.buildRequest(origin, workflow, body, call) };
   }
 
@@ -128,6 +134,12 @@ export class Reruns {
         ...(editedNode !== undefined && { editedNode }),
       })),
     };
+  }
+
+  private async findNewest({ header }: StoredTask): Promise<WorkflowRevision> {
+    const workflow = await this.workflows.inTenant(header.tenant).get(workflowOf(header));
+    if (!workflow) throw new ProblemError(409, DEFINITION_GONE);
+    return workflow;
   }
 
   private async findRevision({ header, task }: StoredTask, named: string | undefined): Promise<WorkflowRevision> {

@@ -47,6 +47,14 @@ export class BulkRerunBody extends BulkBody {
   @IfGiven()
   @IsBoolean({ message: 'must be true or false' })
   failed?: boolean;
+
+  @ApiPropertyOptional({
+    description: 'True to run the newest revision of each workflow; by default the revision of each run.',
+    example: true,
+  })
+  @IfGiven()
+  @IsBoolean({ message: 'must be true or false' })
+  newest?: boolean;
 }
 
 /** Outcome of a bulk action for one run. */

@@ -108,7 +108,7 @@ export class BulkRuns {
 
   /** Reruns the selected runs, which must have ended. @throws ProblemError 400 if the request selects no runs */
   rerunRuns(body: BulkRerunBody, filter: RunFilterQuery, call: ApiCall, key?: string): Promise<BulkReport> {
-    const options = body.failed ? { failed: true } : {};
+    const options = { ...(body.failed && { failed: true }), ...(body.newest && { newest: true }) };
     return this.actOnRuns(body, { filter, statuses: 'completed,failed,canceled' }, call, async ({ runId }, shared) => {
       if (body.dryRun) {
         await this.reruns.checkRerun(runId, options, shared);
