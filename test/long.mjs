@@ -30,6 +30,7 @@ export const LONG = [
   ...['list-views', 'mcp-servers', 'model-test', 'node-trial', 'oidc-sign-in', 'overview', 'phone'].map(browser),
   ...['prompts', 'reconnect', 'registered-agents', 'results', 'revisions', 'run-inputs', 'run-list'].map(browser),
   ...['run-view', 'shell', 'tasks', 'timeline', 'traces', 'workflow-editor', 'workflow-saving'].map(browser),
+  browser('evaluator-journey'),
   // The same for further kinds of work; npm test has workflows of tenants, and their limits.
   'test/e2e/tenant-conversations.e2e-spec.ts',
   'test/e2e/tenant-brainstorms.e2e-spec.ts',

@@ -93,6 +93,8 @@ export interface OpenOptions {
   theme?: 'light' | 'dark';
   width?: number;
   height?: number;
+  /** True for a screen that is touched. */
+  touch?: boolean;
 }
 
 /**
@@ -119,11 +121,12 @@ export function useBrowser(names: readonly string[] = []): Tab {
   });
   afterAll(() => browser?.close());
   return {
-    open: async (url, { theme = 'light', width = 1280, height = 800 } = {}) => {
+    open: async (url, { theme = 'light', width = 1280, height = 800, touch = false } = {}) => {
       if (!browser) throw new Error('The browser is not running');
       const context = await browser.newContext({
         colorScheme: theme,
         viewport: { width, height },
+        hasTouch: touch,
         permissions: ['clipboard-read', 'clipboard-write'],
         reducedMotion: 'reduce',
       });

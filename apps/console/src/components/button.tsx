@@ -1,4 +1,4 @@
-import type { ButtonHTMLAttributes, ReactNode, Ref } from 'react';
+import { type ButtonHTMLAttributes, type MouseEvent, type ReactNode, type Ref, useState } from 'react';
 
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   kind?: 'primary' | 'plain' | 'quiet' | 'danger';
@@ -16,15 +16,40 @@ const KINDS = {
 const SHAPE =
   'inline-flex items-center justify-center gap-1.5 rounded-md px-3 py-1.5 text-sm font-medium whitespace-nowrap';
 
+const DISABLED =
+  'aria-disabled:pointer-events-none aria-disabled:border-border aria-disabled:bg-muted aria-disabled:text-muted-foreground';
+const DISABLED_QUIET = 'aria-disabled:pointer-events-none aria-disabled:opacity-50';
+
 /** Returns the CSS classes of a button. Links that look like a button use them as well. */
 export function buttonClass(kind: NonNullable<ButtonProps['kind']> = 'plain'): string {
   return `${SHAPE} ${KINDS[kind]}`;
 }
 
+/** Shows a button. A button that is disabled while it has the focus keeps the focus. */
 export function Button({ kind = 'plain', className = '', type = 'button', ...rest }: ButtonProps) {
-  const disabled =
-    kind === 'quiet'
-      ? 'disabled:pointer-events-none disabled:opacity-50'
-      : 'disabled:pointer-events-none disabled:border-border disabled:bg-muted disabled:text-muted-foreground';
-  return <button type={type} className={`${buttonClass(kind)} ${disabled} ${className}`} {...rest} />;
+  const { disabled = false, onClick, onFocus, onBlur, ...others } = rest;
+  const [hasFocus, setHasFocus] = useState(false);
+  const pressButton = (event: MouseEvent<HTMLButtonElement>): void => {
+    if (!disabled) onClick?.(event);
+    else event.preventDefault();
+  };
+  return (
+    <button
+      type={type}
+      className={`${buttonClass(kind)} ${kind === 'quiet' ? DISABLED_QUIET : DISABLED} ${className}`}
+      {...others}
+      // The browser takes the focus from an element with the attribute "disabled".
+      disabled={disabled && !hasFocus}
+      aria-disabled={disabled || undefined}
+      onClick={pressButton}
+      onFocus={(event) => {
+        setHasFocus(true);
+        onFocus?.(event);
+      }}
+      onBlur={(event) => {
+        setHasFocus(false);
+        onBlur?.(event);
+      }}
+    />
+  );
 }

@@ -44,7 +44,7 @@ export function useCanvasMenu(
     openMenu?.({ ...part, isPane, screen, place: flow.screenToFlowPosition(screen), element });
   const openWithoutFocus = useEffectEvent((event: globalThis.KeyboardEvent): void => {
     const frame = box.current?.getBoundingClientRect();
-    if (!isMenuKey(event) || event.target !== document.body || !frame) return;
+    if (!isMenuKey(event) || !isBackground(event.target) || !frame) return;
     event.preventDefault();
     open({ x: frame.left + frame.width / 2, y: frame.top + frame.height / 2 }, {}, true, undefined);
   });
@@ -80,6 +80,11 @@ export function useCanvasMenu(
 
 function isMenuKey({ key, shiftKey }: Pick<KeyboardEvent, 'key' | 'shiftKey'>): boolean {
   return key === 'ContextMenu' || (key === 'F10' && shiftKey);
+}
+
+/** True for the page, the view and headings, which have no menu of their own. */
+function isBackground(target: EventTarget | null): boolean {
+  return target instanceof Element && target.matches('body, main, h1, h2, h3');
 }
 
 function focusableAround(target: Element): HTMLElement | undefined {

@@ -74,10 +74,10 @@ export function RunPictures(props: PicturesProps) {
           Timeline
         </Tabs.Trigger>
       </Tabs.List>
-      <Tabs.Content value="graph" className="min-h-0 grow outline-none">
+      <Tabs.Content value="graph" className="min-h-0 grow -outline-offset-2">
         <RunGraphView {...props} />
       </Tabs.Content>
-      <Tabs.Content value="timeline" className="min-h-0 grow outline-none">
+      <Tabs.Content value="timeline" className="min-h-0 grow -outline-offset-2">
         <RunTimeline {...props} />
       </Tabs.Content>
     </Tabs.Root>

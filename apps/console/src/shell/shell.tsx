@@ -38,7 +38,7 @@ export function Shell({ children }: { children: ReactNode }) {
           </a>
         </div>
       </header>
-      <main id="view" tabIndex={-1} className="min-h-0 min-w-0 grow overflow-auto outline-none">
+      <main id="view" tabIndex={-1} className="min-h-0 min-w-0 grow overflow-auto -outline-offset-2">
         {children}
       </main>
       <Tour />

@@ -74,7 +74,7 @@ function Choices({ items, name, onOpen, onClose }: Omit<CommandPaletteProps, 'op
           setActive(0);
         }}
         onKeyDown={handleKey}
-        className="w-full border-b bg-transparent px-4 py-3 text-sm outline-none placeholder:text-muted-foreground"
+        className="w-full rounded-t-lg border-b bg-transparent px-4 py-3 text-sm -outline-offset-2 placeholder:text-muted-foreground"
       />
       <div ref={box} id={list} role="listbox" aria-label="Choices" className="min-h-0 overflow-y-auto p-1">
         {found.map((item, index) => (

@@ -182,7 +182,9 @@ function NameField({ value, isNew, error, onChange }: NameFieldProps) {
           <Input
             id={id}
             value={value}
-            disabled={!isNew}
+            // A disabled field would lose the focus as the workflow is saved.
+            readOnly={!isNew}
+            className={isNew ? '' : 'bg-muted!'}
             required
             aria-invalid={error !== undefined}
             onChange={(event) => onChange(event.target.value)}
