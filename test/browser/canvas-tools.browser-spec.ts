@@ -301,6 +301,9 @@ describe('the tools of the canvas', () => {
     await page.keyboard.press('Delete');
     await until(async () => (await page.locator('[data-note]').count()) === 1, { what: 'one note to be left' });
     expect(texts(await save(page, name))).toEqual(['Second']);
+    await page.goto(`${stage.parley.url}/runs/${await stage.api.start(name, { topic: 'tea' })}`);
+    await page.getByRole('note').getByText('Second').waitFor();
+    expect(await seriousFaults(page)).toEqual([]);
   });
 });
 

@@ -17,7 +17,9 @@ describe('the history of a workflow', () => {
   inBrowser('shows what a revision added, removed and changed, on the canvas and as text', async () => {
     const name = unique('history');
     await stage.api.save(linear(name, input('in'), script('old'), output('out', { prompt: 'first' })));
-    await replace(linear(name, input('in'), script('new'), output('out', { prompt: 'second' })));
+    const notes = [{ text: 'Ask Mia first', position: { x: 0, y: 300 } }];
+    const second = { ...linear(name, input('in'), script('new'), output('out', { prompt: 'second' })), notes };
+    await replace(second);
     const page = await browser.open(at(`/workflows/edit/${name}`));
     await page.getByRole('link', { name: 'History' }).click();
     await page.getByRole('heading', { name: `History of ${name}` }).waitFor();
@@ -27,6 +29,7 @@ describe('the history of a workflow', () => {
     expect(await page.locator('[data-node="old"] [data-badge]').innerText()).toBe('− removed');
     const changes = page.getByRole('region', { name: 'Changes' });
     expect((await changes.locator('li[data-change]').allInnerTexts()).map((text) => text.split('\n')[0])).toEqual([
+      expect.stringContaining('Changed workflow'),
       expect.stringContaining('Added node new'),
       expect.stringContaining('Changed node out'),
       expect.stringContaining('Removed node old'),
@@ -36,6 +39,8 @@ describe('the history of a workflow', () => {
       expect.stringContaining('Removed edge old → out'),
     ]);
     await changes.getByText('config.prompt').waitFor();
+    await changes.getByText('Ask Mia first').waitFor();
+    await page.locator('[data-note]').getByText('Ask Mia first').waitFor();
     expect(await page.getByRole('list', { name: 'Legend' }).getByRole('listitem').count()).toBe(5);
     expect(await seriousFaultsInEitherTheme(page)).toEqual([]);
     // The same comparison the other way around, by its address.

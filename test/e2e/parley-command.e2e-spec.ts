@@ -55,9 +55,11 @@ describe('parley with workflows in files', () => {
     expect(JSON.parse(json.out)).toEqual({ workflows: [{ name, action: 'unchanged' }] });
     expect((await parley.run('diff')).code).toBe(0);
     const { body } = await stage.api.call('GET', `/workflows/${name}`);
-    await stage.api.call('PUT', `/workflows/${name}`, { ...body, description: 'from the console' });
+    const notes = [{ text: 'Ask Mia first', position: { x: 0, y: 90 } }];
+    await stage.api.call('PUT', `/workflows/${name}`, { ...body, description: 'from the console', notes });
     const differs = await parley.run('diff');
     expect([differs.code, differs.out]).toEqual([2, expect.stringContaining('description\n    - "from the console"')]);
+    expect(differs.out).toContain('notes\n    - [{"text":"Ask Mia first"');
   });
 
   it('does not replace what others have changed meanwhile, unless told to', async () => {

@@ -1,12 +1,13 @@
 import type { NodeProps } from '@xyflow/react';
 import type { NoteElement } from './note-elements.js';
 
-/** Shows a note on the canvas. */
-export function NoteCard({ data: { text }, selected }: NodeProps<NoteElement>) {
+/** Shows a note on the canvas. Without a panel for it, a long text scrolls. */
+export function NoteCard({ data: { text, hasPanel }, selected }: NodeProps<NoteElement>) {
   return (
     <div
       data-note
-      className={`h-full w-full overflow-y-auto rounded-md border border-warning/50 bg-warning/10 p-2 text-left text-xs wrap-anywhere whitespace-pre-wrap text-foreground ${selected ? 'ring-2 ring-ring' : ''}`}
+      {...(!hasPanel && { tabIndex: 0, role: 'note' })}
+      className={`h-full w-full ${hasPanel ? 'overflow-hidden' : 'nowheel overflow-y-auto'} rounded-md border border-warning/50 bg-warning/10 p-2 text-left text-xs wrap-anywhere whitespace-pre-wrap text-foreground ${selected ? 'ring-2 ring-ring' : ''}`}
     >
       {text === '' ? 'Empty note' : text}
     </div>

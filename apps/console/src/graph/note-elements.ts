@@ -4,13 +4,15 @@ import type { Note, Position } from './graph.js';
 /** Data of a note on the canvas. */
 interface NoteData extends Record<string, unknown> {
   text: string;
+  /** True if a panel shows the whole text of the note when it is selected. */
+  hasPanel: boolean;
 }
 
 export type NoteElement = Node<NoteData, 'note'>;
 
 /** Width of a note on the canvas, in pixels. */
 const NOTE_WIDTH = 220;
-/** Height of a note on the canvas, in pixels; a longer text scrolls. */
+/** Height of a note on the canvas, in pixels. */
 const NOTE_HEIGHT = 110;
 
 const SIZE = { width: NOTE_WIDTH, height: NOTE_HEIGHT };
@@ -42,6 +44,6 @@ export function noteElements(notes: readonly Note[], { dragged, selected, editab
     selectable: editable,
     focusable: editable,
     ariaLabel: `Note: ${text}`,
-    data: { text },
+    data: { text, hasPanel: editable },
   }));
 }

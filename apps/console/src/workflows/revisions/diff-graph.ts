@@ -12,8 +12,8 @@ export interface DiffGraph {
 }
 
 /**
- * Joins two revisions in one graph. If a removed node would cover another node, the positions of all nodes are left
- * out, and the canvas lays the graph out.
+ * Joins two revisions in one graph, with the notes of the later one. If a removed node would cover another node, the
+ * positions of all nodes and the notes are left out, and the canvas lays the graph out.
  */
 export function diffGraph(before: Graph, after: Graph, diff: Pick<RevisionDiff, 'nodes' | 'edges'>): DiffGraph {
   const changes = new Map(diff.nodes.map(({ id, change }) => [id, change as GraphChange]));
@@ -31,6 +31,8 @@ export function diffGraph(before: Graph, after: Graph, diff: Pick<RevisionDiff, 
     graph: {
       nodes: overlaps ? nodes.map(({ position: _position, ...node }) => node) : nodes,
       edges: [...after.edges, ...removedEdges],
+      // Without the positions of the nodes, a note has no place beside them.
+      ...(after.notes && !overlaps && { notes: after.notes }),
     },
     nodeOf: (id) => {
       const change = changes.get(id);
