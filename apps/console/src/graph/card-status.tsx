@@ -8,14 +8,19 @@ import type { CardData } from './card-data.js';
 export function CardStatus(data: CardData & { status: string }) {
   const { status, startedAt, finishedAt, note, until, attempts } = data;
   const { Icon, label } = lookOf(status);
+  const hasDuration = until === undefined && note === undefined && startedAt !== undefined && status !== 'skipped';
+  const text = note ?? label;
   return (
     <span className="flex items-center gap-1">
       <Icon className="size-3 shrink-0" aria-hidden />
-      <span className="truncate">{note ?? label}</span>
+      {/* A card whose letters are large has room for the icon and the duration alone. */}
+      <span title={text} className={hasDuration ? 'truncate @max-[10.5em]:sr-only' : 'truncate'}>
+        {text}
+      </span>
       {until !== undefined && <Countdown until={until} />}
-      {until === undefined && note === undefined && startedAt !== undefined && status !== 'skipped' && (
+      {hasDuration && (
         <>
-          {' · '}
+          <span className="@max-[10.5em]:hidden"> · </span>
           <Elapsed from={startedAt} to={finishedAt} />
         </>
       )}

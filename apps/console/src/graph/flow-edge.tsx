@@ -5,7 +5,7 @@ import { backPath, type EdgePath, sidePath } from './edge-path.js';
 /** Data of an edge on the canvas. */
 interface EdgeData extends Record<string, unknown> {
   look: EdgeLook;
-  /** Distance in pixels from the line of the first edge between the same nodes. */
+  /** Distance in pixels from the direct line, for a further edge between two nodes or around a node. */
   aside: number;
   /** Y coordinate of the horizontal part of a loop's edge; missing for other edges. */
   bottom?: number;

@@ -1,6 +1,7 @@
 import { MarkerType, type NodeHandle, Position as Side } from '@xyflow/react';
 import { nodeLook } from '../nodes/node-looks.js';
 import { changedEdgeLook, changeWord } from './change-look.js';
+import { findDetours } from './edge-detour.js';
 import { edgeLooks, type EdgeOutcome } from './edge-look.js';
 import type { CanvasEdge } from './flow-edge.js';
 import {
@@ -88,6 +89,7 @@ export function flowEdges(graph: Graph, { places, selected, onSelect, reportOf }
   const looks = edgeLooks(graph, (index) => reportOf?.(index).state);
   const bottoms = new Map(loopsOf(graph.edges).map((loop) => [loop.edge, bottomOf(frameOf(loop, places))]));
   const ranks = ranksOf(graph.edges);
+  const detours = findDetours(graph.edges, places);
   return graph.edges.flatMap((edge, index) => {
     const id = ids[index];
     const plain = looks[index];
@@ -107,7 +109,7 @@ export function flowEdges(graph: Graph, { places, selected, onSelect, reportOf }
       animated: moves,
       data: {
         look,
-        aside: (ranks[index] ?? 0) * BETWEEN_EDGES,
+        aside: (ranks[index] ?? 0) * BETWEEN_EDGES || (detours[index] ?? 0),
         problems,
         onSelect: () => onSelect(id),
         ...(bottom !== undefined && { bottom }),

@@ -56,7 +56,7 @@ export function NodeCard({ data, selected }: NodeProps<CardNode>) {
         <span className="block truncate leading-tight font-medium" style={{ fontSize: ID_SIZE }}>
           {id}
         </span>
-        <span className="block truncate leading-snug text-foreground/80" style={{ fontSize: TEXT_SIZE }}>
+        <span className="@container block truncate leading-snug text-foreground/80" style={{ fontSize: TEXT_SIZE }}>
           {status === undefined ? label : <CardStatus {...data} status={status} />}
         </span>
       </span>
