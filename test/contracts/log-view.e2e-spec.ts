@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { Database } from '#libs/postgres';
 import { statusUpdate, userMessage } from '#libs/protocol';
 import { PostgresTaskStore, type TaskEvent, TaskLogPages } from '#libs/tasks';
+import { ANY_CHARACTER } from '../support/any-character.js';
 import type { TestDatabase } from '../support/postgres.js';
 import { range } from '../support/sse.js';
 import { newDraft } from './task-draft.js';
@@ -27,7 +28,7 @@ afterAll(async () => {
 
 /** Ids that could be taken for something else in the text of a row, or in the statement that reads it. */
 const HOSTILE = fc.oneof(
-  fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }).map((it) => it.replaceAll('\u0000', '0')),
+  fc.string({ unit: ANY_CHARACTER, minLength: 1, maxLength: 60 }).map((it) => it.replaceAll('\u0000', '0')),
   fc.constantFrom(
     'c',
     '"parts":[{"text":"',
@@ -47,7 +48,7 @@ const HOSTILE = fc.oneof(
 
 it('the view shows what the log has, whatever the ids are and the texts say', async () => {
   const said = fc.oneof(
-    fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }),
+    fc.string({ unit: ANY_CHARACTER, minLength: 1, maxLength: 60 }),
     HOSTILE,
     fc.constantFrom('<task>', '<context>'),
   );

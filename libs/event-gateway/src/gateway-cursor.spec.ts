@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { ANY_CHARACTER } from '../../../test/support/any-character.js';
 import { decodeCursor, encodeCursor, knownPlace } from './gateway-cursor.js';
 
 const writer = fc.stringMatching(/^[\w-]{1,12}$/);
@@ -24,10 +25,10 @@ describe('cursors', () => {
 
   it('of whatever text are refused, or read as they would be written', () => {
     const texts = fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 300 }),
+      fc.string({ unit: ANY_CHARACTER, maxLength: 300 }),
       fc.stringMatching(/^[0-9a-z]{0,13}(~[\w-]{0,5}\.[0-9a-z]{0,15}(\.\d{0,12})?){0,4}$/),
       fc
-        .tuple(places, fc.nat(), fc.string({ unit: 'binary', maxLength: 3 }))
+        .tuple(places, fc.nat(), fc.string({ unit: ANY_CHARACTER, maxLength: 3 }))
         .map(([place, at, noise]) => spoiled(encodeCursor(place), at, noise)),
     );
     fc.assert(

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { artifactUpdate, type Message, runEventMetadata, statusUpdate } from '#libs/protocol';
+import { ANY_CHARACTER } from '../../../../test/support/any-character.js';
 import { type RecordedEvent, type TaskEvent, toStreamResponse } from '../fold/task-event.js';
 import { EventTexts, toEvents, toLogRows } from './log-row.js';
 
@@ -17,7 +18,7 @@ const id = fc.oneof(
   ),
 );
 const text = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.string({ unit: ANY_CHARACTER, maxLength: 60 }),
   fc.constantFrom('x'.repeat(4_000), 'of-eight of-eight'),
 );
 const metadata = fc.constantFrom(

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { artifactUpdate, type Message, runEventMetadata, statusUpdate } from '#libs/protocol';
+import { ANY_CHARACTER } from '../../../../test/support/any-character.js';
 import type { RecordedEvent, TaskEvent } from '../fold/task-event.js';
 import type { JournalEntry } from '../store/task-store.js';
 import { type LogRow, toEvents, toLogRows } from './log-row.js';
@@ -11,12 +12,12 @@ interface Drawn {
 }
 
 const text = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 80 }),
+  fc.string({ unit: ANY_CHARACTER, maxLength: 80 }),
   fc.integer({ min: 1, max: 7_000 }).map((length) => 'x'.repeat(length)),
 );
 const id = fc.oneof(
   fc.uuid(),
-  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: ANY_CHARACTER, maxLength: 40 }),
   fc.constantFrom(
     '',
     'a',
