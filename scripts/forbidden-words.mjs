@@ -110,6 +110,7 @@ export const EXCEPTIONS = [
   },
   { text: /\bcallee\b/, in: /\/agent-call-spec\.ts$/, why: 'the same, where a link is made' },
   { text: /\bcallee\b/, in: /\.spec\.ts$/, why: 'the same, as a test expects it' },
+  { text: /`callee`/, in: /\/EXTENSIONS\.md$/, why: 'the same, where a link is described' },
   { text: /\bcallee-\w+\.e2e-spec\.ts\b/, in: /^docs\//, why: 'the names of outside tests' },
   { text: /\bcseq\b/, in: /^libs\/conversations\/|^docs\//, why: 'a member of the events of a conversation' },
   { text: /\bverdict\b/, in: /^libs\/brainstorm\//, why: 'a member of the event `iteration.completed`, in the log' },

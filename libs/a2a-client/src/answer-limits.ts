@@ -10,6 +10,13 @@ import {
 } from '#libs/protocol';
 import { type AnswerPlace, Backoff, type ContentLimits } from '#libs/service';
 import { AgentCallError } from './agent-call-error.js';
+import type { AgentCallOptions } from './agent-client.js';
+
+/**
+ * Options of a call, with two members for its answer: `place` counts the memory that the answer takes, and `onSkipped`
+ * is called for each skipped item.
+ */
+export type AccountedOptions = AgentCallOptions & { place?: AnswerPlace; onSkipped?: () => void };
 
 /**
  * Number of characters that each Artifact counts in addition to its id and content, since many empty Artifacts also

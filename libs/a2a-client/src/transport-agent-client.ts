@@ -22,7 +22,7 @@ import {
   type CancelOutcome,
   type TaskWebhook,
 } from './agent-client.js';
-import { AnswerSize, StreamPace, taskIdOf, TurnBoundary } from './answer-limits.js';
+import { type AccountedOptions, AnswerSize, StreamPace, taskIdOf, TurnBoundary } from './answer-limits.js';
 import { type CallAttempt, CallDeadlines } from './call-deadlines.js';
 import { type CallOutcomes, toAgentCallError } from './call-failure.js';
 import { exchangeOnce, exchangeStream, pauseAfter, waitWithinCall } from './exchange.js';
@@ -55,12 +55,6 @@ const POLLS = new Backoff(100, 1_000);
  * about three seconds, in which the agent may begin to work on the new Message.
  */
 const MAX_UNCHANGED = 5;
-
-/**
- * Options of a call, with two members for its answer: `place` counts the memory that the answer takes, and `onSkipped`
- * is called for each skipped item.
- */
-type AccountedOptions = AgentCallOptions & { place?: AnswerPlace; onSkipped?: () => void };
 
 /** Call in progress: its options, its time limits, and the size of its answer so far. */
 interface OpenAgentCall {
@@ -183,7 +177,8 @@ export class TransportAgentClient extends AgentClient {
    * Task.
    */
   async *#postAndFollow(id: string, request: SendMessageRequest, call: OpenAgentCall): AsyncIterable<StreamResponse> {
-    const before = await this.#getTask(id, call.options, call.limits).catch(() => undefined);
+    const { options, limits } = call;
+    const before = await this.#getTask(id, options, limits).catch(() => undefined);
     yield* before ? this.#sendFollowUp(request, call, before) : this.#sendAndRead(request, call);
   }
 
@@ -357,9 +352,8 @@ export class TransportAgentClient extends AgentClient {
         }
       } catch (error) {
         if (isWithoutStream(error)) break;
-        if (!isPassing(error, limits, FOLLOWED)) throw error;
-        // If the agent answers each time, and only something between cuts its silent streams, it is polled.
-        if (lost >= MAX_LOST_CONNECTIONS && !isAnswered) throw error;
+        // An agent that answers each time, whose silent streams something between cuts, is polled in the end.
+        if (!isPassing(error, limits, FOLLOWED) || (lost >= MAX_LOST_CONNECTIONS && !isAnswered)) throw error;
         // A time-out has already taken its full limit, so it counts as two lost connections.
         if (error.kind === 'timeout') lost += 1;
         asked = pauseAfter(error);
