@@ -29,7 +29,7 @@ import { ConfigurationModule } from '#libs/configuration';
 import { ApiClosed, ApiProblem, EachEntry, type ProblemEntry, QueryFlag } from '#libs/http-server';
 import { type A2AError, invalidParams } from '#libs/protocol';
 import { AppConfig, CALLER_NAME } from '#libs/service';
-import { type ApiKey, ApiKeys, LastAdminKey, type MadeKey } from './api-keys.js';
+import { type ApiKey, ApiKeys, type MadeKey } from './api-keys.js';
 import { Authentication } from './authentication.js';
 import { Caller, isPermission, type Permission, PERMISSIONS } from './caller.js';
 import { EVENTS_PROTOCOL, TICKET_PROTOCOL } from './credentials.js';
@@ -205,11 +205,7 @@ class KeysController {
   @ApiProblem(404, 'There is no such key.')
   @ApiProblem(409, 'It is the last valid key with the scope `admin`, or the service does not use keys.')
   async revokeKey(@Param('id') id: string, @Caller() caller: Caller): Promise<void> {
-    const isKnown = await this.keys.revokeKey(caller, id).catch((error: unknown) => {
-      if (!(error instanceof LastAdminKey)) throw error;
-      throw new ConflictException('This is the last valid key with the scope admin; create or rotate one first');
-    });
-    if (!isKnown) throw new NotFoundException();
+    if (!(await this.keys.revokeKey(caller, id))) throw new NotFoundException();
   }
 }
 

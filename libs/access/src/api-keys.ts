@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { ConflictException, Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { LRUCache } from 'lru-cache';
 import { hash, randomBytes, randomUUID } from 'node:crypto';
@@ -134,11 +134,6 @@ export interface MadeKey extends ApiKey {
 /** Caller that creates, replaces or revokes a key. */
 export type KeyOwner = Pick<Caller, 'tenant' | 'owner'>;
 
-/** Error of a revocation after which no key of the tenant could manage keys. */
-export class LastAdminKey extends Error {
-  override readonly name = 'LastAdminKey';
-}
-
 /** API keys of callers in PostgreSQL, stored as digests. */
 @Injectable()
 export class ApiKeys {
@@ -246,7 +241,7 @@ export class ApiKeys {
    * fact.
    * @param by caller that revokes the key, in the tenant of the key
    * @returns true if the key exists
-   * @throws LastAdminKey if no other valid key of the tenant has the scope `admin`, and the key has it
+   * @throws ConflictException if no other valid key of the tenant has the scope `admin`, and the key has it
    */
   async revokeKey(by: KeyOwner, id: string): Promise<boolean> {
     if (!UUID.test(id)) return false;
@@ -267,7 +262,7 @@ export class ApiKeys {
     );
     const [row] = rows;
     if (!row) {
-      if (await this.rows.existsBy({ ...known, ends_at: stillActive() })) throw new LastAdminKey();
+      if (await this.rows.existsBy({ ...known, ends_at: stillActive() })) throw new ConflictException(LAST_ADMIN_KEY);
       return this.rows.existsBy(known);
     }
     this.cache.forgetCredential(row.digest);
@@ -286,6 +281,8 @@ export class ApiKeys {
     return new Map(rows.map((row) => [row.digest, callerOfRow(row)]));
   }
 }
+
+const LAST_ADMIN_KEY = 'This is the last valid key with the scope admin; create or rotate one first';
 
 function stillActive(): FindOperator<Date> {
   return Raw((endsAt) => `(${endsAt} IS NULL OR ${endsAt} > now())`);
