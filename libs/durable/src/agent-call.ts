@@ -123,7 +123,7 @@ export class AgentCall {
     return this.delayed.promise;
   }
 
-  /** Outcome of the call. @throws Error before the call has ended, and if it was given up */
+  /** Outcome of the call. @throws Error before the call has ended, and if it was canceled or aborted */
   get outcome(): CallOutcome {
     if (this.ended === undefined) throw new Error('The call has no outcome yet');
     return this.ended;
@@ -209,7 +209,7 @@ export class AgentCall {
     return own === true && known === undefined && since !== undefined;
   }
 
-  /** Starts the time limit of the call again from the beginning, because no earlier execution has sent the Message. */
+  /** Starts the time limit again from now. Called if it turns out that no execution has sent the Message yet. */
   private restartLimit(): void {
     this.spec.onRestart?.();
     this.end.startLimit(this.spec.limit);

@@ -29,7 +29,10 @@ const OUT_OF_TIME = new Error('The call is out of time');
  */
 export const LAST_LOOK_MS = 2_000;
 
-/** Manages the early end of a call: its time limit expires, the calling execution ends, or the call is given up. */
+/**
+ * Manages the early end of a call: after a timeout, or because the call is given up. A call is given up if its answer
+ * is no longer needed: the calling execution has ended, or has canceled or aborted the call.
+ */
 export class CallEnd implements Disposable {
   private readonly connection = new AbortController();
   private timer: StoppableTimer | undefined;
@@ -53,7 +56,7 @@ export class CallEnd implements Disposable {
     return this.reason === OUT_OF_TIME;
   }
 
-  /** True if the call was given up, so that its answer is no longer needed. False after a timeout. */
+  /** True if the calling execution has ended, or has canceled or aborted the call. False after a timeout. */
   get givenUp(): boolean {
     return this.reason !== undefined && !this.timedOut;
   }
@@ -84,8 +87,8 @@ export class CallEnd implements Disposable {
   }
 
   /**
-   * Gives the call up with a reason. Does nothing if the call was given up before. The connection may stay open for a
-   * moment.
+   * Gives the call up with a reason. Does nothing if the call was given up before. The connection stays open until
+   * `closeConnection` is called.
    */
   giveUp(reason: unknown): void {
     this.reason ??= reason;

@@ -44,7 +44,7 @@ export function decodeCursor(text: string): CursorPlace {
 
 /**
  * Returns the part of a client's position that the log knows.
- * - Writers that are no longer in the log are left out, because their commits are gone as well. If such a writer
+ * - Writers that are no longer in the log are left out, because the log no longer has their commits. If such a writer
  *   returns under the same name, its new positions are higher than all its earlier ones, so the client misses none of
  *   its new commits.
  * - If a position is ahead of the log, as after a failover that lost commits, it is replaced by the writer's last

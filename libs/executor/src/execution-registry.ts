@@ -362,7 +362,7 @@ export class ExecutionRegistry {
 
   /**
    * Waits for the running executions until the signal aborts, then interrupts the remaining ones. Other replicas adopt
-   * (take over) the Tasks of these.
+   * (take over) the Tasks of the interrupted executions.
    */
   async stop(signal: AbortSignal): Promise<void> {
     this.startDraining();
@@ -426,8 +426,8 @@ export class ExecutionRegistry {
   }
 
   /**
-   * Resolves with the execution when its first event is durable. If the store rejects that event for good, the claim
-   * (right to write the Task) is released, unless this process is stopping.
+   * Resolves with the execution when its first event is durable. If the event cannot be stored, this method releases
+   * the claim (right to write the Task), unless this process is stopping.
    * @throws the error of `accepted`
    */
   private async acceptedOrReleased(execution: TaskExecution): Promise<Execution> {

@@ -73,7 +73,7 @@ async function followedUpTwice(): Promise<{ stored: number; resumed: Message[] }
   return { stored, resumed };
 }
 
-/** Returns the number of attempts to accept a follow-up Message, if the first attempt fails with this error. */
+/** Returns the number of attempts to accept a follow-up Message, if the first attempt fails with `failure`. */
 async function triesAfter(failure: Error): Promise<number> {
   let tries = 0;
   const requests = new IdempotentRequests(

@@ -22,7 +22,7 @@ import {
 } from '#libs/tasks';
 import type { ExecutionRegistry } from './execution-registry.js';
 
-/** Maximum bytes of logs that are read at once; a single log may be larger. */
+/** Maximum bytes of all logs that are being read at the same time; a single log may be larger. */
 const BYTES_AT_ONCE = 8 * 1024 * 1024;
 
 /** Limits concurrent reads of long logs by their total bytes. Reads start in the order of their requests. */
@@ -118,8 +118,8 @@ export class TaskAdoption {
   }
 
   /**
-   * Reads a log as soon as the limit on the bytes that are read at once allows it, because many Tasks may be due at the
-   * same time.
+   * Reads a log when LogReads allows it: many Tasks may be due at the same time, and LogReads limits the bytes of all
+   * logs that are being read.
    */
   private readInTurn(header: TaskHeader): Promise<RecordedEvent[]> {
     return this.reads.runRead(header.size?.log ?? 0, () => this.readTaskLog(header));
@@ -248,11 +248,11 @@ function openingMessage({ event }: RecordedEvent): Message | undefined {
   return 'statusUpdate' in event ? event.received : undefined;
 }
 
-/** Maximum number of short logs that are read at once, by a few queries. */
+/** Maximum number of short logs that are being read at the same time, by a few queries. */
 const SHORT_AT_ONCE = 128;
-/** Maximum number of long logs that are read at once. */
+/** Maximum number of long logs that are being read at the same time. */
 const LONG_AT_ONCE = 8;
-/** Maximum total bytes of the long logs that are read at once; a single log may be larger. */
+/** Maximum total bytes of the long logs that are being read at the same time; a single log may be larger. */
 const LONG_BYTES_AT_ONCE = 8 * 1024 * 1024;
 
 /** Claim (right to write a Task) whose Task must be adopted, with the number of failed attempts. */

@@ -75,8 +75,8 @@ const STEPS_TO_GROW = 10;
 const STEPS_TO_KEEP = 4;
 
 /**
- * Concatenates two lists. Takes time only for `right`, if `left` is a result of this function to which nothing was
- * appended yet; otherwise `left` is copied, too.
+ * Concatenates two lists. Copies only `right` if `left` is a result of this function to which nothing was appended yet;
+ * otherwise copies both lists.
  */
 export function concatenateLists(left: CelList, right: CelList): CelList {
   const { budget } = currentEvaluation();

@@ -1,8 +1,8 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 /**
- * Age after which an upload counts as given up: far more than its longest duration, REQUEST_TIMEOUT (at most an
- * hour).
+ * Age after which an upload without a commit counts as ended, so that its contents may be deleted. An upload lasts at
+ * most REQUEST_TIMEOUT, which is at most an hour.
  */
 const GIVEN_UP_AFTER = '2 hours';
 
@@ -87,8 +87,8 @@ export const EXPIRED = `
   ORDER BY expires_at, id LIMIT $1`;
 
 /**
- * Reads the keys of those leftovers (see FileStore) that may be deleted by now, in pages. Contents that cannot be
- * deleted are read again each time, but do not block other leftovers.
+ * Reads one page of the keys of leftovers (contents without a row, see FileStore) that may be deleted now. The page
+ * begins after the key `$2`. So if a content cannot be deleted, the job still reaches the leftovers after it.
  */
 export const DUE = `
   SELECT storage_key FROM file_leftover WHERE due_at <= now() AND storage_key > $2 ORDER BY storage_key LIMIT $1`;

@@ -89,7 +89,7 @@ export class FileStore {
     return Number(rows[0]?.bytes ?? 0);
   }
 
-  /** Returns the owner's existing contents with these digests. */
+  /** Returns the contents that the owner already has among those with the given SHA-256 digests. */
   async knownContents({ tenant, owner }: FileOwner, digests: readonly string[]): Promise<KnownContent[]> {
     const { rows } = await this.database.pool.query<ContentRow>(CONTENT_KEYS, [tenant, owner, digests]);
     return rows.map(({ storage_key: storageKey, size }) => ({ storageKey, size: Number(size) }));
@@ -187,8 +187,8 @@ export class FileStore {
   }
 
   /**
-   * Lists the keys of leftovers that may be deleted by now, since their uploads count as given up, in order; `after` is
-   * the last key of the previous page.
+   * Lists, in order, the keys of leftovers that may be deleted now, because their uploads began more than two hours
+   * ago or they are doomed. `after` is the last key of the previous page.
    */
   async dueLeftovers(limit: number, after: string): Promise<string[]> {
     const { rows } = await this.database.pool.query<{ storage_key: string }>(DUE, [limit, after]);

@@ -11,7 +11,7 @@ const MOST_FAILURES = 3;
 
 /**
  * Deletes expired files (FILE_RETENTION) to which no Task refers, and contents that no file uses, such as contents of
- * uploads that broke off.
+ * uploads whose connection was lost.
  */
 @Injectable()
 export class FileUpkeepJob {

@@ -128,8 +128,8 @@ export class OwnFiles extends OutgoingFiles {
 }
 
 /**
- * Milliseconds after which a stored file may be deleted if no Task refers to it by then. The commit of the Task may be
- * delayed for long.
+ * Milliseconds after which FileUpkeepJob may delete a stored file to which no Task refers. The value is large, because
+ * the commit of the Task that will refer to the file may be delayed for long.
  */
 const UNNAMED_MS = 24 * 60 * 60_000;
 /**
@@ -375,7 +375,7 @@ function isSame(part: Part, { id, size, sha256 }: StoredFile): boolean {
   return said !== undefined && said.id === id && said.size === size && said.sha256 === sha256;
 }
 
-/** Returns the number of base64 characters that so many bytes take. */
+/** Returns the number of base64 characters that `bytes` bytes take. */
 function encodedLength(bytes: number): number {
   return Math.ceil(bytes / 3) * 4;
 }

@@ -15,7 +15,7 @@ const LOOK_EVERY_MS = 30_000;
 /** Minimum bytes of an upload between two checks of its rate, which means 4 KiB a second. */
 const LEAST_BYTES = 120 * 1024;
 
-/** Connection of an upload, as far as its pace is measured. */
+/** Part of the connection of an upload by which `watchPace` measures the rate of the upload. */
 interface UploadConnection {
   /** Number of bytes that have arrived, headers included. */
   readonly bytesRead: number;

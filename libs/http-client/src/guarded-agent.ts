@@ -107,8 +107,8 @@ function packetDestination(address: Address): Address {
  */
 const IDLE_MS = 1_000;
 /**
- * Milliseconds by which a connection is given up before its server closes it. The server announces in a `Keep-Alive`
- * header for how long it keeps an idle connection open; the connection is not reused in the last part of that time.
+ * Milliseconds before the announced end of an idle connection in which the connection is no longer reused. A server
+ * announces in its `Keep-Alive` header for how long it keeps an idle connection open.
  */
 const CLOSING_MS = 3_000;
 

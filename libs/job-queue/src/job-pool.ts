@@ -277,8 +277,8 @@ export class JobPool {
   }
 
   /**
-   * Schedules the release of jobs that were taken but are not running: a session may break before it reports which job
-   * it took.
+   * Schedules the release of jobs that were taken but are not running. Call this method when a database session breaks:
+   * the answer that names the job which was taken over this session may be lost.
    */
   sessionBroke(): void {
     this.look ??= setTimeout(() => void this.giveBackUnheld(), LOOK_FOR_UNHELD_MS).unref();

@@ -429,7 +429,7 @@ type Projection = (recorded: RecordedEvent) => { sequence: number; type: string 
 
 /**
  * Streams the events of processes to readers: first from the log, then as they are recorded.
- * - Streams only read. The process continues, however a stream ends.
+ * - Streams only read. The end of a stream does not affect the process.
  * - A reader that reconnects with its last event id misses no event and sees none twice.
  */
 @Injectable()

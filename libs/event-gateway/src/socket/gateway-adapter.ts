@@ -31,8 +31,9 @@ export class GatewayProblems implements ExceptionFilter {
 }
 
 /**
- * Sends a client an error frame with the problem that a request to `/api` would get. Logs internal errors, and an
- * unreachable database, under the id in the frame. Closes the socket with 1008 after `SocketLimitExceeded`.
+ * Sends a client an error frame with the problem that a request to `/api` would get for the same error. If the error is
+ * internal, or the database is unreachable, logs the error with the `requestId` that the frame contains. Closes the
+ * socket with 1008 after `SocketLimitExceeded`.
  * @param subscription id of the affected subscription; absent if the error concerns none
  */
 export function sendProblem(client: GatewayClient, error: unknown, subscription?: string): void {

@@ -9,7 +9,7 @@ export const LARGE_FRAME = 64 * 1024;
 const BYTES_PER_CHARACTER = 2;
 
 /**
- * Function that waits until FrameRoom has room for a frame of so many characters.
+ * Function that waits until FrameRoom has room for a frame of `characters` characters.
  * @returns the function that frees the room, to call once the reader has taken the frame
  */
 export type EnterFrame = (characters: number) => Promise<() => void>;

@@ -27,10 +27,11 @@ const LOOKS_PER_WINDOW = 6;
 /**
  * Disconnects readers that take less than the minimum rate, so that no reader determines how long an answer stays in
  * memory.
- * - A reader that takes nothing is cut between one window and one window plus a sixth after its answer began to wait.
- * - A reader for which no bytes wait is never cut, however long it is silent.
- * - The length of a window is counted in ticks of a timer (six), not in elapsed time. While the process stands still,
- *   there are no ticks, so no reader is cut because of a standstill.
+ * - A reader that takes nothing is disconnected between one window and one window plus a sixth after its answer began
+ *   to wait.
+ * - A reader for which no bytes wait is never disconnected.
+ * - A window lasts six ticks of a timer. While this process is suspended or its event loop is blocked, the timer does
+ *   not tick, so no reader is disconnected because of that.
  * Bytes count as taken when they leave the process. The kernel accepts up to a few megabytes at once, so on a fast
  * network with large buffers a reader below 50 kB/s may count as a reader that takes nothing.
  */

@@ -8,7 +8,7 @@ const CALLER_SHARE = 1 / 2;
 /** Share of a ByteRoom that all callers of one tenant may hold together. */
 const TENANT_SHARE = 3 / 4;
 
-/** Error of an answer or a frame that found no room in time. The same request may succeed later. */
+/** Error of an answer or a frame that waited too long for memory (ByteRoom). The same request may succeed later. */
 export class ResponseBudgetExceeded extends PublicFault {
   override readonly name = 'ResponseBudgetExceeded';
 
@@ -37,7 +37,7 @@ export interface ByteRoomOptions {
   bytes: number;
   /** Maximum wait for room, in milliseconds. */
   waitMs: number;
-  /** Called when an item found no room in time. */
+  /** Called when an item has waited for `waitMs` without getting room. */
   onRefused(): void;
 }
 
@@ -71,7 +71,7 @@ export class ByteRoom {
   }
 
   /**
-   * Resolves when there is room for an item of so many bytes.
+   * Resolves when there is room for an item of `bytes` bytes.
    * @param whose caller to whom the bytes are counted
    * @returns the function that frees the room, to call once
    * @throws ResponseBudgetExceeded after `waitMs`
@@ -156,11 +156,11 @@ export class ByteRoom {
 }
 
 /**
- * Maximum wait for room, in milliseconds. ReaderPace cuts a reader that takes nothing before this time is over, so
- * waiting calls get the room of such a reader.
+ * Maximum wait for room, in milliseconds. It is longer than the time after which ReaderPace disconnects a reader that
+ * takes nothing, so waiting calls still get the room that this reader held.
  */
 export const LONGEST_WAIT_MS = 45_000;
-/** Injection token for another maximum wait in tests, in milliseconds. */
+/** Injection token by which tests set another maximum wait for room, in milliseconds. */
 export const RESPONSE_WAIT_MS = Symbol('RESPONSE_WAIT_MS');
 
 /**
@@ -179,9 +179,9 @@ export class ResponseBudget {
   }
 
   /**
-   * Resolves when there is room for an answer of so many bytes.
+   * Resolves when there is room for an answer of `bytes` bytes.
    * @param whose caller to whom the bytes are counted
-   * @returns the function that frees the room, to call once the answer is sent or given up
+   * @returns the function that frees the room, to call once the answer is sent or will not be sent
    * @throws ResponseBudgetExceeded after 45 seconds
    */
   enterAnswer(bytes: number, whose: InFlightOwner): Promise<() => void> {

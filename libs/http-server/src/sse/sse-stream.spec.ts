@@ -141,7 +141,10 @@ describe('SseStream', () => {
   });
 });
 
-/** Gives the server's streams a FrameRoom of so many bytes. @returns functions that read and take its room */
+/**
+ * Gives the server's streams a FrameRoom of `answerBytes` bytes.
+ * @returns the number of bytes that its frames hold (`taken`), and a function that takes room for a frame (`enter`)
+ */
 function roomOf(
   answerBytes: number,
   waitMs?: number,

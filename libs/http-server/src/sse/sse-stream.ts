@@ -162,12 +162,12 @@ function oneLine(text: string): string {
 export interface SseStreamOptions {
   /** Milliseconds of silence after which a comment is sent as a heartbeat; default 15,000. */
   heartbeatMs?: number;
-  /** Milliseconds after which a reader that takes no bytes is cut; default 30,000. */
+  /** Milliseconds after which the connection of a reader that takes no bytes is closed; default 30,000. */
   drainTimeoutMs?: number;
   headers?: OutgoingHttpHeaders;
   /** HTTP status, default 200. */
   status?: number;
-  /** Object that is notified once, when the reader has left or was cut, or the stream has ended. */
+  /** Object that is notified once, when the reader has left or was disconnected, or the stream has ended. */
   owner?: { endReading(): void };
 }
 
@@ -198,7 +198,7 @@ const CLOSED = new Error('The stream is closed');
  *
  * - All frames sent in one turn of the event loop go out in one piece, together with the headers.
  * - The stream buffers no more than the socket: `sendFrame` resolves when the reader can take the next frame.
- * - A reader that takes nothing for `drainTimeoutMs` is cut; ReaderPace sets the minimum rate of other readers.
+ * - A reader that takes nothing for `drainTimeoutMs` is disconnected, and so is a reader below the rate of ReaderPace.
  * - A large frame is built when there is room for it (FrameRoom). If there is no room in time, the stream ends, and
  *   its reader reconnects.
  * - Losing the reader is no error: sending on a closed stream does nothing.
@@ -232,7 +232,7 @@ export class SseStream {
     if (raw.destroyed) this.markClosed();
   }
 
-  /** True if the reader has left or was cut, or the stream has ended. */
+  /** True if the reader has left or was disconnected, or the stream has ended. */
   get isClosed(): boolean {
     return this.gone;
   }
@@ -359,9 +359,9 @@ export class SseStream {
   }
 
   /**
-   * Closes the connection of a reader that takes nothing for `drainTimeoutMs`. ReaderPace would cut the reader later,
-   * but with a reset, by which the reader loses data that it has received and not yet read. Bytes that the kernel
-   * buffers in the first moment do not count as taken.
+   * Closes the connection of a reader that takes nothing for `drainTimeoutMs`. ReaderPace would do so later, but with a
+   * reset, by which the reader loses data that it has received and not yet read. Bytes that leave the process in the
+   * first moment do not count as taken, because the kernel may have buffered them (see FIRST_MOMENTS).
    * @returns the function that ends the watch
    */
   private watchReader(): () => void {

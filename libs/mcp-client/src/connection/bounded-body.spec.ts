@@ -7,7 +7,7 @@ const LINE = `data: ${'x'.repeat(60_000)}\n`;
 /** Milliseconds just below the time limit of an event, and the milliseconds that then exceed the limit. */
 const [SOON, LATE] = [59_000, 1_001];
 
-/** Bounded body whose output is read at once. The test writes its input. */
+/** Body with the limits BOUNDS. The test writes its input, and its output is read immediately and dropped. */
 class ReadBody {
   held = 0;
   failure: AgentCallError | undefined;
