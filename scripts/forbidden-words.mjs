@@ -105,7 +105,7 @@ export const EXCEPTIONS = [
   { text: "'hop-chain'", why: 'the name of a secret, kept in the database' },
   {
     text: /\bcallee\b/,
-    in: /\/call-chain\b|\/0010-call-chain\.md$/,
+    in: /\/call-chain\b|\/0010-call-chain\.md$|^docs\/EXTENSIONS\.md$/,
     why: 'a member of a signed link of the call chain',
   },
   { text: /\bcallee\b/, in: /\/agent-call-spec\.ts$/, why: 'the same, where a link is made' },
