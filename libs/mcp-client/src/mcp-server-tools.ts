@@ -24,7 +24,7 @@ import { type McpServer, McpServers } from './servers/mcp-servers.js';
 
 /** State of an MCP server: its tools, and the reason if it is unreachable. */
 export interface FoundServer {
-  /** Last known state of its tools; `undefined` if the server was never reached. */
+  /** Last known state of the server's tools; `undefined` if the server was never reached. */
   known: KnownServer | undefined;
   /** Reason why the server is unreachable; absent if it answered. */
   away?: string;

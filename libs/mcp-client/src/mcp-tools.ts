@@ -94,7 +94,8 @@ export function splitToolName(name: string): { server: string; tool: string } {
 /** Maximum size of a tool's result, in bytes of JSON. */
 const MAX_RESULT = 256 * 1024;
 /**
- * Bytes that are kept free in the list of a result's blocks, for its brackets and for a note about an omitted block.
+ * Bytes of a result that are not used for its content blocks. They are for the brackets of the list, and for a note
+ * about a block that is omitted.
  */
 const ROOM_OF_A_BLOCK = 200;
 /** Maximum nesting depth of a result. Deeper values would overflow recursive code. */
@@ -121,9 +122,10 @@ export function callResult({ content, structuredContent, isError, _meta: meta }:
 }
 
 /**
- * True for a plain value that the SDKs for Python have wrapped in `{"result": …}`, since structured content is an
- * object. fastmcp marks such results; those of the official SDK have the text of the value alone beside them, where the
- * text of an object would be the JSON of the whole object.
+ * True for a plain value, such as a number, that a server's SDK for Python has wrapped in `{"result": …}`, because
+ * structured content must be an object. The SDK fastmcp marks such a result in `_meta`. The official SDK sets no mark,
+ * but its content blocks contain the text of the value alone; for a real object they would contain the JSON of the
+ * whole object.
  */
 function isWrapped(
   data: JsonValue,

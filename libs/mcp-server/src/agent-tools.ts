@@ -14,7 +14,10 @@ export interface WorkflowTool extends JsonObject {
   inputSchema: ArgumentSchema;
 }
 
-/** Prefix of the tools that are registered agents. Names of workflows have no dots. */
+/**
+ * Prefix of the names of tools that are registered agents. The name of a workflow has no dot, so it never begins with
+ * this prefix.
+ */
 const AGENT_PREFIX = `${REGISTERED_AGENTS}.`;
 const LONGEST_SKILL = 256;
 

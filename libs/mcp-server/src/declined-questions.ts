@@ -1,12 +1,13 @@
 import type { ReplicaSignals, SignalSubscription, SignalTopic } from '#libs/postgres';
 
-/** Topic of questions that clients have declined. A key is the id of an elicitation. */
+/** Topic of the signals that a client has declined a question. The key of a signal is the id of the elicitation. */
 const DECLINED: SignalTopic = { name: 'mcp_declined', shards: 4 };
 
 /**
- * Questions in the streams of open calls. The reply of a client is a request of its own, which any replica may receive:
- * a reply without an answer ends the call on the replica that asked. The signal to another replica may be lost; the call
- * then stays open until the Task has an answer or the client leaves.
+ * Questions that this replica has asked in the streams of open calls, and whose calls wait for the answer.
+ * The client's reply is a separate HTTP request, which any replica may receive. If the reply has no answer, that
+ * replica signals this to all replicas, and the replica that asked ends the call. If the signal is lost, the call stays
+ * open until the Task has an answer or the client leaves.
  */
 export class DeclinedQuestions {
   private readonly watches = new Map<string, Set<() => void>>();

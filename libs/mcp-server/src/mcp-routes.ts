@@ -143,8 +143,9 @@ class McpRouteHandler {
   }
 
   /**
-   * Returns the response to a call, or, if that takes long, a stream that ends with it. The comments of the stream keep
-   * the connection of a client that has asked for no progress.
+   * Returns the response to a call. If the response takes longer than `streamAfterMs`, returns a stream that sends
+   * comments until it can send the response. Without the comments, a client that asked for no progress would close the
+   * silent connection.
    */
   private async streamIfSlow(answering: Promise<Response>, reply: FastifyReply): Promise<Response> {
     const { streamAfterMs = STREAM_AFTER_MS } = this.options;
@@ -243,8 +244,8 @@ class McpRouteHandler {
 }
 
 /**
- * Returns the name that the header `Mcp-Name` of a request about a task must have, from its body; `undefined` for other
- * requests. Some clients (fastmcp) omit the header of these requests.
+ * Returns the value that the header `Mcp-Name` must have in a request about a task, read from the body: the id of the
+ * task. Returns `undefined` for other requests. Some clients (fastmcp) omit this header, and the SDK requires it.
  */
 function missingName({ body }: FastifyRequest): string | undefined {
   const { method, params } = body as JsonObject;
@@ -278,7 +279,10 @@ function mayStream({ method, params }: JsonObject): boolean {
   return !isModern || meta['progressToken'] !== undefined;
 }
 
-/** True if the response may become a stream while it is awaited: that of a call of 2026-07-28 without progress. */
+/**
+ * True if a response that takes long may be sent as a stream: the client accepts streams, and the request is a tool
+ * call of the revision 2026-07-28 that asks for no progress.
+ */
 function mayBecomeStream(body: JsonObject, { headers }: FastifyRequest): boolean {
   return body['method'] === 'tools/call' && !mayStream(body) && /text\/event-stream/.test(headers.accept ?? '');
 }

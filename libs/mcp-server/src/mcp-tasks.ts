@@ -115,7 +115,7 @@ function blockOf({ raw, url, data, mediaType, filename }: Part, uri: string): Co
 /** Polling interval in milliseconds that is recommended to clients. */
 const POLL_MS = 1_000;
 
-/** Milliseconds for which `tasks/update` waits for a Task that works before it can take an answer. */
+/** Maximum milliseconds that `tasks/update` waits while the Task still works and cannot take an answer. */
 const PATIENCE_MS = 10_000;
 
 type McpTaskStatus = 'working' | 'input_required' | 'completed' | 'cancelled';

@@ -117,7 +117,10 @@ export class WorkflowCall {
   private readonly declined = new AbortController();
   /** Number of rejected answers in the stream of this call, by the node instance that asks. */
   private readonly rejections = new Map<string, number>();
-  /** Number of calls, up to this one, whose answers were rejected; the client repeats a call to answer. */
+  /**
+   * Number of `tools/call` requests in a row, including this one, whose answers were rejected. A client that gets
+   * questions as a result answers by repeating the call.
+   */
   private rounds = 0;
   /** Watches of the asked questions, which end with the call. */
   private readonly watches: Disposable[] = [];

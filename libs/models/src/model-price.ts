@@ -38,7 +38,7 @@ export class ModelPrice {
   cachedInput?: string;
 }
 
-/** Returns the members of a price, which may be an instance of the class. */
+/** Converts a price, which may be an instance of the class ModelPrice, to a plain object for storage as JSON. */
 export function toPlainPrice({ input, output, cachedInput }: ModelPrice): ModelPrice {
   return { input, output, ...(cachedInput !== undefined && { cachedInput }) };
 }

@@ -53,7 +53,7 @@ class CreateModel1700000000830 implements MigrationInterface {
   }
 }
 
-/** Adds the prices of models. */
+/** Adds the column `price` to the table of models. */
 class PriceModels1700000001420 implements MigrationInterface {
   readonly name = 'PriceModels1700000001420';
 

@@ -14,7 +14,7 @@ import { ProviderModel } from './provider/provider-model.js';
 /** Time limit of a test, in milliseconds. */
 const LONGEST_TEST_MS = 30_000;
 
-/** Maximum number of tokens that a test asks for. */
+/** Maximum number of tokens of the answer that a test requests from the model. */
 const MOST_TEST_TOKENS = 64;
 
 /** Number of characters after which a test stops reading the answer. */
@@ -233,12 +233,18 @@ function isCallError(error: unknown): error is APICallError {
   return error instanceof Error && error.name === 'AI_APICallError';
 }
 
-/** True for the words of a provider that answers a wrong key with 400, as Google does. */
+/**
+ * True if the error text of a provider, in lower case, reports a wrong key. Some providers, such as Google, answer a
+ * wrong key with HTTP 400, so the status alone does not show the cause.
+ */
 function isAboutKey(words: string): boolean {
   return words.includes('api key') && /not valid|invalid|expired/.test(words);
 }
 
-/** True for the words of a provider that answers an unknown model with 400 or 422. */
+/**
+ * True if the error text of a provider, in lower case, reports an unknown model. Some providers answer an unknown model
+ * with HTTP 400 or 422, so the status alone does not show the cause.
+ */
 function isAboutModel(words: string): boolean {
   return words.includes('model') && /not found|not exist|n't exist|unknown|no such|invalid model/.test(words);
 }

@@ -150,7 +150,7 @@ function isPlainHttpUrl(text: string): boolean {
   return /^https?:$/.test(protocol) && `${username}${password}${hash}${search}` === '';
 }
 
-/** Finds the workflows that use a model, so that no model in use is deleted. */
+/** Finds the workflows that use a model. The API refuses to delete a model while a workflow uses it. */
 export abstract class ModelNamers {
   /** Returns the names of a tenant's workflows whose newest revision names the model. */
   abstract findNamingWorkflows(tenant: string, model: string): Promise<string[]>;

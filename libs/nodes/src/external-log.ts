@@ -28,8 +28,8 @@ export function remoteNote({ taskId, contextId }: RemoteTask): JsonObject {
 }
 
 /**
- * Returns the metadata under which the log stores the metadata of a request: in the first event of a Task, or in an
- * event of a later turn.
+ * Wraps the metadata of a request in the entry under which the log of this Task stores it: in the metadata of the Task
+ * for the first turn, or of an event for a later turn.
  * @param passed metadata that is sent to the remote agent with the request
  */
 export function requestNote(passed: JsonObject): JsonObject {

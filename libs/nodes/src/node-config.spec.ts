@@ -108,8 +108,11 @@ const ALTERNATIVES: Record<string, JsonObject> = {
 const STRANGE: JsonValue[] = [null, true, false, 0, -1, 1.5, 3e9, '', 'x', '1000', [], [1], {}, { text: 'x' }, 'a/b'];
 
 /**
- * Returns a copy of the value with one change at the given place, counted over all places in the value: a different
- * value, or one member more or less.
+ * Returns a copy of the value with one change. The places of a value are the value itself and everything in it, at any
+ * depth.
+ * @param place number of the place to change, counted from 0; after the last place the count begins again
+ * @param other new value of the place. If it is `x`, a member of an object is removed instead. If it is `1000`, a
+ * member is added beside the place instead.
  */
 function changed(value: JsonValue, place: number, other: JsonValue): JsonValue {
   const places = placesOf(value);

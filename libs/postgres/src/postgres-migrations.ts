@@ -18,7 +18,7 @@ class CreateReplica1700000000000 implements MigrationInterface {
   }
 }
 
-/** Secrets that the service creates for itself, shared by all its replicas. */
+/** Creates the table of the secrets that the service creates for itself. All replicas share these secrets. */
 class CreateServiceSecret1700000000410 implements MigrationInterface {
   readonly name = 'CreateServiceSecret1700000000410';
 
@@ -38,8 +38,8 @@ class CreateServiceSecret1700000000410 implements MigrationInterface {
 
 /**
  * Adds a column with the number of the SQL statements that a replica runs (REPLICA_GENERATION); null for replicas of
- * earlier versions. An index finds the rows of these replicas without passing the rows of current replicas, which every
- * heartbeat updates.
+ * earlier versions. Also adds an index that contains only the rows of earlier versions: a search for them need not read
+ * the rows of current replicas, which have many dead versions because every heartbeat updates them.
  */
 class AddReplicaGeneration1700000000311 implements MigrationInterface {
   readonly name = 'AddReplicaGeneration1700000000311';
@@ -70,7 +70,10 @@ class AddSteadySince1700000000301 implements MigrationInterface {
   }
 }
 
-/** Adds the installation of the database, and its place at the last start of a service (see Installation). */
+/**
+ * Creates the table with the one installation of this database, and the place where the database was at the last start
+ * of a service (see Installation).
+ */
 class CreateInstallation1700000000440 implements MigrationInterface {
   readonly name = 'CreateInstallation1700000000440';
 

@@ -31,8 +31,9 @@ export interface PostgresOptions {
   /** Migrations of every other library that owns tables. The module adds the migrations of this library. */
   migrations: readonly MigrationClass[];
   /**
-   * Queries that each return a row if work is under way for which the service calls others by itself. A copied database
-   * with such work is not served without adoption.
+   * Queries for unfinished work for which the service will call other services; each returns a row if there is such
+   * work. If one does, and the database is not the known one (for example a copy), the service refuses to start unless
+   * `ADOPT_DATABASE` permits it.
    */
   underWay?: readonly string[];
 }

@@ -112,7 +112,11 @@ function isOfNumber(code: number): boolean {
 
 /** Maximum number of values that are examined in one text. */
 const MOST_VALUES = 1_000;
-/** Maximum number of characters that are read for each character of a text, since a search may start again. */
+/**
+ * Maximum number of characters that a search for values reads, for each character of the text. If the brackets of a
+ * value do not match, the search starts again right after its first bracket, and so may read the same characters
+ * several times.
+ */
 const READS_A_CHARACTER = 4;
 const FENCE = '```';
 const THOUGHTS = ['<think>', '</think>'] as const;

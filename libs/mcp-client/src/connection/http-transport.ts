@@ -286,8 +286,8 @@ function boundResponse(response: Response, bounds: AnswerBounds): Response {
 }
 
 /**
- * Code and data of an error that this service makes in place of a server's answer (see `cutReason`). JSON-RPC reserves
- * the code for implementations.
+ * Code and data of the error with which this service answers a request itself, if the server's answer is missing or was
+ * not read to its end. `cutReason` recognizes the error by `data`. JSON-RPC reserves the code for implementations.
  */
 const CUT = { code: -32_000, data: { cut: true } };
 
@@ -296,7 +296,8 @@ const CUT = { code: -32_000, data: { cut: true } };
  * - If a stream ends without the answer, the request fails with an error that `cutReason` recognizes. The SDK alone
  *   would let the request wait.
  * - ReconnectPace decides when a stream is reopened.
- * @param lastFailure returns the reason why this service cut the last body, if it did
+ * @param lastFailure returns the error with which this service stopped reading the last response body; `undefined` if
+ * that body was read to its end
  */
 export async function httpTransport(
   endpoint: URL,
@@ -328,8 +329,8 @@ export async function httpTransport(
 }
 
 /**
- * Converts an error that `httpTransport` made in place of a missing answer to an AgentCallError; `undefined` for any
- * other error.
+ * Converts the error of a request to an AgentCallError if the request failed because `httpTransport` got no answer.
+ * Returns `undefined` for any other error.
  */
 export function cutReason(error: unknown): AgentCallError | undefined {
   const { message, data } = (error ?? {}) as { message?: string; data?: { cut?: unknown } };

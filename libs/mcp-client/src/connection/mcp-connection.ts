@@ -64,7 +64,7 @@ class SharedListing {
 
   /**
    * Returns a list that is at most 30 seconds old. With `refresh`, returns a list whose read begins after this call.
-   * @throws the reason of the signal; the reason why the list cannot be read
+   * @throws the reason of the signal if it aborts; the error of the read if the list cannot be read
    */
   async readShared(signal: AbortSignal, refresh: boolean): Promise<ListedTools> {
     const fresh = refresh ? undefined : this.fresh.get(this);

@@ -23,7 +23,8 @@ const IDLE_MS = 600_000;
  * Connections of this process to MCP servers, opened on first use.
  * - A local program has one connection, which all tenants share.
  * - A server over HTTP has one connection for each tenant, URL and credential. The connection is closed after ten idle
- *   minutes, or when more than MOST_OPEN connections are open.
+ *   minutes. If there are more than MOST_OPEN connections, the least recently used one is closed. A call in progress is
+ *   finished first.
  */
 export class McpConnections {
   private readonly logger = new Logger(McpConnections.name);

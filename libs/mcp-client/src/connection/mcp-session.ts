@@ -15,8 +15,8 @@ import type { McpToolDefinition } from '../pins/tool-listing.js';
 import { cutReason } from './http-transport.js';
 
 /**
- * Name of the member that contains the original result of the server. A stand-in has this member: a substitute result
- * that every schema of the SDK accepts (see `withUncheckedResults`).
+ * Name of the member of a stand-in that contains the server's original result. A stand-in is a substitute result that
+ * every schema of the SDK accepts (see `withUncheckedResults`).
  */
 const AS_SENT = 'parley/asSent';
 
@@ -33,9 +33,9 @@ interface PendingRequest {
 
 /**
  * Wraps a transport.
- * - The SDK does not validate results of `tools/list` and `tools/call`, as one member of a wrong type would fail the
- *   whole result. The SDK validates a stand-in (a substitute result without content), and `resultAsSent` returns the
- *   original.
+ * - The SDK does not validate results of `tools/list` and `tools/call`, because it would reject a whole result if one
+ *   member had a wrong type. The SDK gets a stand-in (a substitute result without content), and `resultAsSent` returns
+ *   the original.
  * - The answer to a canceled request is not read further, in either era of the protocol (see McpSession).
  * - Requests that the server sends get at most 60 answers per minute.
  */
@@ -132,15 +132,15 @@ function withoutNulls(value: JsonObject): JsonObject {
 
 /** Time limits of a session, in milliseconds. */
 export interface SessionTimes {
-  /** Milliseconds for the handshake that opens the session. */
+  /** Maximum milliseconds of the handshake that opens the session. */
   connect: number;
-  /** Milliseconds for one page of the list of tools. */
+  /** Maximum milliseconds until one page of the list of tools has arrived. */
   list: number;
-  /** Milliseconds for the whole list of tools. */
+  /** Maximum milliseconds until all pages of the list of tools have arrived. */
   listTotal: number;
-  /** Milliseconds between a tool call and its answer, or between two progress notifications. */
+  /** Maximum milliseconds of silence during a tool call: each progress notification restarts this time. */
   call: number;
-  /** Milliseconds for the answer to a tool call, whatever progress is reported. */
+  /** Maximum milliseconds until the answer to a tool call. Progress notifications do not extend this time. */
   callTotal: number;
 }
 

@@ -1,6 +1,10 @@
 import { ReconnectPace } from './http-transport.js';
 
-/** Returns the milliseconds at which streams are opened, if each stream ends immediately. */
+/**
+ * Returns the times, in milliseconds from 0 to `until`, at which streams are opened if each stream ends immediately.
+ * @param asked pause in milliseconds that the server requests
+ * @param requests number of requests that were sent before
+ */
 function openings({ asked, requests, until }: { asked: number; requests: number; until: number }): number[] {
   let now = 0;
   const pace = new ReconnectPace(() => now);

@@ -49,7 +49,10 @@ export class LineReader {
 
 /** Environment variables of this service that a program inherits. None of them is confidential. */
 const HARMLESS = ['HOME', 'LANG', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER'];
-/** Milliseconds that a program has to exit, or for its last output after the exit. */
+/**
+ * Maximum milliseconds that `close` waits for a program to exit before each signal, and for its last output after the
+ * exit.
+ */
 const PATIENCE_MS = 2_000;
 
 /**
@@ -181,8 +184,8 @@ const LINES_A_MINUTE = 60;
 const LONGEST_LINE = 1_000;
 
 /**
- * Reads the whole standard error of a program, so that the program never blocks, and logs the first lines of each
- * minute.
+ * Reads the whole standard error of a program: a program blocks if its output is not read. At most 60 lines of each
+ * minute are logged; the others are discarded.
  */
 function readBriefly(stream: Readable, log: (line: string) => void): void {
   let [left, until] = [0, 0];

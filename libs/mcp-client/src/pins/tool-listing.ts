@@ -9,7 +9,7 @@ import { isJsonObject, jsonDigest, type JsonObject, type JsonValue, textStart } 
  */
 export interface McpToolDefinition {
   name: string;
-  /** Name of the tool at the server, if `name` had to differ from it. */
+  /** Name of the tool at the server; absent if the tool is offered under that same name. */
   calledAs?: string;
   title?: string;
   description: string;
@@ -189,7 +189,10 @@ function isTexts(value: JsonValue): boolean {
 const MOST_SERVERS = 1_000;
 const SHOWN_TOOLS = 20;
 
-/** Logs the tools of a server that cannot be offered. The same tools are logged once. */
+/**
+ * Logs the tools of a server that cannot be offered. Each server's tools are logged again only when they or their
+ * reasons have changed.
+ */
 export class SkippedLog {
   private readonly logger = new Logger('McpTools');
   /** Newest logged text, by tenant and server. */

@@ -27,8 +27,8 @@ export class ToolPins {
   }
 
   /**
-   * Returns the servers of a tenant that have a pin, by name: true if a change of the server's tools waits to be
-   * accepted.
+   * Returns a map with the name of each server of a tenant that has a pin. The value is true if a change of the
+   * server's tools waits to be accepted.
    */
   async findChanged(tenant: string): Promise<Map<string, boolean>> {
     const { rows } = await this.database.pool.query<{ server: string; changed: boolean }>(CHANGED, [tenant]);

@@ -33,8 +33,9 @@ export class ToolWatch {
   }
 
   /**
-   * Compares a list with the pin, records a difference, and returns the resulting state.
-   * @throws Error if other replicas change the pin again and again meanwhile
+   * Compares a list with the pin, records a difference, and returns the resulting state. If another replica changes the
+   * pin meanwhile, compares again.
+   * @throws Error if that happens 50 times in a row
    */
   async compareSeen(tenant: string, server: string, list: ToolList): Promise<KnownServer> {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {

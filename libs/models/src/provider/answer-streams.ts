@@ -82,7 +82,7 @@ interface CallPiece {
 
 /** Detects tool calls that one streamed answer sends twice. Reads each character once. */
 class RepeatedCalls {
-  /** Latest call, by the index that pieces name. */
+  /** Newest tool call at each index. Every piece of a call names the index of the call. */
   private readonly open = new Map<number, GrowingCall>();
   /** Keys (`callKey`) of earlier calls whose index has a newer call. */
   private readonly ended = new Set<string>();
@@ -247,8 +247,9 @@ function withTextArguments(call: JsonValue): JsonValue {
 }
 
 /**
- * Wraps a `fetch` so that an answer which only calls tools has an empty text instead of null in requests: some endpoints
- * (llama-cpp-python) refuse null. Texts of the conversation are unchanged, as JSON escapes their quotes.
+ * Wraps a `fetch` to change its requests: an earlier answer of the model that only calls tools gets an empty text as
+ * its `content` instead of null, because some endpoints (llama-cpp-python) refuse null. The change is made in the JSON
+ * text. It cannot match a text of the conversation, because JSON escapes the quotes of such a text.
  */
 export function withoutNullContent(send: typeof fetch): typeof fetch {
   return (input, init) => {

@@ -142,7 +142,10 @@ const KEY_LIKE = /\b(?:sk|pk|key|AIza)[-_]?[^\s'"`(),:;]{8,}|[^\s'"`(),:;]{40,}/
  */
 const MAY_BE_KEY = /[^\s'"`(),:;]{16,}|\b(?:sk|pk|key)[-_][^\s'"`(),:;]*/gi;
 
-/** Minimum length of a secret. Placeholders for keys (`x`, `none`, `ollama`) are shorter, and may be parts of words. */
+/**
+ * Minimum number of characters of a secret that is redacted. Placeholders for keys (`x`, `none`, `ollama`) are shorter
+ * and are not redacted, because they may be parts of ordinary words.
+ */
 const SHORTEST_SECRET = 8;
 
 function redactSecrets(message: string, secrets: readonly string[], ofKey: boolean): string {

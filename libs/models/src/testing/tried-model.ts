@@ -26,7 +26,7 @@ export class TriedModel {
     });
   }
 
-  /** Endpoint, once the first test has begun. */
+  /** Running endpoint. It does not exist before the first test has begun. */
   get llm(): FakeLlm {
     return this.endpoint!;
   }

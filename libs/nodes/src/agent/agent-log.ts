@@ -116,7 +116,10 @@ class CalledAgentLog {
 /** Tool call that a model requested, with its state according to the log of the Task. */
 export interface LoggedToolCall extends AskedCall {
   step: number;
-  /** Number of `tool.call` events of this call: how often an execution was about to make it. */
+  /**
+   * Number of `tool.call` events of this call. The event is recorded right before each attempt, so this is the number
+   * of attempts, including interrupted ones.
+   */
   made: number;
   /** Answer to the approval question, if any. */
   approved?: 'yes' | 'no';
@@ -142,7 +145,7 @@ export interface OpenStep {
 /**
  * State of a Task of an `agent` node, computed from the log of the Task alone.
  * - Executions that read the same log continue in the same way.
- * - An event is applied before it is yielded.
+ * - The executor of the node applies each new event here before it yields the event.
  * - There are three counts of tokens: `usage` counts the tokens of the model. `tokens` also counts the tokens of local
  *   called agents, and is compared with `budget.tokens`. `calledAgents.tokensOf` counts the tokens of one called Task.
  *   The function `tokensOf` only estimates the tokens of texts.
@@ -169,8 +172,8 @@ export class AgentLog {
   /** Number of tokens that the model has used. */
   readonly usage: ModelUsage = { inputTokens: 0, outputTokens: 0 };
   /**
-   * Model call that has no answer yet, or after a failure the call of the next model (`fallbacks`); `undefined` if
-   * there is none.
+   * Model call that has no answer yet; `undefined` if there is none. If a model has failed and another model of
+   * `fallbacks` is called next, this is the call of that next model.
    */
   open: OpenStep | undefined;
   /** Latest answer of the model; `undefined` if the latest answer requests tool calls, or there is none yet. */

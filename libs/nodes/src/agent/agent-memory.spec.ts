@@ -49,7 +49,10 @@ function memoryOf(tasks: StoredTask[], own: Partial<TaskHeader> = {}, bytes = 0)
 
 const entries = new ConversationEntries(new CallChains(Buffer.from('a secret')));
 
-/** Returns a Message of a conversation, for the owner of all Tasks in this file. */
+/**
+ * Returns a Message that a conversation of this service sends. Its conversation entry is signed for the owner `o`, who
+ * owns all Tasks in this file.
+ */
 function talked(text: string, said?: ConversationEntry['said']): Message {
   const entry: ConversationEntry = { instructions: '', role: 'requester', self: 'a', skip: '', ...(said && { said }) };
   return entries.attachEntry(entry, userMessage(text), { tenant: 't', owner: 'o' });

@@ -36,8 +36,8 @@ interface RememberedTurn {
 /**
  * Reads the memory of an agent: its earlier turns with the same owner in the same context. A turn is the Message and
  * the answer of a Task that completed before this Task began. The newest turns that fit in `historyTokens` are used.
- * - Several calls that one run makes to the same node are no dialog, so they are not remembered. Calls that one
- *   conversation makes to the node are remembered.
+ * - Several calls that one run makes to the same node do not remember each other: they are independent, not a dialog.
+ *   Calls that one conversation makes to the node are remembered.
  * - For a turn of a conversation, texts of the other agents (from the conversation entry) precede the Message.
  * - The order of commits decides which Tasks are earlier, so the clocks of replicas have no influence.
  * - If the log of this Task already names the remembered Tasks, the same Tasks are read again, so that a replica that

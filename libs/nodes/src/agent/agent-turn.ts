@@ -239,7 +239,10 @@ async function* askedFor(
   });
 }
 
-/** True if the model is asked to correct its answer, or may be called only once more. */
+/**
+ * True if the model must now answer without calling a tool: it is asked to correct its answer, or this is the last call
+ * that `maxSteps` permits.
+ */
 function mustAnswer({ log, settings: { maxSteps } }: AgentNodeTurn, step: number): boolean {
   const isCorrection = log.answer !== undefined || (log.mended.length > 0 && log.said.at(-1)?.role === 'user');
   return isCorrection || step - log.mended.length >= maxSteps;

@@ -60,7 +60,8 @@ async function loggedTokens(store: Pick<TaskStore, 'readEvents'>, taskId: string
 }
 
 /**
- * Returns the number of tokens in a run event: of a model call, or of agents that the called agent has called itself.
+ * Returns the number of tokens that a run event of a called agent reports: those of a model call, or those of further
+ * agents that the called agent has called.
  */
 function tokensIn({ type, payload }: Partial<RunEventNote> = {}): number {
   const usage = payload?.['usage'];

@@ -45,7 +45,7 @@ class AnswerInTurn {
     this.isOpen = reported !== undefined && reported.isClosed !== true;
   }
 
-  /** Notes that the caller was sent the last piece. */
+  /** Records that the last piece of the answer has been sent to the caller. */
   close(): void {
     this.isOpen = false;
   }

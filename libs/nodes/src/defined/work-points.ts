@@ -53,7 +53,8 @@ export interface PointServices {
 const CLAIM_HELD_MS = 1_000;
 
 /**
- * Key of the step whose function is running, by asynchronous context. It detects a step or question inside of a step.
+ * Key of the step whose function makes the current call, also after an `await`; `undefined` outside of a step.
+ * WorkPoints reads it to reject a step or question that begins inside of a step.
  */
 const inStep = new AsyncLocalStorage<string>();
 

@@ -149,7 +149,8 @@ export class FakeCalledAgents extends AgentDirectory implements AgentToolService
 
   /**
    * Returns the Task of a repeated Message; `undefined` for a new Message. A local agent creates one Task for a
-   * Message, however often the Message arrives.
+   * Message, however often the Message arrives. For a new Message from a Task (`parent`), adds the header of the Task
+   * to come to `children`.
    */
   made(message: Message, parent: AgentCallOptions['parent']): KeptTask | undefined {
     const kept = this.kept.get(taskIdOf(message));

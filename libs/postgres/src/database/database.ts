@@ -27,9 +27,9 @@ import { SESSIONS_OF_PROCESS } from './watched-client.js';
 /** Key of the advisory lock of migrations: an otherwise unused number, the ASCII codes of "parley". */
 const MIGRATION_LOCK = '123563833845113';
 /**
- * Key of the advisory lock of migrations without a transaction, such as concurrent index builds. Earlier versions wait
- * for MIGRATION_LOCK in a statement with a snapshot, and an index build waits for all snapshots. The builder must
- * therefore not hold MIGRATION_LOCK.
+ * Key of the advisory lock of migrations without a transaction, such as concurrent index builds. An index build waits
+ * for the end of all statements with an older snapshot. Processes of earlier versions wait for MIGRATION_LOCK in such a
+ * statement. If the builder of an index held MIGRATION_LOCK, it and these processes would wait for each other forever.
  */
 const SLOW_MIGRATION_LOCK = '123563833845114';
 /** Table that records the executed migrations. */

@@ -11,7 +11,10 @@ import { sqlState } from './outage.js';
  */
 export type WhenGone = (done: () => void) => boolean;
 
-/** Reports a read that may be repeated: it took too long, had no turn in time, or its client left. */
+/**
+ * Error that ends a read: the read took too long, waited too long for its turn, or its client has left. The client may
+ * repeat it.
+ */
 export class ReadEnded extends UnavailableFault {
   override readonly name: string = 'ReadEnded';
 
@@ -120,8 +123,9 @@ export class SharedReads {
   }
 
   /**
-   * Executes a statement like `queryInTurn`, and has the planner read rows in the order of an index where it can, not
-   * sort them. A limit of rows then ends the read, however wrong the estimate of the number of rows is.
+   * Executes a statement as `queryInTurn` does, with settings that make the planner read rows in the order of an index
+   * instead of sorting them, where an index has that order. The statement then stops at its limit of rows, even if the
+   * planner's estimate of their number is wrong.
    */
   queryInIndexOrder<R extends QueryResultRow>(caller: CallerIdentity, statement: QueryConfig): Promise<QueryResult<R>> {
     return this.queryInTurn<R>(caller, statement, executeInIndexOrder);

@@ -1,7 +1,10 @@
 import type { Database } from './database.js';
 import { inTransaction } from './transaction.js';
 
-/** A database whose sessions remember what they were asked. */
+/**
+ * Creates a fake database. `asked` records the statements of its sessions; `released` records for each released session
+ * if it was released as broken.
+ */
 function fakeDatabase(): { database: Database; asked: string[]; released: boolean[] } {
   const asked: string[] = [];
   const released: boolean[] = [];

@@ -9,7 +9,7 @@ class FakeSession implements WatchedSession {
   readonly tag = 'a';
   state: SessionProgress | undefined = { bytesRead: 10, bytesSent: 100, bytesQueued: 0 };
   cuts = 0;
-  /** Progress that the session has once `talk` was called; a test sets it before. */
+  /** Progress that `progress` returns after the next call of `talk`. A test sets it before that call. */
   said: SessionProgress | undefined;
 
   progress(): SessionProgress | undefined {
@@ -51,7 +51,7 @@ beforeEach(() => {
 
 afterEach(() => watch.delete(session));
 
-/** Advances the clock, and checks the sessions twice a second. */
+/** Advances the clock by half a second at a time. Before each advance, calls `each` and checks the sessions. */
 async function pass(seconds: number, each: () => void = () => undefined): Promise<void> {
   for (let look = 0; look <= seconds * 2; look += 1) {
     each();

@@ -13,8 +13,9 @@ const CONFIRM_MS = 1_500;
 const LONGEST_PAUSE_MS = 10_000;
 const ROUND_MS = 500;
 /**
- * Assumed throughput of a slow network, in bytes per millisecond. The server reports a session as idle until it has the
- * whole statement, so a large one gets this much time to arrive.
+ * Assumed throughput of a slow network, in bytes per millisecond. The server reports a session as idle until it has
+ * received the whole statement. SessionWatch therefore waits longer for a large statement: for the time that its bytes
+ * need at this throughput.
  */
 const SLOW_BYTES_PER_MS = 256;
 const MOST_HIDDEN_BYTES = 8 * 1024 ** 2;

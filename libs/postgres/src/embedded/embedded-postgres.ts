@@ -149,8 +149,8 @@ export class EmbeddedPostgres {
   }
 
   /**
-   * Restarts the server after the end of `this.session`. By that session other processes see that the server is in use,
-   * and by its end this process sees that the server died.
+   * Restarts the server after the end of `this.session`, by which this process notices that the server has died. Other
+   * processes see from that session that the server is in use.
    */
   private reviveServer(): void {
     if (this.leaving.signal.aborted) return;

@@ -97,8 +97,8 @@ function psState(pid: number, cluster: string): PostmasterState {
  */
 const READY_WAIT_MS = 120_000;
 /**
- * Maximum milliseconds of attempts to start a server: the shared memory of a killed server stays in use until its last
- * process has noticed.
+ * Maximum milliseconds for which the start of a server is attempted again. PostgreSQL refuses to start while the shared
+ * memory of a killed server is in use: until the last process of that server has noticed its end and exited.
  */
 const REFUSAL_WAIT_MS = 10_000;
 const STOP_WAIT_MS = 15_000;

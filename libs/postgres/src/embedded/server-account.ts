@@ -18,11 +18,11 @@ const SHARED_ACCOUNT = 'nobody';
 const PRIVATE_GROUPS = { first: 60_578, last: 61_183 };
 
 /**
- * Returns the account that runs PostgreSQL. PostgreSQL refuses to run as root, so root lends it an unprivileged
- * account: the owner of existing data, else `parley`, `postgres` or `nobody`. Any other user runs it directly
- * (`undefined`).
+ * Returns the account under which PostgreSQL runs; `undefined` if it runs as the user of this process. PostgreSQL
+ * refuses to run as root. If root runs this process, the result is therefore an unprivileged account: the owner of
+ * existing data, else `parley`, `postgres` or `nobody`.
  * @param owner uid of the owner of existing data
- * @throws PostgresRefusal if root finds no such account
+ * @throws PostgresRefusal if root runs this process and none of these accounts exists
  */
 export function serverAccount(owner?: number): ServerAccount | undefined {
   if (process.getuid?.() !== 0) return undefined;

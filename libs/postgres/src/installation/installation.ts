@@ -15,7 +15,7 @@ interface DatabasePlace {
 
 /** Installation that stores its data in a database, and the last known place of that database. */
 interface Installation extends DatabasePlace {
-  /** Created with each new database of a service; a copy of the database has the same id. */
+  /** Id that a service creates for each new database. A copy of the database has the same id. */
   id: string;
 }
 

@@ -17,11 +17,13 @@ const CONFIRM_MS = 200;
 /** Maximum wait of a new session for the locks of the lost session, in milliseconds. */
 const LOST_LOCKS_MS = 3_000;
 /**
- * Maximum age of the last heartbeat at the end of the wait for these locks, in milliseconds: other replicas count ten
- * seconds as silence.
+ * Maximum age of the last heartbeat, in milliseconds, up to which a new session waits for these locks. It leaves time
+ * for the next heartbeat: other replicas consider a replica dead after ten seconds without one.
  */
 const LATEST_HEARTBEAT_MS = 8_000;
-/** Milliseconds of remaining time below which the session no longer waits for locks. */
+/**
+ * Milliseconds: if less time than this is left until LATEST_HEARTBEAT_MS, a new session does not wait for the locks.
+ */
 const SHORTEST_WAIT_MS = 50;
 
 /**
@@ -182,9 +184,9 @@ export class ReplicaLife {
   }
 
   /**
-   * Locks the earlier lock keys of this replica as well. If a lost session still holds some of them while its last
-   * heartbeat commits, waits for these. Without this wait, this replica would seem dead between that commit and the
-   * next heartbeat.
+   * Locks the earlier lock keys of this replica as well, because its row names one of them until the next heartbeat is
+   * committed. Other replicas would otherwise find that lock free and consider this replica dead. If a lost session
+   * still holds some of the locks, waits for these.
    * - The wait is limited: a server that does not notice the loss keeps the locks for ten seconds, and the next
    *   heartbeat must not be that late.
    * - There is no wait if the old session still lives, and is only being replaced.
