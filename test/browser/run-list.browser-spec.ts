@@ -62,6 +62,7 @@ describe('the list of runs', () => {
     await statuses.getByRole('button', { name: 'Completed' }).click();
     await statuses.getByRole('button', { name: 'Failed' }).click();
     await until(async () => (await rows(page).count()) === 2, { what: 'two runs of two statuses' });
+    await page.locator('header').getByText('2 runs', { exact: true }).waitFor();
     await page.getByLabel('Last change').selectOption('24h');
     await page.getByRole('searchbox').fill('customer NUMBER');
     await until(async () => (await rows(page).count()) === 1, { what: 'the run with the input' });

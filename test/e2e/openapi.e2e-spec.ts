@@ -80,6 +80,7 @@ const NAMES: Record<string, string> = {
   'GET /api/overview': 'getOverview',
   'GET /api/runs': 'listRuns',
   'GET /api/runs.csv': 'exportRuns',
+  'GET /api/runs/count': 'countRuns',
   'GET /api/runs/{id}': 'getRun',
   'GET /api/runs/{id}/diff': 'diffRuns',
   'GET /api/runs/{id}/events': 'streamRunEvents',

@@ -79,6 +79,22 @@ describe('the list of runs', () => {
     expect(idsIn(await list({ workflow, since: updatedAt }))).toEqual([waiting, failed]);
   });
 
+  it('counts the runs that a filter selects', async () => {
+    const workflow = await saveWorkflow();
+    await start(workflow, 'x', 'completed');
+    const failed = await start(workflow, 'fail', 'failed');
+    await start(workflow, 'wait', 'input-required');
+    const count = async (query: string): Promise<unknown> =>
+      (await stage.api.call('GET', `/runs/count?workflow=${workflow}&${query}`)).body;
+    expect(await count('')).toEqual({ runs: 3, more: false });
+    expect(await count('status=failed,completed')).toEqual({ runs: 2, more: false });
+    const { updatedAt } = await stage.api.run(failed);
+    expect(await count(`since=${updatedAt}`)).toEqual({ runs: 2, more: false });
+    expect(await count(`until=${updatedAt}&status=completed,canceled`)).toEqual({ runs: 1, more: false });
+    expect(await count('since=yesterday')).toMatchObject({ errors: [{ path: 'since' }] });
+    expect(await count('search=x')).toMatchObject({ errors: [{ path: 'search' }] });
+  });
+
   it('names the parameter that it refuses', async () => {
     const refused = async (query: string): Promise<string> => {
       const { status, text } = await stage.api.call('GET', `/runs?${query}`);

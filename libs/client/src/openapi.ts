@@ -1078,6 +1078,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Counts top-level runs. */
+        get: operations["countRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/rerun": {
         parameters: {
             query?: never;
@@ -4243,6 +4260,15 @@ export interface components {
             inputs?: {
                 [key: string]: unknown;
             };
+        };
+        RunCount: {
+            /**
+             * @description True if there are more. With `since` or `until`, at most 1,000 runs are counted.
+             * @example false
+             */
+            more: boolean;
+            /** @example 1204 */
+            runs: number;
         };
         RunCounts: {
             /** @example 3 */
@@ -8240,11 +8266,11 @@ export interface operations {
                 q?: string;
                 /** @description Part of the inputs, of the error, of the workflow's name or of the run's id, ignoring case. A page searches a limited number of runs, newest first; `search.until` says how far. Follow `nextPageToken` to search older runs. */
                 search?: string;
-                /** @description Lists only runs updated since this time. */
+                /** @description Only runs updated since this time. */
                 since?: string;
                 /** @description One or several of `running`, `input-required`, `completed`, `failed`, `canceled`, with commas between. */
                 status?: string;
-                /** @description Lists only runs last updated before this time. */
+                /** @description Only runs last updated before this time. */
                 until?: string;
                 workflow?: string;
             };
@@ -8295,11 +8321,11 @@ export interface operations {
                 q?: string;
                 /** @description Part of the inputs, of the error, of the workflow's name or of the run's id, ignoring case. A page searches a limited number of runs, newest first; `search.until` says how far. Follow `nextPageToken` to search older runs. */
                 search?: string;
-                /** @description Lists only runs updated since this time. */
+                /** @description Only runs updated since this time. */
                 since?: string;
                 /** @description One or several of `running`, `input-required`, `completed`, `failed`, `canceled`, with commas between. */
                 status?: string;
-                /** @description Lists only runs last updated before this time. */
+                /** @description Only runs last updated before this time. */
                 until?: string;
                 workflow?: string;
             };
@@ -8850,11 +8876,11 @@ export interface operations {
                 q?: string;
                 /** @description Part of the inputs, of the error, of the workflow's name or of the run's id, ignoring case. A page searches a limited number of runs, newest first; `search.until` says how far. Follow `nextPageToken` to search older runs. */
                 search?: string;
-                /** @description Lists only runs updated since this time. */
+                /** @description Only runs updated since this time. */
                 since?: string;
                 /** @description One or several of `running`, `input-required`, `completed`, `failed`, `canceled`, with commas between. */
                 status?: string;
-                /** @description Lists only runs last updated before this time. */
+                /** @description Only runs last updated before this time. */
                 until?: string;
                 workflow?: string;
             };
@@ -8905,6 +8931,42 @@ export interface operations {
             };
         };
     };
+    countRuns: {
+        parameters: {
+            query?: {
+                /** @description Only runs updated since this time. */
+                since?: string;
+                /** @description One or several of `running`, `input-required`, `completed`, `failed`, `canceled`, with commas between. */
+                status?: string;
+                /** @description Only runs last updated before this time. */
+                until?: string;
+                workflow?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunCount"];
+                };
+            };
+            /** @description A parameter is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     rerunRuns: {
         parameters: {
             query?: {
@@ -8916,11 +8978,11 @@ export interface operations {
                 q?: string;
                 /** @description Part of the inputs, of the error, of the workflow's name or of the run's id, ignoring case. A page searches a limited number of runs, newest first; `search.until` says how far. Follow `nextPageToken` to search older runs. */
                 search?: string;
-                /** @description Lists only runs updated since this time. */
+                /** @description Only runs updated since this time. */
                 since?: string;
                 /** @description One or several of `running`, `input-required`, `completed`, `failed`, `canceled`, with commas between. */
                 status?: string;
-                /** @description Lists only runs last updated before this time. */
+                /** @description Only runs last updated before this time. */
                 until?: string;
                 workflow?: string;
             };

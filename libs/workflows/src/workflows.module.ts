@@ -14,6 +14,7 @@ import { Reruns } from './api/reruns.js';
 import { RunAnswers } from './api/run-answers.js';
 import { BulkRuns, BulkSlots } from './api/run-bulk.js';
 import { RunBulkController } from './api/run-bulk.controller.js';
+import { RunCountController, RunCounter } from './api/run-count.controller.js';
 import { RunDiffs } from './api/run-diff.js';
 import { RunList } from './api/run-list.js';
 import { FailedRuns, RunMetrics } from './api/run-metrics.js';
@@ -106,6 +107,7 @@ export class WorkflowAgentsModule {
     WorkflowSchemaController,
     ExpressionsController,
     RunBulkController,
+    RunCountController,
     RunsController,
     QuestionsController,
     UsageController,
@@ -120,6 +122,7 @@ export class WorkflowAgentsModule {
     Runs,
     Reruns,
     RunList,
+    RunCounter,
     BulkRuns,
     BulkSlots,
     RunDiffs,

@@ -24,6 +24,11 @@ export function listRuns(query: URLSearchParams, pageToken: string, signal?: Abo
   return getJson(`/api/runs?${query.toString()}&${page.toString()}`, signal);
 }
 
+/** Counts the runs of a filter without a search. @param query filter of the API */
+export function countRuns(query: URLSearchParams, signal?: AbortSignal): Promise<Schemas['RunCount']> {
+  return getJson(`/api/runs/count?${query.toString()}`, signal);
+}
+
 export function getRun(runId: string, signal: AbortSignal): Promise<Run> {
   return getJson(`/api/runs/${encodeURIComponent(runId)}`, signal);
 }

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
@@ -15,9 +16,9 @@ import { useRowSelection } from '../components/row-selection.js';
 import { lookOf } from '../components/status-badge.js';
 import { BulkActions } from './bulk-actions.js';
 import { downloadRuns, MOST_SELECTED } from './bulk-api.js';
-import { listRuns, RUN_PAGE, type RunPage, type RunSummary } from './run-api.js';
+import { countRuns, listRuns, RUN_PAGE, type RunPage, type RunSummary } from './run-api.js';
 import { columnsFor } from './run-columns.js';
-import { apiQuery, countFilters, filterQuery, readRunFilter } from './run-filter.js';
+import { apiQuery, countFilters, filterQuery, readRunFilter, type RunFilter } from './run-filter.js';
 import { RunFilters } from './run-filters.js';
 
 /** Types of events that change the rows of the list. */
@@ -43,7 +44,12 @@ export function RunList() {
     <div className="flex h-full flex-col">
       <PageHeader
         title="Runs"
-        aside={<ConnectionNote connection={connection} />}
+        aside={
+          <>
+            <RunTotal filter={filter} />
+            <ConnectionNote connection={connection} />
+          </>
+        }
         actions={<ExportButton queryOf={queryNow} />}
       />
       <RunFilters
@@ -73,6 +79,33 @@ export function RunList() {
   );
 }
 
+/** Parameters of a filter whose runs the service counts. */
+const COUNTED = new Set(['status', 'workflow', 'since', 'until']);
+
+/** Shows how many runs the filter selects. A search has no count: it would have to read all runs. */
+function RunTotal({ filter }: { filter: RunFilter }) {
+  const isCounted = [...apiQuery(filter, 0).keys()].every((name) => COUNTED.has(name));
+  const { data } = useQuery({
+    queryKey: [...runsKey(filter), 'count'],
+    queryFn: ({ signal }) => countRuns(apiQuery(filter, Date.now()), signal),
+    enabled: isCounted,
+    placeholderData: (before) => before,
+  });
+  if (!isCounted || !data) return null;
+  const { runs, more } = data;
+  return (
+    <span data-total={runs} className="text-sm text-muted-foreground tabular-nums">
+      {more && 'more than '}
+      {runs.toLocaleString('en')} {runs === 1 ? 'run' : 'runs'}
+    </span>
+  );
+}
+
+/** Returns the key of the pages of a filter. All queries whose key begins with it are loaded again when a run changes. */
+function runsKey(filter: RunFilter): [string, RunFilter] {
+  return ['runs', filter];
+}
+
 /** Progress of a search through the runs. */
 interface SearchProgress {
   searched: number;
@@ -83,8 +116,8 @@ interface SearchProgress {
 }
 
 /** Loads the runs that a filter selects, page by page, and the first page again whenever a run changes. */
-function useRunPages(filter: ReturnType<typeof readRunFilter>) {
-  const queryKey = ['runs', filter];
+function useRunPages(filter: RunFilter) {
+  const queryKey = runsKey(filter);
   const [progress, setProgress] = useState<SearchProgress>();
   const loadPage = async (pageToken: string | undefined, signal: AbortSignal) => {
     const page = await listRuns(apiQuery(filter, Date.now()), pageToken ?? '', signal);

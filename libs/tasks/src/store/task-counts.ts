@@ -3,8 +3,8 @@ import type { Pool } from 'pg';
 import { Jobs } from '#libs/job-queue';
 import { Database } from '#libs/postgres';
 import { CountFolding } from '../journal/journal-writes.js';
-import { agentCondition, conditionsOf } from './task-queries.js';
-import type { TaskFilter } from './task-store.js';
+import { agentCondition, conditionsOf, newestTasks } from './task-queries.js';
+import type { TaskFilter, TaskQuery } from './task-store.js';
 
 const MERGED_AT_ONCE = 1000;
 
@@ -31,6 +31,19 @@ export class TaskCounts {
     const from = isKept ? 'coalesce(sum(tasks), 0)::int AS total FROM task_count' : 'count(*)::int AS total FROM task';
     const { rows } = await this.database.reads.queryInTurn<{ total: number }>(filter.scope, {
       text: `SELECT ${from} WHERE ${conditions.join(' AND ')}`,
+      values,
+    });
+    return rows[0]?.total ?? 0;
+  }
+
+  /**
+   * Counts the newest Tasks of a list, at most `limit`. It reads no more Tasks than a page of that size, whatever the
+   * filter selects.
+   */
+  async countNewest(query: TaskQuery): Promise<number> {
+    const { page, values } = newestTasks(query);
+    const { rows } = await this.database.reads.queryInTurn<{ total: number }>(query.scope, {
+      text: `SELECT count(*)::int AS total FROM (${page}) AS counted`,
       values,
     });
     return rows[0]?.total ?? 0;

@@ -22,22 +22,38 @@ const IS_SHORT = [
   `must have at most ${MAX_SEARCH} characters`,
 ] as const;
 
-/** Query parameters that select runs. */
-export class RunFilterQuery {
+/** Query parameters that select runs by what an index has. */
+class IndexedRunQuery {
   @QueryText((name) => WORKFLOW_NAME.test(name), 'is not a name of a workflow', { example: 'greeting' })
   workflow?: string;
-
-  @QueryText((id) => RUN.test(id), 'is not an id of a run', {
-    description: 'Lists the child runs of this run; without it, only top-level runs are listed.',
-    example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e',
-  })
-  parent?: string;
 
   @QueryText(isStatusList, `must be one of ${STATUSES.join(', ')}, or several of them with commas between`, {
     description: `One or several of ${STATUSES.map((it) => `\`${it}\``).join(', ')}, with commas between.`,
     example: 'failed,canceled',
   })
   status?: string;
+
+  @QueryTime({ description: 'Only runs updated since this time.', example: '2026-01-31T09:30:00Z' })
+  since?: Date;
+
+  @QueryTime({ description: 'Only runs last updated before this time.', example: '2026-02-01T00:00:00Z' })
+  until?: Date;
+
+  /** Task states of the selected runs; `undefined`: all states. */
+  get states(): TaskState[] | undefined {
+    if (!this.status) return undefined;
+    const statuses = new Set(this.status.split(',') as RunStatus[]);
+    return [...statuses].flatMap((status) => STATES_OF[status]);
+  }
+}
+
+/** Query parameters that select runs. */
+export class RunFilterQuery extends IndexedRunQuery {
+  @QueryText((id) => RUN.test(id), 'is not an id of a run', {
+    description: 'Lists the child runs of this run; without it, only top-level runs are listed.',
+    example: '019a1f0e-5b7a-7c31-9d42-6f1c2b3a4d5e',
+  })
+  parent?: string;
 
   @QueryText(...IS_SHORT, {
     description: "Part of the workflow's name, ignoring case, or prefix of the run's id.",
@@ -54,12 +70,6 @@ export class RunFilterQuery {
   })
   search?: string;
 
-  @QueryTime({ description: 'Lists only runs updated since this time.', example: '2026-01-31T09:30:00Z' })
-  since?: Date;
-
-  @QueryTime({ description: 'Lists only runs last updated before this time.', example: '2026-02-01T00:00:00Z' })
-  until?: Date;
-
   @QueryText((id) => CAUSE.test(id), 'is not an id of a cause', {
     description:
       'Id of a cause in `GET /api/overview`: lists the runs that failed by it, among the 500 newest failed runs of the ' +
@@ -67,13 +77,12 @@ export class RunFilterQuery {
     example: CAUSE_ID,
   })
   cause?: string;
+}
 
-  /** Task states of the runs to list; `undefined`: all states. */
-  get states(): TaskState[] | undefined {
-    if (!this.status) return undefined;
-    const statuses = new Set(this.status.split(',') as RunStatus[]);
-    return [...statuses].flatMap((status) => STATES_OF[status]);
-  }
+/** Query parameters that select the runs to count. */
+export class RunCountQuery extends IndexedRunQuery {
+  /** Message for an unknown parameter, which is an error: other parameters of the list would count other runs. */
+  static readonly unknown = 'is not known';
 }
 
 /** Query parameters that select the runs of an action. */
