@@ -71,7 +71,7 @@ it('reads no more than those rows of the index, however many runs there are', as
   const explained = { pool: { query } } as unknown as Database;
   await new FailureStreaks(explained).findStreak(SCOPE, 'many', BEGAN);
   const scan = listScans(plan).filter((node) => node['Relation Name'] === 'task');
-  expect(scan).toMatchObject([{ 'Index Name': 'task_agent_order', 'Actual Rows': 1_000 }]);
+  expect(scan).toMatchObject([{ 'Index Name': 'task_agent_state', 'Actual Rows': 1_000 }]);
 });
 
 type PlanNode = Record<string, unknown> & { Plans?: PlanNode[] };

@@ -76,7 +76,7 @@ it('reads no more rows than the limits, by index', async () => {
   const reader = new RunActivityReader({ reads: { queryInIndexOrder } } as unknown as Database);
   await reader.countRuns(SCOPE, RANGE, 3);
   const scans = listNodes(plan).filter((node) => node['Relation Name'] === 'task');
-  expect(scans).toMatchObject([{ 'Index Name': 'task_agent_order' }]);
+  expect(scans).toMatchObject([{ 'Index Name': 'task_agent_state' }]);
   const [{ 'Actual Rows': rows, 'Actual Loops': loops } = {}] = scans;
   // The rows of a loop are their average.
   expect(Number(rows) * Number(loops)).toBeLessThanOrEqual(20_041);

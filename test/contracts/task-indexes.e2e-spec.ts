@@ -1,11 +1,22 @@
 import type { Database } from '#libs/postgres';
-import { FoldMemory, PostgresTaskStore, TaskCounts, TaskPurge, TaskQuestions, TaskRetention } from '#libs/tasks';
+import type { TaskState } from '#libs/protocol';
+import {
+  FoldMemory,
+  PostgresTaskStore,
+  TaskCounts,
+  TaskPurge,
+  type TaskQuery,
+  TaskQuestions,
+  TaskRetention,
+  TaskTextSearch,
+} from '#libs/tasks';
 import type pg from 'pg';
 import type { TestDatabase } from '../support/postgres.js';
 import { newDraft } from './task-draft.js';
 import { openTaskDatabase } from './task-database.js';
 
 const TASKS = 4_000;
+const LIMIT = 5;
 const DAY_MS = 86_400_000;
 const SCOPE = { tenant: '', owner: 'o7' };
 
@@ -45,6 +56,53 @@ describe('the indexes of Tasks', () => {
     expect(all.flatMap(({ name }) => (used.has(name) ? [] : [name]))).toEqual([]);
   });
 });
+
+describe('a page of the list of runs', () => {
+  const STATES: TaskState[] = ['TASK_STATE_WORKING', 'TASK_STATE_COMPLETED', 'TASK_STATE_FAILED'];
+  const cases: [what: string, filter: Partial<TaskQuery>][] = [
+    ['all runs', { agent: 'workflows/*', states: STATES }],
+    ['a state that no run has', { agent: 'workflows/*', states: ['TASK_STATE_FAILED'] }],
+    ['one workflow', { agent: 'workflows/a7' }],
+    ['a state that no run of a workflow has', { agent: 'workflows/a7', states: ['TASK_STATE_FAILED'] }],
+    ['a time', { agent: 'workflows/*', states: STATES, updatedBefore: new Date(Date.now() + TASKS * 500) }],
+    ['a caller without runs', { agent: 'workflows/*', states: STATES, scope: { ...SCOPE, owner: 'nobody' } }],
+  ];
+
+  it.each(cases)('with %s reads no more rows than it shows', async (_what, filter) => {
+    asked.length = 0;
+    const query = { scope: SCOPE, limit: LIMIT, ...filter };
+    await new PostgresTaskStore(database).readPage(query, { bytes: 1_000_000, admitBytes: async () => undefined });
+    const counts = new TaskCounts(database);
+    await counts.countNewest(query);
+    await new TaskTextSearch(database).searchTasks(query, 'nothing');
+    const statements = asked.filter(({ text }) => text.includes('FROM task'));
+    expect(statements.length).toBeGreaterThanOrEqual(3);
+    for (const { text, values } of statements) {
+      const scans = await scansOfTasks(text, values);
+      expect(scans.map((scan) => scan['Node Type'])).not.toContain('Seq Scan');
+      // Each state is read on its own, up to the limit, and one row more shows whether a page follows.
+      const rows = scans.reduce((sum, scan) => sum + examinedRows(scan), 0);
+      expect([rows <= STATES.length * (LIMIT + 1), scans]).toEqual([true, scans]);
+    }
+  });
+});
+
+type PlanNode = Record<string, unknown> & { Plans?: PlanNode[] };
+
+/** Executes a statement, and returns the scans of the table `task` in its plan. */
+async function scansOfTasks(text: string, values: unknown[]): Promise<PlanNode[]> {
+  const { rows } = await database.pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values);
+  const listNodes = ({ Plans = [], ...node }: PlanNode): PlanNode[] => [node, ...Plans.flatMap(listNodes)];
+  return listNodes(rows[0]['QUERY PLAN'][0].Plan).filter((node) => node['Relation Name'] === 'task');
+}
+
+/** Returns the number of rows that a scan read, also those that its filter dropped. */
+function examinedRows(scan: PlanNode): number {
+  const [rows, dropped, loops] = ['Actual Rows', 'Rows Removed by Filter', 'Actual Loops'].map((key) =>
+    Number(scan[key] ?? 0),
+  );
+  return Math.round((rows! + dropped!) * loops!);
+}
 
 /** Every statement that looks for Tasks, or for what hangs on them. */
 async function askEverything(): Promise<void> {

@@ -8,6 +8,7 @@ import {
 } from './log-migrations.js';
 import { CreateUsage1700000001430 } from './usage-migrations.js';
 import {
+  AddStateToAgentOrder1700000001590,
   AddTaskWake1700000000140,
   CreateTaskQuestion1700000000141,
   IndexTaskWake1700000000941,
@@ -384,4 +385,5 @@ export const TASK_MIGRATIONS = [
   CreateTaskPrompt1700000001410,
   CreateUsage1700000001430,
   IndexRunStates1700000001510,
+  AddStateToAgentOrder1700000001590,
 ];

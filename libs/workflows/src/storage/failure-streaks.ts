@@ -37,7 +37,7 @@ interface StreakRow {
 
 /**
  * Finds the consecutive failed runs of a workflow since its last completed run. It reads at most `MOST_SEARCHED` rows
- * of the index `task_agent_order`, however many runs there are.
+ * of the index `task_agent_state`, however many runs there are.
  */
 @Injectable()
 export class FailureStreaks {

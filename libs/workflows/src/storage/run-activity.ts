@@ -69,7 +69,7 @@ interface ActivityRow {
 /**
  * Reads statistics of a caller's runs. The rows of each call are limited, and the calls of different callers take turns
  * (see SharedReads).
- * - Runs of a time range: at most `MOST_RUNS` rows of the index `task_agent_order`.
+ * - Runs of a time range: at most `MOST_RUNS` rows of the index `task_agent_state`.
  * - Waiting work: at most `MOST_WAITING` rows of each kind.
  */
 @Injectable()
