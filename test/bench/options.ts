@@ -23,6 +23,8 @@ const CASES = [
   'snapshot',
   'attacks',
   'instructions',
+  'console',
+  'runs',
 ] as const;
 export type CaseName = (typeof CASES)[number];
 
@@ -64,7 +66,8 @@ export const USAGE = `npm run bench [-- options]
   --quick           in three to five minutes: fewer rounds, 32 connections, smaller tables, nothing killed or flooded, no large runs
   --case name …     only these: ${CASES.join(', ')}
   --minutes n       how long the case soak lasts (30 unless said otherwise), and for how long the case snapshot holds
-                    one (2); both run only where they are named, and so do attacks, and instructions, which needs valgrind
+                    one (2); both run only where they are named, and so do attacks, console, runs, and instructions, which needs
+                    valgrind
   --replicas n,…    of the case snapshot (1,2 unless said otherwise)
   --attack name …   only these attacks of the case attacks, each alone; \`together\` stands for all of them at once
   --check           measure Parley alone and compare its CPU with results/baseline.json; exits 1 where it grew
@@ -79,7 +82,7 @@ const GUARDED: CaseName[] = ['send', 'stream', 'read', 'dag', 'outbound'];
 const SLOW: CaseName[] = ['extras', 'kill', 'takeover', 'flood', 'dag-scale', 'parked', 'door-waiting', 'replicas'];
 
 /** Cases that run only if they are named. */
-const NAMED: CaseName[] = ['soak', 'snapshot', 'attacks', 'instructions'];
+const NAMED: CaseName[] = ['soak', 'snapshot', 'attacks', 'instructions', 'console', 'runs'];
 
 /** Parses the arguments. @throws Error that names a wrong argument */
 export function readOptions(args: string[]): BenchOptions {

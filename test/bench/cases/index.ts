@@ -2,6 +2,7 @@ import type { Bench, Row } from '../comparison.ts';
 import type { CaseName } from '../options.ts';
 import { attacksCase } from './attacks.ts';
 import { chunksCase } from './chunks.ts';
+import { consoleCase } from './console.ts';
 import { dagCase } from './dag.ts';
 import { dagScaleCase } from './dag-scale.ts';
 import { doorCase } from './door.ts';
@@ -15,6 +16,7 @@ import { outboundCase } from './outbound.ts';
 import { parkedCase } from './parked.ts';
 import { readCase } from './read.ts';
 import { replicasCase } from './replicas.ts';
+import { runListCase } from './run-list.ts';
 import { sendCase, streamCase } from './send.ts';
 import { snapshotCase } from './snapshot.ts';
 import { soakCase } from './soak.ts';
@@ -44,4 +46,6 @@ export const CASE_WORK: Record<CaseName, (bench: Bench) => Promise<Row[]>> = {
   snapshot: snapshotCase,
   attacks: attacksCase,
   instructions: instructionsCase,
+  console: consoleCase,
+  runs: runListCase,
 };
