@@ -120,4 +120,21 @@ describe('the console panel', () => {
     await page.getByLabel('Search the console').fill('[n499]');
     await page.getByText('19 of 10000 events').waitFor();
   });
+
+  inBrowser('draws 1,000 nodes as plain boxes where no label can be read, and with labels from nearby', async () => {
+    const ids = Array.from({ length: 1_000 }, (_, index) => `n${index}`);
+    const position = (index: number) => ({ x: Math.floor(index / 25) * 300, y: (index % 25) * 100 });
+    const nodes = ids.map((id, index) => ({ id, type: 'agent', config: {}, position: position(index) }));
+    const edges = ids.slice(25).map((to, index) => ({ from: ids[index]!, to }));
+    const page = await tell({ nodes, edges }, [{ type: 'done', payload: { status: 'completed' } }]);
+    await page.locator('[data-node="n999"][data-status="skipped"]').waitFor();
+    expect(await page.locator('[data-node]').count()).toBe(1_000);
+    // A node is its place, its box and two ends of edges; an edge is its place, its group and one line.
+    expect(await page.locator('.react-flow__nodes *').count()).toBeLessThanOrEqual(4_000);
+    expect(await page.locator('.react-flow__edges *').count()).toBeLessThanOrEqual(3 * 975 + 10);
+    const labels = page.locator('[data-node]').getByText(/^n\d+$/);
+    expect(await labels.count()).toBe(0);
+    while ((await labels.count()) === 0) await page.locator('.react-flow__controls-zoomin').click();
+    expect(await page.locator('[data-node]').count()).toBeLessThan(1_000);
+  });
 });

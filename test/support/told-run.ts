@@ -8,7 +8,7 @@ export interface ToldEvent {
 }
 
 export interface ToldWorkflow {
-  nodes: { id: string; type: string; config: object }[];
+  nodes: { id: string; type: string; config: object; position?: { x: number; y: number } }[];
   edges: { from: string; to: string }[];
 }
 

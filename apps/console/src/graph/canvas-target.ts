@@ -1,5 +1,6 @@
 import { type ReactFlowProps, useReactFlow } from '@xyflow/react';
 import { type KeyboardEvent, type MouseEvent, type RefObject, useEffect, useEffectEvent } from 'react';
+import { useStableHandler } from '../components/use-stable-handler.js';
 import type { CanvasEdge } from './flow-edge.js';
 import type { Position } from './graph.js';
 import type { CardNode } from './node-card.js';
@@ -55,15 +56,22 @@ export function useCanvasMenu(
     addEventListener('keydown', handleKey);
     return () => removeEventListener('keydown', handleKey);
   }, [isEditable]);
-  if (!isEditable) return {};
   const openAtPointer = (event: MouseEvent | globalThis.MouseEvent, part: Part, isPane = false): void => {
     event.preventDefault();
     const element = event.target instanceof Element ? focusableAround(event.target) : undefined;
     open({ x: event.clientX, y: event.clientY }, part, isPane, element);
   };
+  // Every node and every edge receives its handler.
+  const onNodeContextMenu = useStableHandler((event: MouseEvent, { id }: { id: string }) =>
+    openAtPointer(event, partOfNode(id)),
+  );
+  const onEdgeContextMenu = useStableHandler((event: MouseEvent, { id }: { id: string }) =>
+    openAtPointer(event, { edge: id }),
+  );
+  if (!isEditable) return {};
   return {
-    onNodeContextMenu: (event, { id }) => openAtPointer(event, partOfNode(id)),
-    onEdgeContextMenu: (event, { id }) => openAtPointer(event, { edge: id }),
+    onNodeContextMenu,
+    onEdgeContextMenu,
     onPaneContextMenu: (event) => openAtPointer(event, {}, true),
     onSelectionContextMenu: (event) => openAtPointer(event, {}),
     onKeyDown: (event) => {

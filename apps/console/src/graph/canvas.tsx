@@ -1,5 +1,6 @@
 import {
   Background,
+  type Connection,
   Controls,
   type EdgeChange,
   type NodeChange,
@@ -10,11 +11,23 @@ import {
   useStore,
 } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
-import { type DragEvent, type ReactNode, type RefObject, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import {
+  type DragEvent,
+  type MouseEvent,
+  type ReactNode,
+  type RefObject,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { Loading } from '../components/loading.js';
+import { useStableHandler } from '../components/use-stable-handler.js';
 import { useWideWindow } from '../components/use-wide-window.js';
 import { useTheme } from '../shell/theme.js';
 import { type CanvasTarget, useCanvasMenu } from './canvas-target.js';
+import { EdgeElements } from './edge-elements.js';
+import { FAR_ZOOM, FarView } from './far-view.js';
 import { type CanvasEdge, FlowEdge } from './flow-edge.js';
 import { type EdgeReport, flowEdges } from './flow-elements.js';
 import { DRAGGED_TYPE, type Graph, type DefinitionEdge, NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
@@ -69,7 +82,7 @@ const EDGE_TYPES = { flow: FlowEdge };
 /** Keys that add a clicked node or edge to the selection. */
 const ADDING_KEYS = ['Control', 'Meta', 'Shift'];
 const NO_NOTES: ReadonlySet<number> = new Set();
-/** Number of nodes above which only the nodes inside the visible area are drawn. */
+/** Number of nodes above which only the nodes inside the visible area are drawn, and those in a far view as boxes. */
 const MANY = 100;
 /** Number of nodes from which a map and a search field are shown. */
 const LARGE = 25;
@@ -103,47 +116,55 @@ function Flow(props: FlowProps) {
   const padding = paddingFor(canHaveMap && mapShown);
   const group = edit?.selection.nodes;
   useInSight({ box, places, selected, group, padding, fits: props.fits ?? 0, droppedRef });
+  const isLarge = graph.nodes.length > MANY;
+  const isFar = useStore(({ transform }) => isLarge && transform[2] < FAR_ZOOM);
   const { nodes, edges, shown, onNodesChange, onEdgesChange } = useElements(props);
   const menu = useCanvasMenu(box, edit?.openMenu);
+  const fitViewOptions = useMemo(() => ({ maxZoom: 1, padding }), [padding]);
+  const connect = useStableHandler(({ source, target }: Connection) => edit?.connect({ from: source, to: target }));
+  const select = useStableHandler(onSelect);
+  const handleNodeClick = useStableHandler(({ ctrlKey, metaKey, shiftKey }: MouseEvent, { id }: { id: string }) => {
+    const isAlone = (group?.size ?? 0) <= 1;
+    if (!isAlone && group?.has(id) && !ctrlKey && !metaKey && !shiftKey) onSelect(id);
+  });
   return (
-    <ReactFlow<CardNode | NoteElement, CanvasEdge>
-      ref={box}
-      aria-label={label}
-      nodes={nodes}
-      edges={edges}
-      nodeTypes={NODE_TYPES}
-      edgeTypes={EDGE_TYPES}
-      colorMode={dark ? 'dark' : 'light'}
-      onNodesChange={onNodesChange}
-      onEdgesChange={onEdgesChange}
-      onConnect={({ source, target }) => edit?.connect({ from: source, to: target })}
-      onPaneClick={() => onSelect(undefined)}
-      onNodeClick={({ ctrlKey, metaKey, shiftKey }, { id }) => {
-        const isAlone = (group?.size ?? 0) <= 1;
-        if (!isAlone && group?.has(id) && !ctrlKey && !metaKey && !shiftKey) onSelect(id);
-      }}
-      onDragOver={(event) => editable && event.preventDefault()}
-      onDrop={drop}
-      {...menu}
-      nodesDraggable={editable}
-      nodesConnectable={editable}
-      edgesFocusable={props.onSelectEdge !== undefined}
-      deleteKeyCode={null}
-      selectionKeyCode={editable ? 'Shift' : null}
-      multiSelectionKeyCode={editable ? ADDING_KEYS : null}
-      selectionMode={SelectionMode.Partial}
-      onlyRenderVisibleElements={graph.nodes.length > MANY}
-      minZoom={0.05}
-      fitView={fitView}
-      fitViewOptions={{ maxZoom: 1, padding }}
-    >
-      <LabelScale box={box} />
-      <Background />
-      <LoopFrames graph={graph} places={shown} headOf={loopHead} />
-      <Controls showInteractive={false} className="max-md:hidden!" />
-      {canHaveMap && <GraphMap open={mapShown} onToggle={() => setMapShown(!mapShown)} />}
-      {graph.nodes.length >= LARGE && <FindNode ids={graph.nodes.map(({ id }) => id)} onFind={onSelect} />}
-    </ReactFlow>
+    <FarView value={isFar}>
+      <ReactFlow<CardNode | NoteElement, CanvasEdge>
+        ref={box}
+        aria-label={label}
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={NODE_TYPES}
+        edgeTypes={EDGE_TYPES}
+        colorMode={dark ? 'dark' : 'light'}
+        onNodesChange={onNodesChange}
+        onEdgesChange={onEdgesChange}
+        onConnect={connect}
+        onPaneClick={() => onSelect(undefined)}
+        onNodeClick={handleNodeClick}
+        onDragOver={(event) => editable && event.preventDefault()}
+        onDrop={drop}
+        {...menu}
+        nodesDraggable={editable}
+        nodesConnectable={editable}
+        edgesFocusable={props.onSelectEdge !== undefined}
+        deleteKeyCode={null}
+        selectionKeyCode={editable ? 'Shift' : null}
+        multiSelectionKeyCode={editable ? ADDING_KEYS : null}
+        selectionMode={SelectionMode.Partial}
+        onlyRenderVisibleElements={isLarge}
+        minZoom={0.05}
+        fitView={fitView}
+        fitViewOptions={fitViewOptions}
+      >
+        <LabelScale box={box} />
+        <Background />
+        <LoopFrames graph={graph} places={shown} headOf={loopHead} />
+        <Controls showInteractive={false} className="max-md:hidden!" />
+        {canHaveMap && <GraphMap open={mapShown} onToggle={() => setMapShown(!mapShown)} />}
+        {graph.nodes.length >= LARGE && <FindNode nodes={graph.nodes} onFind={select} />}
+      </ReactFlow>
+    </FarView>
   );
 }
 
@@ -166,24 +187,20 @@ function useElements({ graph, places, selected, selectedEdge, dataOf, edgeOf, ed
     [edit?.selection.edges, selectedEdge],
   );
   const editable = edit !== undefined;
-  const notes = noteElements(graph.notes ?? [], {
-    dragged: dragged.notes,
-    selected: edit?.selection.notes ?? NO_NOTES,
-    editable,
-  });
-  const [elements] = useState(() => new NodeElements());
-  const cards = elements.update(graph, { places: shown, selected: nodesSelected, editable, dataOf });
-  const { onSelectEdge } = props;
-  const edges = useMemo(
-    () =>
-      flowEdges(graph, {
-        places: shown,
-        selected: edgesSelected,
-        onSelect: (id) => onSelectEdge?.(id),
-        reportOf: edgeOf,
-      }),
-    [graph, shown, edgesSelected, edgeOf, onSelectEdge],
+  const notesSelected = edit?.selection.notes ?? NO_NOTES;
+  const notes = useMemo(
+    () => noteElements(graph.notes ?? [], { dragged: dragged.notes, selected: notesSelected, editable }),
+    [graph.notes, dragged.notes, notesSelected, editable],
   );
+  const [elements] = useState(() => ({ nodes: new NodeElements(), edges: new EdgeElements() }));
+  const cards = elements.nodes.update(graph, { places: shown, selected: nodesSelected, editable, dataOf });
+  const nodes = useMemo(() => [...notes, ...cards], [notes, cards]);
+  const selectEdge = useStableHandler((id: string) => props.onSelectEdge?.(id));
+  const drawn = useMemo(
+    () => flowEdges(graph, { places: shown, selected: edgesSelected, onSelect: selectEdge, reportOf: edgeOf }),
+    [graph, shown, edgesSelected, edgeOf, selectEdge],
+  );
+  const edges = useMemo(() => [...elements.edges.update(drawn)], [elements, drawn]);
   const select = (changes: SelectionChanges): void => {
     if (edit) return edit.select(changes);
     const node = lastSelected(changes.nodes);
@@ -191,16 +208,12 @@ function useElements({ graph, places, selected, selectedEdge, dataOf, edgeOf, ed
     if (node !== undefined) props.onSelect(node);
     if (edge !== undefined) props.onSelectEdge?.(edge);
   };
-  return {
-    nodes: [...notes, ...cards],
-    edges,
-    shown,
-    onNodesChange: (changes) => {
-      select(nodeSelection(changes));
-      applyPositions(changes);
-    },
-    onEdgesChange: (changes) => select(edgeSelection(changes)),
-  };
+  const onNodesChange = useStableHandler((changes: NodeChange<CardNode | NoteElement>[]) => {
+    select(nodeSelection(changes));
+    applyPositions(changes);
+  });
+  const onEdgesChange = useStableHandler((changes: EdgeChange<CanvasEdge>[]) => select(edgeSelection(changes)));
+  return { nodes, edges, shown, onNodesChange, onEdgesChange };
 }
 
 function setOf(id: string | undefined): ReadonlySet<string> {
@@ -211,9 +224,12 @@ function lastSelected(changes: ReadonlyMap<string, boolean> | undefined): string
   return [...(changes ?? [])].findLast(([, is]) => is)?.[0];
 }
 
-/** Sets `--zoom` on the canvas, by which labels keep a readable size; shows nothing. */
+/**
+ * Sets `--zoom` on the canvas, by which labels keep a readable size; shows nothing. It stays the same in a far view, which
+ * has no labels: every change has the browser compute the style of all cards.
+ */
 function LabelScale({ box }: { box: RefObject<HTMLDivElement | null> }) {
-  const zoom = useStore(({ transform }) => transform[2]);
+  const zoom = useStore(({ transform }) => Math.max(transform[2], FAR_ZOOM));
   useLayoutEffect(() => box.current?.style.setProperty('--zoom', String(zoom)), [box, zoom]);
   return null;
 }

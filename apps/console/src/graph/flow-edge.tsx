@@ -1,6 +1,8 @@
 import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps, getBezierPath } from '@xyflow/react';
+import { memo } from 'react';
 import type { EdgeLook } from './edge-look.js';
 import { backPath, type EdgePath, sidePath } from './edge-path.js';
+import { useFarView } from './far-view.js';
 
 /** Data of an edge on the canvas. */
 interface EdgeData extends Record<string, unknown> {
@@ -10,14 +12,18 @@ interface EdgeData extends Record<string, unknown> {
   /** Y coordinate of the horizontal part of a loop's edge; missing for other edges. */
   bottom?: number;
   problems: readonly string[];
-  onSelect: () => void;
+  onSelect: (id: string) => void;
 }
 
 export type CanvasEdge = Edge<EdgeData, 'flow'>;
 
-/** Shows an edge with its condition; a loop's edge runs below the nodes that it repeats. */
-export function FlowEdge(props: EdgeProps<CanvasEdge>) {
+/**
+ * Shows an edge with its condition; a loop's edge runs below the nodes that it repeats. In a far view an edge is a plain
+ * line.
+ */
+export const FlowEdge = memo((props: EdgeProps<CanvasEdge>) => {
   const { id, data, selected = false, markerEnd } = props;
+  const isFar = useFarView();
   if (!data) return null;
   const { look, problems, onSelect } = data;
   const { path, label } = computeEdgePath(props, data);
@@ -27,14 +33,14 @@ export function FlowEdge(props: EdgeProps<CanvasEdge>) {
       <BaseEdge
         id={id}
         path={path}
-        {...(markerEnd !== undefined && { markerEnd })}
+        {...(isFar ? { interactionWidth: 0 } : markerEnd !== undefined && { markerEnd })}
         style={{
           ...(color !== 'input' && { stroke: `var(--${color})` }),
           strokeWidth: (look.width ?? 1) + (selected ? 1 : 0),
           ...(look.dash !== undefined && { strokeDasharray: look.dash, strokeLinecap: 'round' }),
         }}
       />
-      {(look.label !== undefined || problems.length > 0) && (
+      {!isFar && (look.label !== undefined || problems.length > 0) && (
         <EdgeLabelRenderer>
           {/* The edge itself carries this text and is reachable by keyboard. */}
           <button
@@ -43,7 +49,7 @@ export function FlowEdge(props: EdgeProps<CanvasEdge>) {
             tabIndex={-1}
             data-edge-label={id}
             title={[look.title, ...problems].filter((it) => it !== undefined).join('\n')}
-            onClick={onSelect}
+            onClick={() => onSelect(id)}
             style={{ transform: `translate(-50%, -50%) translate(${label.x}px, ${label.y}px)` }}
             className={`nodrag nopan pointer-events-auto absolute max-w-56 truncate rounded border bg-card px-1.5 py-px font-mono text-[11px] ${
               problems.length > 0 || look.color === 'destructive'
@@ -58,7 +64,7 @@ export function FlowEdge(props: EdgeProps<CanvasEdge>) {
       )}
     </>
   );
-}
+});
 
 function computeEdgePath(props: EdgeProps<CanvasEdge>, { aside, bottom }: EdgeData): EdgePath {
   const source = { x: props.sourceX, y: props.sourceY };

@@ -111,7 +111,7 @@ export function flowEdges(graph: Graph, { places, selected, onSelect, reportOf }
         look,
         aside: (ranks[index] ?? 0) * BETWEEN_EDGES || (detours[index] ?? 0),
         problems,
-        onSelect: () => onSelect(id),
+        onSelect,
         ...(bottom !== undefined && { bottom }),
       },
     };

@@ -8,9 +8,12 @@ const AROUND = { x: '28px', top: '36px', bottom: '36px' } as const;
 /** Pixels at the bottom that an open map takes. */
 const MAP_ROOM = '185px';
 
+/** Pixels between the graph and the border of the canvas while the map is open. */
+const AROUND_WITH_MAP = { ...AROUND, bottom: MAP_ROOM } as const;
+
 /** Returns the room to leave around the graph, so that no node lies below the map. */
 export function paddingFor(hasMap: boolean): NonNullable<FitViewOptions['padding']> {
-  return hasMap ? { ...AROUND, bottom: MAP_ROOM } : AROUND;
+  return hasMap ? AROUND_WITH_MAP : AROUND;
 }
 
 const COLORS: Readonly<Record<string, string>> = {

@@ -9,7 +9,7 @@ const BETWEEN_NODES = 36;
 const LABEL = { width: 150, height: 22, labelpos: 'c' };
 
 /** Maximum size of a graph for which dagre is fast enough: its time grows quadratically. */
-const FEW = { nodes: 300, edges: 900 };
+const FEW = { nodes: 150, edges: 450 };
 
 /** The part of a graph that determines its layout. */
 export interface GraphShape {
@@ -20,7 +20,7 @@ export interface GraphShape {
 /**
  * Returns a position for every node, from left to right in the order of the edges.
  * - Edges of loops, and edges to missing nodes, are ignored.
- * - A graph with more than 300 nodes or 900 edges is laid out in linear time, with more crossings.
+ * - A graph with more than 150 nodes or 450 edges is laid out in linear time, with more crossings.
  */
 export function layOutGraph(shape: GraphShape): Map<string, Position> {
   const isLarge = shape.nodes.length > FEW.nodes || shape.edges.length > FEW.edges;

@@ -1,8 +1,10 @@
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import { TriangleAlert } from 'lucide-react';
+import { memo } from 'react';
 import { nodeLook } from '../nodes/node-looks.js';
 import type { BarPart, CardBadge, CardData } from './card-data.js';
 import { CardStatus } from './card-status.js';
+import { useFarView } from './far-view.js';
 import { changeLook } from './change-look.js';
 
 export type CardNode = Node<CardData, 'card'>;
@@ -18,20 +20,11 @@ const RINGS: Readonly<Record<string, string>> = {
 const ID_SIZE = 'clamp(0.875rem, calc(11px / var(--zoom, 1)), 1.75rem)';
 const TEXT_SIZE = 'clamp(0.75rem, calc(11px / var(--zoom, 1)), 1rem)';
 
-export function NodeCard({ data, selected }: NodeProps<CardNode>) {
-  const {
-    id,
-    type,
-    status,
-    badges = [],
-    stacked = false,
-    hollow = false,
-    problems = [],
-    warnings = [],
-    change,
-    connectable = false,
-  } = data;
-  const { Icon, label, box, accent, glow } = nodeLook(type);
+/** Shows a node as a card. In a far view, where no label can be read, the card is a plain box. */
+export const NodeCard = memo(({ data, selected }: NodeProps<CardNode>) => {
+  const isFar = useFarView();
+  const { id, type, status, stacked = false, hollow = false, problems = [], change, connectable = false } = data;
+  const { box, glow } = nodeLook(type);
   const ring =
     problems.length > 0 ? 'ring-2 ring-destructive' : change ? changeLook(change).card : (RINGS[status ?? ''] ?? '');
   const shape = hollow
@@ -39,6 +32,7 @@ export function NodeCard({ data, selected }: NodeProps<CardNode>) {
     : status === 'pending' || status === 'skipped'
       ? 'opacity-80'
       : '';
+  const isLive = connectable && !isFar;
   return (
     <div
       data-node={id}
@@ -48,7 +42,19 @@ export function NodeCard({ data, selected }: NodeProps<CardNode>) {
       className={`flex h-full w-full items-center gap-2.5 rounded-lg border-2 px-2.5 text-left text-foreground ${box} ${ring} ${shape} ${selected || status === 'running' ? glow : ''}`}
     >
       {stacked && <Stack />}
-      <Handle type="target" position={Position.Left} isConnectable={connectable} className={HANDLE} />
+      <CardHandle type="target" isLive={isLive} />
+      {!isFar && <CardContent data={data} />}
+      <CardHandle type="source" isLive={isLive} />
+    </div>
+  );
+});
+
+/** Shows the labels of a card. */
+function CardContent({ data }: { data: CardData }) {
+  const { id, type, status, badges = [], problems = [], warnings = [] } = data;
+  const { Icon, label, accent } = nodeLook(type);
+  return (
+    <>
       <span className={`flex size-8 shrink-0 items-center justify-center rounded-md ${accent}`}>
         <Icon className="size-4.5" aria-hidden />
       </span>
@@ -70,10 +76,27 @@ export function NodeCard({ data, selected }: NodeProps<CardNode>) {
           <TriangleAlert className="size-4 text-warning" aria-hidden />
         </span>
       )}
-      <Badges badges={badges} />
+      {badges.length > 0 && <Badges badges={badges} />}
       {data.bar && <Bar parts={data.bar} />}
-      <Handle type="source" position={Position.Right} isConnectable={connectable} className={HANDLE} />
-    </div>
+    </>
+  );
+}
+
+interface CardHandleProps {
+  type: 'source' | 'target';
+  /** True if edges can be drawn from and to the handle. */
+  isLive: boolean;
+}
+
+/**
+ * Shows the point at which edges begin or end. A handle to which no edge can be drawn is a plain element: React Flow
+ * measures it, but it follows no state of the canvas.
+ */
+function CardHandle({ type, isLive }: CardHandleProps) {
+  const position = type === 'target' ? Position.Left : Position.Right;
+  if (isLive) return <Handle type={type} position={position} className={HANDLE} />;
+  return (
+    <div data-handlepos={position} className={`react-flow__handle react-flow__handle-${position} ${type} ${HANDLE}`} />
   );
 }
 

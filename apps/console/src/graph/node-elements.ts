@@ -18,9 +18,10 @@ interface Source {
  */
 export class NodeElements {
   private known = new Map<string, Source & { element: CardNode }>();
+  private elements: readonly CardNode[] = [];
 
-  /** Returns the elements of the nodes of a graph, in order. */
-  update({ nodes }: Graph, { places, selected, editable, dataOf }: NodeState): CardNode[] {
+  /** Returns the elements of the nodes of a graph, in order; the same list as before if no element changed. */
+  update({ nodes }: Graph, { places, selected, editable, dataOf }: NodeState): readonly CardNode[] {
     const next: typeof this.known = new Map();
     const elements = nodes.map((node) => {
       const { id } = node;
@@ -31,8 +32,14 @@ export class NodeElements {
       return element;
     });
     this.known = next;
-    return elements;
+    this.elements = keptList(this.elements, elements);
+    return this.elements;
   }
+}
+
+/** Returns the list before if it has the same elements as the list after. */
+export function keptList<T>(before: readonly T[], after: readonly T[]): readonly T[] {
+  return before.length === after.length && before.every((element, index) => element === after[index]) ? before : after;
 }
 
 function isSameSource(one: Source, other: Source): boolean {
@@ -41,6 +48,11 @@ function isSameSource(one: Source, other: Source): boolean {
     one.place === other.place &&
     one.isSelected === other.isSelected &&
     one.editable === other.editable &&
-    one.data === other.data
+    isSameData(one.data, other.data)
   );
+}
+
+/** True if two contents are the same: a change of one node creates the contents of all nodes. */
+function isSameData(one: Source['data'], other: Source['data']): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
 }

@@ -12,11 +12,24 @@ import { type Shown, shownNode } from './run-scope.js';
 
 const LONGEST_NOTE = 26;
 
-/** Returns the content of a node's card in a run: its status, attempts, list and notes. */
+/** Cards of the states of nodes. A state belongs to one run and never changes, so its card stays the same, too. */
+const cards = new WeakMap<NodePicture, Partial<CardData>>();
+const NO_CARD: Partial<CardData> = {};
+
+/**
+ * Returns the content of a node's card in a run: its status, attempts, list and notes. The same state of a node has the
+ * same object, so the canvas renders only the nodes whose state changed.
+ */
 export function runCard(picture: RunPicture, id: string, shown: Shown): Partial<CardData> {
   const node = shownNode(picture, id, shown);
+  if (!node || node.status === UNREAD) return NO_CARD;
+  const card = cards.get(node) ?? createCard(picture, id, node);
+  cards.set(node, card);
+  return card;
+}
+
+function createCard(picture: RunPicture, id: string, node: NodePicture): Partial<CardData> {
   const defined = nodeById(picture.graph.nodes, id);
-  if (!node || node.status === UNREAD) return {};
   const last = node.attempts.at(-1);
   const most = defined?.retry?.attempts;
   return {

@@ -1,4 +1,5 @@
 import { Tabs } from 'radix-ui';
+import { useCallback } from 'react';
 import { useSearchParams } from 'wouter';
 import { Loading } from '../components/loading.js';
 import type { EdgeOutcome } from '../graph/edge-look.js';
@@ -35,6 +36,11 @@ export interface PicturesProps {
 /** Shows the graph of a run. */
 export function RunGraphView({ picture, selected, edges, shown, onSelect, onShow }: PicturesProps) {
   const selectedEdge = edges.selected === undefined ? undefined : edgeIds(picture.graph.edges)[edges.selected];
+  const { states } = edges;
+  const edgeOf = useCallback(
+    (index: number) => edgeReport(picture, shown, index, states[index]),
+    [picture, shown, states],
+  );
   return (
     <LazyCanvas
       label="Run"
@@ -42,7 +48,7 @@ export function RunGraphView({ picture, selected, edges, shown, onSelect, onShow
       selected={selected}
       onSelect={onSelect}
       dataOf={(id) => runCard(picture, id, shown)}
-      edgeOf={(index) => edgeReport(picture, shown, index, edges.states[index])}
+      edgeOf={edgeOf}
       selectedEdge={selectedEdge}
       {...(edges.select && { onSelectEdge: edges.select })}
       loopHead={(loop) => <RunLoopHead loop={loop} picture={picture} shown={shown} onShow={onShow} />}

@@ -127,12 +127,14 @@ function selectedNode(picture: RunPicture, name: string, shown: Shown) {
   return path.length > 0 || index !== undefined ? instanceOf(picture, name) : shownNode(picture, node, shown);
 }
 
+const NO_STATES: RunEdges['states'] = [];
+
 /** Returns the states of a run's edges, and the index of the selected edge. */
 function useEdges(picture: RunPicture, shown: Shown, runId: string, isWide: boolean): RunEdges {
   const [search] = useSearchParams();
   const [, navigate] = useLocation();
   const states = useMemo(
-    () => (isPlain(picture.graph) || picture.status === UNREAD ? [] : edgeStates(picture, shown)),
+    () => (isPlain(picture.graph) || picture.status === UNREAD ? NO_STATES : edgeStates(picture, shown)),
     [picture, shown],
   );
   if (states.length === 0) return { states, selected: undefined };
