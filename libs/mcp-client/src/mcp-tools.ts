@@ -103,9 +103,10 @@ const DEEPEST = 500;
 const NO_REASON = 'the tool failed and gave no reason';
 
 /**
- * Converts the result that a server sends for a call; the converted result has at most 256 KiB of JSON. Members that
- * are null count as absent. A content block of an unknown kind is replaced by a line about it. A plain value that the
- * server has wrapped (`isWrapped`) is unwrapped.
+ * Converts the result that a server sends for a call. The converted result has at most 256 KiB of JSON.
+ * - Members that are null count as absent.
+ * - A content block of an unknown kind is replaced by a line about it.
+ * - A plain value in a wrapper object (`isWrapped`) is returned without the wrapper.
  */
 export function callResult({ content, structuredContent, isError, _meta: meta }: JsonObject): McpToolResult {
   if (!Array.isArray(content ?? [])) return { error: "the tool's result is refused: content must be a list" };

@@ -22,8 +22,8 @@ export class DeclinedQuestions {
   }
 
   /**
-   * Calls a function when the client declines a question. The result ends the watch.
-   * @param id id of the elicitation that asks
+   * Calls a function when the client declines a question. Disposing of the result ends this.
+   * @param id id of the elicitation that asks the question
    */
   watchQuestion(id: string, onDeclined: () => void): Disposable {
     const watches = this.watches.get(id) ?? new Set();

@@ -49,7 +49,10 @@ export interface McpRoutes {
 }
 
 const PATHS = ['/mcp', '/mcp/workflows/:workflow', '/mcp/agents/:agent'] as const;
-/** Milliseconds after which a call without progress is answered by a stream. Clients end a silent call after 5 minutes. */
+/**
+ * Milliseconds after which a call that asked for no progress is answered by a stream. Without the comments of that
+ * stream, clients end a call after about 5 minutes of silence.
+ */
 const STREAM_AFTER_MS = 10_000;
 /** Milliseconds between two comments of such a stream. */
 const COMMENT_MS = 15_000;

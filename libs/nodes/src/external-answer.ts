@@ -102,8 +102,8 @@ export function outputOf({ reply, artifacts, lastMessage: said }: CalledTask): N
 }
 
 /**
- * Adds the id of its Artifact to the metadata of a text Part, so that it is not merged with texts of the first
- * Artifact.
+ * Adds the id of an Artifact to the metadata of its text Part. Readers then do not merge this text with the texts of
+ * the first Artifact.
  */
 function assignToArtifact(part: Part, artifactId: string): Part {
   return part.text === undefined ? part : { ...part, metadata: { ...part.metadata, [PART_OF]: artifactId } };

@@ -165,7 +165,10 @@ export function placeholderService<T extends object>(): T {
   return {} as T;
 }
 
-/** Replacement for the MCP servers of a service, which `parley check` does not know. Every lookup fails. */
+/**
+ * Replacement for the client of MCP servers in the command `parley check`, which has no access to the servers of a
+ * service. Every lookup and every call fails.
+ */
 class AbsentServers extends McpTools {
   override findMcpTools(): never {
     throw new McpServerError('there are no MCP servers here');

@@ -24,7 +24,10 @@ import type { ToolRegistry } from './tools/tool-registry.js';
 
 /** Rules for the strings that the author of a workflow wrote in the `args` of a `tool` node. */
 export interface Author {
-  /** Returns the value for a string of the author, if the Message has no value for it. */
+  /**
+   * Returns the value of a string of the author for which the Message has no permitted value: the string with its
+   * references filled in.
+   */
   fillText(text: string): JsonValue;
   /** True if a Message may set this value in place of the author's string. */
   allowsValue(text: string, given: JsonValue): boolean;

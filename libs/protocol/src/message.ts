@@ -81,7 +81,7 @@ export function firstData(parts: readonly Part[]): JsonValue | undefined {
   return parts.find((part) => part.data !== undefined)?.data;
 }
 
-/** Number of characters that a Part counts in addition to its content. */
+/** Number of characters that `contentLength` adds for each Part, in place of the JSON around its content. */
 const PART_LENGTH = 64;
 
 /** Estimates the number of characters of Parts as JSON. */

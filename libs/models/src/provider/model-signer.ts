@@ -44,8 +44,8 @@ export class KeySigner implements ModelSigner {
 }
 
 /**
- * Security schemes of providers with headers of their own, by provider. For other providers, the type of the credential
- * decides.
+ * Security schemes by which a provider accepts stored credentials, for providers that expect a key in a header of their
+ * own. For other providers, the type of the credential decides how it is sent.
  */
 const SCHEMES: Partial<Record<ModelProvider, Readonly<Record<string, SecurityScheme>>>> = {
   anthropic: {

@@ -161,8 +161,9 @@ interface AnswerLack {
 }
 
 /**
- * Returns why an answer is not whole. `said` continues a sentence that begins with `its answer`, such as `was cut at
- * its token limit`. `fallback` is false if the provider withholds content: no other model is then called.
+ * Returns why an answer is not whole. `said` is the end of a sentence that begins with `its answer`, such as `was cut
+ * at its token limit`. `fallback` is true if the next model of `fallbacks` may answer instead; false if the provider
+ * withholds content.
  */
 function lackOf(reason: LanguageModelV4FinishReason | undefined): AnswerLack {
   switch (reason?.unified) {

@@ -259,9 +259,12 @@ export class CalledAgentTool implements SelfRecordingTool {
   }
 
   /**
-   * Returns the state of the called agent's Task at the end of a call, for the record in the log.
-   * - If an answer has not reached the Task, the Task still waits, and the next call answers it.
-   * - If the agent rejected the answer, or a person gave it, no later call answers the Task (`left`).
+   * Returns the state of the called agent's Task at the end of a call, for the record in the log. If the call failed
+   * and the Task may still wait for an answer:
+   * - If the call sent the model's answer to the waiting Task and the answer may not have arrived, the state stays as
+   *   it was. The next call answers the Task.
+   * - In all other cases the result is `left`, and no later call answers the Task: the agent rejected the answer, the
+   *   call timed out, the answer was a person's, or the call itself created the Task.
    */
   private standingAtEnd({ answer }: LoggedToolCall, outcome: CallOutcome): Pick<CalledNote, 'state' | 'left'> {
     const { state, taskId } = outcome.answer;
@@ -337,7 +340,10 @@ export class CalledAgentTool implements SelfRecordingTool {
   }
 }
 
-/** True if no later call answers the waiting Task: the agent has rejected this answer, or the call has timed out. */
+/**
+ * True if, after this failure of a call, no later call answers the waiting Task: the agent rejected the Message of the
+ * call, or the call has timed out.
+ */
 function isOver({ kind, timedOut, rateLimited, cause }: CallFailure): boolean {
   if (timedOut) return true;
   // A local agent reports this error while its database is unreachable.

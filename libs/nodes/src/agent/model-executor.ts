@@ -91,8 +91,8 @@ export class ModelExecutor extends AgentExecutor {
   }
 
   /**
-   * Rejects a new Message if this agent is in its call chain, so that the agent would call itself through others. Does
-   * nothing for an agent that calls no agents.
+   * Rejects a new Message if this agent is in the call chain of the Message: the agent has then called itself through
+   * other agents. Accepts any Message for an agent that calls no agents.
    */
   override checkRequest(request: SendMessageRequest, { agent }: CallContext): void {
     if (!this.callsAgents || request.message.taskId !== undefined) return;

@@ -66,8 +66,9 @@ class AnswerInTurn {
   /**
    * Ends the answer.
    * @param value result of the work in addition to its text
-   * @returns the last piece to send to the caller; `undefined` if there is none. It has an empty text if the whole answer
-   *   was sent before: some clients (ADK) keep nothing of an Artifact without a last piece
+   * @returns the last piece to send to the caller; `undefined` if there is no answer, or its last piece was sent
+   * before. If all content was sent before, but not as a last piece, the piece has an empty text: some clients (ADK)
+   * discard an Artifact that has no last piece
    */
   endAnswer(value?: JsonValue): AnswerPiece | undefined {
     return this.remainder(value) ?? (this.isOpen ? this.createPiece([textPart('')]) : undefined);

@@ -44,7 +44,8 @@ interface Probe {
 
 /**
  * Asserts that an idle session keeps its backend, its lock and its LISTEN while a second session works.
- * @throws ConfigError if it does not, as behind a transaction pooler, which lends the backend to the second session
+ * @throws ConfigError if it does not keep them. This is the case behind a transaction pooler: it gives the backend of
+ * the idle session to the second session
  */
 async function probeSession(session: pg.Client, other: pg.Client, { lock, channel }: Probe): Promise<void> {
   const received = new Promise<boolean>((resolve, reject) => {

@@ -37,8 +37,8 @@ const MIGRATIONS = 'schema_migration';
 const OLDEST_VERSION = 150_000;
 const LOCK_LOOK_MS = 50;
 /**
- * Maximum wait of a migration for the lock of a table. Later statements on the table wait behind the migration
- * meanwhile.
+ * Maximum time that a migration waits for the lock of a table (PostgreSQL's `lock_timeout`). While it waits, later
+ * statements on the table queue behind it.
  */
 const TABLE_LOCK_TIMEOUT = '3s';
 /** Milliseconds that a migration waits after it could not lock a table, so that statements queued behind it execute. */

@@ -98,8 +98,9 @@ export const FORGET_REPLICA = ((check: LivenessCheck) => `
 
 /**
  * Writes the heartbeat of the replica `$1` with the lock `$2`, and recreates a deleted row. `$3` is true for the first
- * heartbeat of a process. `steady_since` moves if the previous heartbeat is too old to prove an uninterrupted life, if
- * the clock stepped, or if the session is new.
+ * heartbeat of a process. `steady_since` is kept if the previous heartbeat is recent and had the same lock. Otherwise
+ * the replica may have stopped for a while, the clock may have been changed, or the session is new, and `steady_since`
+ * becomes the current time.
  */
 export const HEARTBEAT = `
   INSERT INTO replica AS own (id, lock_key, generation, steady_since)

@@ -1,8 +1,9 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 
 /**
- * Fields of a protobuf message, by field number, in which `encodesMoreMembers` counts the members of JSON. `counts` is
- * true if each value of the field is a member of a list or an object; `places` has the fields inside such a value.
+ * Fields of a protobuf message that contain lists or JSON, by field number. `encodesMoreMembers` reads only these
+ * fields. `counts` is true if each value of the field counts as one member (an entry of an object, or an element of a
+ * list). `places` has the fields to read inside a value.
  */
 export interface ProtoPlaces {
   readonly [field: number]: { readonly places?: () => ProtoPlaces; readonly counts?: true };
