@@ -193,7 +193,9 @@ function tooSlow({ name }: TestedModel): string {
   return `model "${name}" gave no whole answer within ${LONGEST_TEST_MS / 1000} seconds`;
 }
 
-/** True if a provider rejects the parameter that limits the tokens, because the model needs another name for it. */
+/**
+ * True if the provider rejects the parameter that limits the tokens. Some models expect the limit under another name.
+ */
 function refusesLimit(error: unknown): boolean {
   return error instanceof ModelError && error.status === 400 && /max_\w{0,20}tokens/i.test(error.message);
 }

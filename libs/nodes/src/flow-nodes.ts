@@ -298,7 +298,8 @@ class HumanExecutor extends NodeExecutor {
 
   /**
    * Returns the Parts of the question: the Parts of the Message, which in a run contain the prompt. If the Message has
-   * no text, the prompt of the config, with its templates filled in, is added in front.
+   * no text, a text is added in front: the prompt of the config with its templates filled in, or a default text without
+   * a prompt.
    */
   #promptParts(message: Message): Part[] {
     const parts = typedParts(message.parts);

@@ -37,7 +37,10 @@ export class ReconnectPace {
   /** @param now monotonic clock in milliseconds */
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  /** Counts a sent request, since each request may have its own stream (see `nextPause`). */
+  /**
+   * Counts a sent request. Each request may have its own stream, so after many requests more streams may end before the
+   * pauses grow (see `nextPause`).
+   */
   noteRequest(): void {
     if (this.now() >= this.windowEnd) {
       this.requests = 0;

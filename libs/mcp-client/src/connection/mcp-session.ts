@@ -66,7 +66,7 @@ function withUncheckedResults(transport: Transport): Transport {
   return transport;
 }
 
-/** Counts the answers to requests of a server, for each minute. */
+/** Limits the answers to requests that a server sends: at most MOST_ANSWERS in a minute. */
 class AnswerCount {
   private count = 0;
   private until = 0;

@@ -41,7 +41,11 @@ export class WireNames {
     return this.names.get(tool) ?? sanitizeToolName(tool);
   }
 
-  /** Returns the tool that has a wire name; `undefined` if no tool has that name, or several tools have it. */
+  /**
+   * Returns the tool that a model means by a name: the tool with this wire name. If no tool has this wire name, returns
+   * the tool whose own name it is. Returns `undefined` if there is no such tool, or if several tools have this wire
+   * name.
+   */
   findByWireName(name: string): string | undefined {
     const meant = [...this.names].flatMap(([tool, its]) => (its === name ? [tool] : []));
     if (meant.length > 0) return meant.length === 1 ? meant[0] : undefined;

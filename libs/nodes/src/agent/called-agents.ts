@@ -279,8 +279,8 @@ export class CalledAgents implements AgentToolCalls {
   }
 
   /**
-   * Cancels the Tasks of the call in progress and of waiting agents, yields the outcomes, and ends the Task of the node
-   * as CANCELED.
+   * Cancels the Task of the call in progress and the Tasks of called agents that wait for an answer, yields the
+   * outcomes, and ends the Task of the node as CANCELED.
    */
   async *cancelAndReport(): AsyncGenerator<NodeEvent, void, void> {
     const canceled = await this.cancelAll();
@@ -288,7 +288,10 @@ export class CalledAgents implements AgentToolCalls {
     yield statusUpdate(this.execution.context, 'TASK_STATE_CANCELED');
   }
 
-  /** Cancels the Tasks of the call in progress and of waiting agents, without yielding events. Never throws. */
+  /**
+   * Cancels the Task of the call in progress and the Tasks of called agents that wait for an answer, without yielding
+   * events. Never throws.
+   */
   async endAll(): Promise<void> {
     await this.cancelAll().catch(() => undefined);
   }
@@ -302,7 +305,7 @@ export class CalledAgents implements AgentToolCalls {
   }
 
   /**
-   * Cancels the Tasks of the call in progress and of waiting agents.
+   * Cancels the Task of the call in progress and the Tasks of called agents that wait for an answer.
    * @returns a list of events for each canceled Task
    */
   private cancelAll(): Promise<NodeEvent[][]> {

@@ -156,7 +156,10 @@ const OF_SESSION = /^(08...|XX000)$/;
 /** SQLSTATEs after which the transaction may be committed: its answer was lost. */
 const AFTER_COMMIT = /^(08...|57P..|40003)$/;
 
-/** Reports a statement that was not sent, because an earlier one on its session failed. It may be sent again. */
+/**
+ * Error of a statement that was not sent, because an earlier statement on its session failed. The statement may be sent
+ * again.
+ */
 export class StatementNotSent extends Error {
   override readonly name = 'StatementNotSent';
 

@@ -300,8 +300,9 @@ function watchOf(url: string, Client: typeof pg.Client): SessionWatch {
 }
 
 /**
- * Creates a function that asks the server at `url` about its sessions. Behind a pooler the question waits in the same
- * queue as their statements, so a statement that waits there is executed before the question.
+ * Creates a function that asks the server at `url` which of this process's sessions have a statement under way. Behind
+ * a pooler, the question queues behind the statements that these sessions have sent. Such a statement has therefore
+ * left the queue when the server answers the question.
  */
 function createAskServer(url: string, Client: typeof pg.Client): AskServer {
   return async (tags) => {

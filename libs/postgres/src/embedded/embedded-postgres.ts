@@ -140,8 +140,8 @@ export class EmbeddedPostgres {
   }
 
   /**
-   * True if an earlier version started the server on a port, and no session besides this one uses it. The server is
-   * then restarted on a socket.
+   * True if the caller should restart the server on a socket: an earlier version started it on a port, and no session
+   * besides this one uses it.
    */
   private async isOutdated({ address, session }: { address: ServerAddress; session: pg.Client }): Promise<boolean> {
     if (this.address || this.listening !== 'socket' || isSocket(address)) return false;

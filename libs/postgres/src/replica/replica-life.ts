@@ -148,7 +148,7 @@ export class ReplicaLife {
 
   /**
    * Checks twice, CONFIRM_MS apart, and returns the ids that both checks report. If all replicas lose their sessions at
-   * once, the first check may see only the losses of the others.
+   * once, the first check may find the others dead before this replica has noticed the loss of its own session.
    */
   private async seenTwice(look: (among?: readonly string[]) => Promise<string[]>): Promise<string[]> {
     if (this.reconnecting) return [];

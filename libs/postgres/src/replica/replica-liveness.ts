@@ -9,8 +9,9 @@ const FROZEN_SECONDS = 10;
 /** Maximum age in seconds of the committed heartbeat by which a replica proves its own life. */
 const PROVEN_SECONDS = 4;
 /**
- * Seconds for which a judge (a replica that judges others) must have lived without a gap before it takes a missing lock
- * for a death. What broke the judge's own session, or stopped its commits, may have hit other replicas too.
+ * Minimum seconds for which a replica must have lived without a gap before it may conclude from a missing lock that
+ * another replica is dead. If its own session broke or its commits stopped a moment ago, the cause may have hit the
+ * other replicas too, and they may still live.
  */
 const STEADY_SECONDS = 3;
 

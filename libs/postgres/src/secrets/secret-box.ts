@@ -76,7 +76,10 @@ export class SecretBox {
     return [...this.keys.keys()].map((id) => `${FORM}.${id}.`);
   }
 
-  /** Prefix of every text that the first key sealed, by which rows to reseal are found. */
+  /**
+   * Prefix of every text that the first key sealed. Stored texts with another prefix were sealed by an older key, and
+   * are found by that to be sealed again.
+   */
   get mark(): string {
     return `${FORM}.${this.keyId}.`;
   }

@@ -128,7 +128,7 @@ const STATES: ReadonlyMap<JsonValue | undefined, TaskState> = new Map<JsonValue 
 );
 
 /**
- * Reads a Task state. An unknown value counts as WORKING: the unspecified state (section 5.5) means that the Task has
+ * Reads a Task state. An unknown value is read as WORKING, like the unspecified state (section 5.5): the Task has
  * neither ended nor asked for input.
  */
 function readTaskState(json: JsonValue | undefined): TaskState {
