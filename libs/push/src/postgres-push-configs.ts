@@ -188,8 +188,9 @@ function refusedForGood(error: unknown): never {
 }
 
 /**
- * Locks the row of the Task until the commit, so that a new config misses no event. The row counts the events that were
- * committed before the lock. Later events are committed after the config, and find it.
+ * Locks the row of the Task until the commit, and returns its state and last sequence number. Every transaction that
+ * adds an event updates this row, so an event is committed either before the lock, and is counted in the returned row,
+ * or after the new config, which then gets it.
  * @throws A2AError TASK_NOT_FOUND
  */
 async function lockTask(client: ClientBase, taskId: string, { tenant, owner }: TaskScope): Promise<PushedTaskRow> {
@@ -227,8 +228,9 @@ const COUNT_OTHERS = `
   SELECT count(*)::int AS others FROM push_config WHERE task_id = $1 AND config_id <> $2 AND deleted_at IS NULL`;
 
 /**
- * Inserts or replaces a config. A config that was deleted gets the events after `delivered_sequence` of the new values.
- * Any other config continues after the last event that its receiver accepted.
+ * Inserts a config, or replaces the config with the same id. A config that replaces a deleted one gets the events after
+ * the new `delivered_sequence`. A config that replaces any other one gets the events after the last event that the
+ * earlier receiver accepted.
  */
 const KEEP = `
   INSERT INTO push_config AS held (push_id, task_id, config_id, tenant, owner, url, scheme, secrets,

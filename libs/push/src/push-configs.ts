@@ -17,7 +17,8 @@ export interface PushRegistration {
   wireVersion: string;
   /**
    * Sequence number after which the config gets notifications. If it is absent, the config gets only events that are
-   * recorded later; the config of an ended Task gets the Task's last event, so that it learns the final state.
+   * recorded later; the config of an ended Task gets the Task's last event, so that its receiver learns the final
+   * state.
    */
   after?: number;
 }

@@ -13,8 +13,8 @@ const PAGE = 10;
 /** Maximum milliseconds for which a lane (a worker on one queue) sends, so that other queues get its place. */
 const TURN_MS = 1_000;
 /**
- * Maximum milliseconds of a prompt answer. A slower receiver counts as unproven (PushPlaces), since it occupies a place
- * like a receiver that gives no answer.
+ * Maximum milliseconds within which an answer of a receiver counts as prompt. The lanes of slower receivers, and of
+ * receivers that give no answer, may take only some of the places of this process (PushPlaces).
  */
 const PROMPT_MS = 3_000;
 /** Milliseconds until a retry after an internal error, which counts as no attempt. */

@@ -8,15 +8,15 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 export const RECEIVER_OF_URL = `lower(coalesce(substring(url FROM '^[^:/]+://[^/?#]+'), url))`;
 
 /**
- * SQL of the key of a receiver's advisory lock. The lock is shared while configs of the receiver are being woken, and
- * exclusive while a lane of the receiver ends.
+ * SQL of the key of a receiver's advisory lock. A transaction that makes configs of the receiver due holds the lock
+ * shared; a transaction that ends a lane of the receiver holds it exclusively.
  */
 const LANE_LOCK = `hashtextextended('parley push ' || called, 0)`;
 
 /**
  * Returns the SQL of a job key for a lane that begins at `runAt`. The job queue merges jobs with equal keys, so there
- * is one job per receiver and time. `runAt` is in the future by the database's clock, so no running job has the same
- * key: the queue would drop the new job if the replica of the running job died.
+ * is one job per receiver and time. `runAt` must be in the future by the database's clock: a running job then never has
+ * the same key. If a running job had it, the queue would drop the new job when the replica of the running job died.
  */
 const keyFor = (receiver: string, runAt: string): string =>
   `'push.serve ' || md5(${receiver}) || ' ' || extract(epoch FROM ${runAt})`;
@@ -66,8 +66,9 @@ export class CreatePushLane1700000000930 implements MigrationInterface {
 }
 
 /**
- * Requests a lane for a receiver, once per transaction that writes its deliveries. Does nothing if the maximum number
- * of lanes is active, since no active lane ends before the commit.
+ * SQL function: enqueues a job that opens a lane for a receiver, at most once per transaction. Does nothing if the
+ * receiver has the maximum number of lanes. The shared lock (LANE_LOCK) prevents these lanes from ending before the
+ * commit, so they find the new deliveries.
  */
 const CALL = `
   CREATE FUNCTION push_call(called text, lanes integer) RETURNS void LANGUAGE plpgsql AS $$
@@ -84,7 +85,10 @@ const CALL = `
     PERFORM set_config('parley.push_called', before || md5(called), true);
   END $$`;
 
-/** Replaces the function `push_wake` of CreatePushConfig. */
+/**
+ * Replaces the trigger function `push_wake` of CreatePushConfig: for each new event of a Task, makes the configs of the
+ * Task due, and requests a lane for each of their receivers (`push_call`).
+ */
 const WAKE = `
   CREATE OR REPLACE FUNCTION push_wake() RETURNS trigger LANGUAGE plpgsql AS $$
   DECLARE

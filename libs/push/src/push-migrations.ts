@@ -73,7 +73,10 @@ const MAKE_DUE = `
       SET due_at = least(held.due_at, greatest(excluded.due_at, now())), updated_at = now()
   $$`;
 
-/** Replaces the function `push_call`, which replicas of the version with CreatePushLane still call. */
+/**
+ * Replaces the function `push_call`, which replicas of the version with CreatePushLane still call: it now makes the
+ * queues of the receiver due, and enqueues no job.
+ */
 const CALL = `
   CREATE OR REPLACE FUNCTION push_call(called text, lanes integer) RETURNS void LANGUAGE sql AS $$
     SELECT push_make_due(called)
@@ -96,7 +99,10 @@ const ENTER = `
     RETURN entered;
   END $$`;
 
-/** Replaces `push_leave` of CreatePushLane, by which a lane ends. Work that is still due is left to the queues. */
+/**
+ * Replaces `push_leave` of CreatePushLane, by which a lane ends. Unlike before, the lane always ends: the queues of the
+ * receiver become due, so that other lanes send the waiting deliveries.
+ */
 const LEAVE = `
   CREATE OR REPLACE FUNCTION push_leave(called text, job_holder text) RETURNS boolean LANGUAGE plpgsql AS $$
   BEGIN

@@ -229,13 +229,20 @@ export class PushQueues {
     await this.database.pool.query(freeLanes(LOST), [this.replica.replicaId, held]);
   }
 
-  /** Frees the lanes of a dead replica; does nothing if it lives at that moment. */
+  /**
+   * Frees the lanes of a replica that was reported dead, and makes their queues due. The statement checks again that
+   * the replica is dead, and changes nothing if it is alive.
+   */
   private async freeLanesOf(replicaId: string): Promise<void> {
     await this.database.pool.query(FREE_DEAD, [this.replica.replicaId, replicaId]);
     this.announceDue();
   }
 
-  /** Hands the lane of an earlier version's job, and all deliveries waiting for its receiver, to the queues. */
+  /**
+   * Ends a lane that a job of an earlier version holds, and makes the queues of its receiver due, so that lanes of this
+   * version send the waiting deliveries.
+   * @param holder unique id of the lane, from the payload of the job
+   */
   async takeOverLane(receiver: string, holder: string): Promise<void> {
     await this.database.pool.query(TAKE_OVER_LANE, [receiver, holder]);
     await this.database.pool.query('SELECT push_make_due($1)', [receiver]);
@@ -336,7 +343,10 @@ const NEXT = `
 
 const LOCK = 'SELECT FROM push_queue WHERE (tenant, owner, receiver) = ($1, $2, $3) FOR UPDATE';
 
-/** Releases a lane. The configs that it still holds were not sent because of an internal error. */
+/**
+ * Deletes a lane. Configs and repeats that the lane still holds, because an internal error prevented sending them, wait
+ * for another lane again.
+ */
 const RELEASE = `
   WITH gone AS (DELETE FROM push_lane WHERE receiver = $1 AND holder = $2 RETURNING lane, holder),
   repeats AS (UPDATE push_repeat SET holder = NULL FROM gone WHERE push_repeat.holder = gone.holder)

@@ -43,8 +43,8 @@ export class PushRepeats {
 }
 
 /**
- * Adds a repeat, then makes its queue due. The update of the queue waits for a lane that is about to end and has locked
- * the queue.
+ * Adds a repeat, then makes its queue due. If a lane has locked the queue because it is about to end, the update of the
+ * queue waits for that lane, and makes the queue due after the end of the lane.
  */
 const ADD = `
   WITH added AS (

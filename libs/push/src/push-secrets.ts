@@ -64,8 +64,9 @@ interface Row extends KeptSecrets {
 }
 
 /**
- * Encrypts the secrets of configs, and the signing key, with the current key (reseals them). Secrets that were stored
- * plain are sealed too. A config that changes meanwhile is skipped, since its writer has sealed it.
+ * Encrypts the secrets of configs and the signing key again, with the current key (reseals them). Secrets that were
+ * stored plain are encrypted too. A config that changes meanwhile is skipped, because the writer of the change has
+ * encrypted its secrets with the current key.
  */
 @Injectable()
 export class SealSecretsJob extends ResealJob {

@@ -207,8 +207,8 @@ export class RemoteAgentWatch extends CardGuard {
   }
 
   /**
-   * Applies `CARD_CHANGE_POLICY` to a change that is not accepted. Returns `undefined` under any policy but `block`:
-   * the call is admitted, and no use of the pin is recorded.
+   * Applies `CARD_CHANGE_POLICY` to a change that is not accepted. Under any policy but `block` it returns `undefined`
+   * instead of a pin: the call is admitted, and the use of the pinned card is not recorded.
    * @throws AgentCallError `changed-card` under the policy `block`
    */
   private enforcePolicy(pin: CardPin, paths: readonly string[]): CardPin | undefined {

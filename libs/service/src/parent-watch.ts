@@ -3,7 +3,10 @@ import { Socket } from 'node:net';
 /** Environment variable that names the file descriptor of the pipe to the parent process. */
 export const PARENT_PIPE = 'PARLEY_PARENT_PIPE';
 
-/** Milliseconds for an orderly end. Two nested processes end within two seconds of their parent. */
+/**
+ * Milliseconds from the end of the parent until this process kills itself, if its shutdown is not over by then. Two
+ * nested processes end within two seconds of their parent.
+ */
 const ORDERLY_END_MS = 750;
 
 /**

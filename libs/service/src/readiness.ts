@@ -121,8 +121,8 @@ export class HealthController {
   }
 
   /**
-   * Builds the health indicator of a remark. It is always up, since a remark keeps no request away; `degraded` marks a
-   * problem.
+   * Builds the health indicator of a remark. The indicator is always up, since a remark does not stop a load balancer
+   * from sending requests; `degraded` is true while the remark reports a problem.
    */
   private buildRemark(name: string, remark: string | undefined) {
     const indicator = this.indicators.check(name);

@@ -123,8 +123,9 @@ export class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdow
   }
 
   /**
-   * Waits for the end of the grace time, then for the milliseconds of `lettingGoMs` or until `finished` aborts,
-   * whichever is first. Then always rejects, with the error of a phase that was not finished in time.
+   * Time limit of a step: waits for the end of the grace time, and then for `lettingGoMs`. Then rejects with an error
+   * that names the phase. If the step has ended in time, `finished` aborts and ends the wait; the rejection then has no
+   * effect.
    */
   private async lettingGoOver(phase: ShutdownPhase, finished: AbortSignal): Promise<void> {
     await whenAborted(this.grace.signal);

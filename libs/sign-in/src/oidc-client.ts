@@ -6,7 +6,7 @@ import { type OutboundFetch, OutboundHttp } from '#libs/http-client';
 import { AppConfig, type OidcConfig } from '#libs/service';
 import { areComplete, callerOfPerson, type PersonClaims } from './person-claims.js';
 
-/** Time in seconds for each request to the provider. */
+/** Maximum seconds of each request to the provider. */
 const TIMEOUT_SECONDS = 10;
 /** Time in milliseconds for which the provider's metadata is used before it is read again. */
 const METADATA_MS = 3_600_000;
@@ -51,7 +51,10 @@ export class SignInError extends ParleyFault {
   }
 }
 
-/** Secrets of a sign-in that has begun, which only the browser that began it has. */
+/**
+ * Secrets of a sign-in that has begun. The cookie of the browser that began the sign-in carries them; no other browser
+ * has them.
+ */
 export interface SignInSecrets {
   state: string;
   nonce: string;

@@ -5,7 +5,7 @@ import type { CallContext } from '#libs/agents';
  * Reactions to a Task that the agent no longer knows, or a Message that it may or may not have received.
  * - `fail`: the Task fails.
  * - `resend`: the Message is sent again, for agents that tolerate this.
- * - `ask`: the Task asks its caller.
+ * - `ask`: the Task waits for its caller, who chooses one of the two.
  */
 export const FORGOTTEN = ['fail', 'resend', 'ask'] as const;
 export type Forgotten = (typeof FORGOTTEN)[number];
@@ -24,7 +24,7 @@ export type PolicyOperation = (typeof OPERATIONS)[number];
 
 /** Policy of a registered agent. Absent members limit nothing. */
 export interface AgentPolicy {
-  /** Seconds for which an unreachable or busy agent is awaited; default DEFAULT_WAIT_S. */
+  /** Maximum seconds of attempts to reach an unreachable or busy agent; then the Task fails. Default DEFAULT_WAIT_S. */
   wait?: number;
   /** Time limit of one turn, in seconds. */
   limit?: number;

@@ -112,8 +112,8 @@ class BeginRegisteredAgentTurn1700000001072 implements MigrationInterface {
 }
 
 /**
- * Adds a column with the key of the turn whose Message has certainly not been sent yet, because the turn waits. NULL,
- * as in rows of earlier versions, means that the Message may have been sent.
+ * Adds a column with the key of the turn whose Message has certainly not been sent yet, because the turn waits for the
+ * agent. NULL, as in rows of earlier versions, means that the Message may have been sent.
  */
 class NoteUnsentMessage1700000001073 implements MigrationInterface {
   readonly name = 'NoteUnsentMessage1700000001073';
@@ -182,7 +182,8 @@ const WORKFLOWS = `
 
 /**
  * Adds registered agents to the view of the newest revisions, so that a Task may be created under the precondition that
- * the definition is current. A workflow may have the same name, since versions of agents begin with `agent/`.
+ * the definition is current. A workflow may have the same name as an agent: the view tells them apart because the
+ * version of an agent begins with `agent/`.
  */
 class ViewNewestRegisteredAgent1700000001075 implements MigrationInterface {
   readonly name = 'ViewNewestRegisteredAgent1700000001075';

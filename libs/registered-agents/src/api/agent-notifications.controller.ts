@@ -15,7 +15,7 @@ const TOKEN_HEADERS = ['x-a2a-notification-token', 'a2a-notification-token'];
 const LONGEST_TOKEN = 256;
 const SIGNATURE_HEADER = 'x-a2a-notification-signature';
 const ID_HEADER = 'x-a2a-notification-id';
-/** Path of a registered agent, before its name. */
+/** Beginning of the path of every registered agent; the name of the agent follows. */
 const AGENTS_ROOT = 'agents/';
 
 /** Receives the push notifications that registered agents send about parked Tasks. */

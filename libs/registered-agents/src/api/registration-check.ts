@@ -5,7 +5,7 @@ import { assertCallable, malformedRequest, ProblemError, ServiceAddress } from '
 import type { AgentCard } from '#libs/protocol';
 import { requireCarried } from '../relay/relay-card.js';
 
-/** Milliseconds for reading the card of an agent that is saved. */
+/** Maximum milliseconds for reading the card of an agent that is being saved. */
 const CARD_MS = 15_000;
 
 /** Checks registered agents before they are saved. */

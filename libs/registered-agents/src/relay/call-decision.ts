@@ -5,10 +5,14 @@ import { A2A_ERRORS, textStart } from '#libs/protocol';
 /** Next step after a failed call of a registered agent. */
 export type CallDecision =
   /**
-   * The agent cannot be reached: the same step may succeed later. `isSafe` is false if the agent may have the Message.
+   * The agent cannot be reached, and the same call may succeed later. `isSafe` is false if the agent may have received
+   * the Message, so that a further call could deliver it twice.
    */
   | { kind: 'away'; isSafe: boolean }
-  /** The agent has the Message, and this process had no memory to read the beginning of its answer. */
+  /**
+   * The agent has received the Message, but this process lacked the memory to read any part of the answer, so the id of
+   * the agent's Task is unknown.
+   */
   | { kind: 'unread' }
   /** The agent no longer knows its Task. */
   | { kind: 'forgotten' }

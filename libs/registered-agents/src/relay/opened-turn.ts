@@ -14,8 +14,8 @@ export interface OpenedTurn {
   /** Log of the Task so far; empty for a new Task. */
   log: readonly TaskEvent[];
   /**
-   * Time, by `performance.now()`, that is certainly earlier than the storing of the Message by this execution;
-   * -Infinity if no such time is known.
+   * Time, by `performance.now()`, shortly before this execution stored the Message with its new Task; -Infinity for any
+   * other Message. For a short while after that time, calls need not prove again that this execution holds the claim.
    */
   acceptedAfter: number;
 }

@@ -2,7 +2,7 @@ import { AgentCallError } from '#libs/a2a-client';
 import type { ForwardedCard } from '#libs/agents';
 import type { AgentCard, AgentExtension, AgentSkill } from '#libs/protocol';
 
-/** Bindings over which the extensions of a call reach the agent. */
+/** Bindings over which a call can name the extensions that it uses. */
 const CARRYING = new Set(['JSONRPC', 'HTTP+JSON']);
 
 /**
@@ -28,8 +28,8 @@ export function forwardedExtensions({ capabilities }: AgentCard): AgentExtension
 }
 
 /**
- * Rejects an agent that requires an extension which a call cannot activate: no interface of A2A 1.0 over JSON-RPC or
- * HTTP+JSON carries it.
+ * Rejects an agent that requires an extension but has no interface of A2A 1.0 over JSON-RPC or HTTP+JSON. Only over
+ * those can this service pass on the extensions that a caller activates.
  * @throws AgentCallError `refused`
  */
 export function requireCarried({ capabilities, supportedInterfaces }: AgentCard): void {

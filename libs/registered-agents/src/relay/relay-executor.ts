@@ -14,12 +14,13 @@ import { RelayTurn } from './relay-turn.js';
 import { TaskMirror } from './task-mirror.js';
 
 /**
- * Milliseconds after a cancel within which the Task may end as the agent's Task ended. Afterwards it ends as CANCELED.
+ * Maximum milliseconds to learn, after a cancel, how the agent's Task has ended. The Task of this service ends in the
+ * same state; after this time it ends as CANCELED.
  */
 const CANCEL_MS = 12_000;
-/** Milliseconds for reading the stored turn, with retries while the database is unreachable. */
+/** Maximum milliseconds for reading the stored turn, with retries while the database is unreachable. */
 const FIND_MS = 3_000;
-/** Milliseconds for reading the agent's Task after a cancel. */
+/** Maximum milliseconds for reading the agent's Task after a cancel. */
 const LOOK_MS = 4_000;
 
 /**

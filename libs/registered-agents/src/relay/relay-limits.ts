@@ -27,10 +27,11 @@ export class RelayLimits {
   }
 
   /**
-   * Reserves the time of the next Message to an agent for the turn of a Task, unless the turn has one that no attempt
-   * has used.
+   * Reserves the time at which the Message of a turn may be sent to the agent. If the turn has a reserved time already
+   * and `isUnused` is true (no attempt has sent the Message), keeps that time.
    * @param longestMs maximum wait in milliseconds
-   * @returns milliseconds until the Message may go; `undefined` if that is longer, and nothing is reserved then
+   * @returns milliseconds until the Message may be sent; `undefined` if a new wait would be longer than `longestMs`,
+   * and nothing is reserved then
    */
   async reserveMessage(
     talk: RelayTalk,

@@ -13,7 +13,7 @@ import type { TaskMirror } from './task-mirror.js';
 import type { RelayWebhook } from './relay-webhooks.js';
 
 const SECOND_MS = 1_000;
-/** Milliseconds for registering a webhook, and for reading the agent's Task. */
+/** Maximum milliseconds for registering or deleting a webhook, and for reading the agent's Task. */
 const CALL_MS = 15_000;
 /** Seconds after which the agent of a parked Task is polled first. */
 const FIRST_POLL_S = 60;
@@ -25,8 +25,8 @@ const MOST_DELETIONS = 64;
 const ID_DIGITS = 32;
 
 /**
- * Result of registering a webhook (`prepare`): `later` if it may succeed at another time, `never` if the agent takes
- * none.
+ * Result of registering a webhook (`prepare`): `ready` if the agent has it, `later` if a further attempt may succeed,
+ * `never` if the agent refuses webhooks.
  */
 type Preparation = 'ready' | 'later' | 'never';
 
@@ -159,8 +159,8 @@ export class RelayParking {
 let deletions = 0;
 
 /**
- * Deletes the webhook of a Task at its agent, as far as that is possible: it tries once, for at most CALL_MS, and not
- * at all while MOST_DELETIONS others are under way. The webhook is out of use in any case. Never rejects.
+ * Asks the agent once to delete the webhook of a Task, for at most CALL_MS; not at all while MOST_DELETIONS other
+ * deletions run. A webhook that stays is harmless: its Task has ended, so notifications change nothing. Never rejects.
  */
 export async function deleteWebhook({
   agent,
@@ -193,7 +193,10 @@ export async function deleteWebhook({
 
 const PASSING: ReadonlySet<string> = new Set(['connect', 'server-error', 'timeout', 'overloaded']);
 
-/** Returns the digest by which a poll finds that the agent's Task has changed. */
+/**
+ * Returns the digest of an agent's Task. A poll compares it with the digest at the time of parking, to find out if the
+ * Task has changed.
+ */
 export function taskDigest(task: Task): string {
   return jsonDigest(task as unknown as JsonObject);
 }

@@ -18,7 +18,7 @@ const [MOST_POLLS, MOST_OF_AGENT] = [64, 8];
 const MOST_AGENTS = 256;
 /** Maximum pause between two polls of a Task, in seconds. */
 const LONGEST_POLL_PAUSE_S = 600;
-/** Path of a registered agent, before its name. */
+/** Beginning of the path of every registered agent; the name of the agent follows. */
 const ROOT = 'agents/';
 
 /**

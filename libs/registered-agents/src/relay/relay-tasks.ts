@@ -38,7 +38,10 @@ export interface StoredTurn {
   begunAt: Date;
   /** Task at the agent, if known. */
   remoteTaskId?: string;
-  /** Context at the agent, of this Task or of an earlier one in the same context, if known. */
+  /**
+   * `contextId` that the agent assigned to this Task, or to an earlier Task in the same context of this service, if
+   * known.
+   */
   remoteContextId?: string;
   /**
    * True if the caller's Message in this turn answers the question what to do about a lost Task (policy `ask`). Stays
@@ -178,10 +181,10 @@ export class RelayTasks {
 
 /** Maximum number of Tasks that one statement stores. */
 const MOST_ROWS = 64;
-/** Maximum number of concurrent statements of a kind. */
+/** Maximum number of concurrent statements that store turns, and of concurrent statements that store ids. */
 const AT_ONCE = 2;
 
-/** Returns the values of a turn's row, as the commit of its Task stores them. */
+/** Returns the values of the row that stores a turn. The transaction that creates the Task writes this row too. */
 export function relayedTurn(
   talk: RelayTalk,
   { contextId, messageId, options, execution }: Omit<NewTurn, 'taskId'>,
@@ -293,7 +296,7 @@ const ASK = `
   UPDATE registered_agent_task SET asked_by = message_id, remote_task_id = NULL WHERE task_id = $1`;
 /**
  * Statement of `noteUnsent`. The Task's row stays locked until the commit, so a replica that adopts the Task reads what
- * this one has stored. Each statement is for one Task: several locks could deadlock with a batch of events.
+ * this replica has stored. Each statement is for one Task: several locks could deadlock with a batch of events.
  */
 const NOTE_UNSENT = `
   WITH held AS MATERIALIZED (SELECT task_id FROM task WHERE task_id = $1 AND claim_token = $2 FOR SHARE)

@@ -27,7 +27,7 @@ import type { StoredTurn } from './relay-tasks.js';
 import { SentParts } from './sent-parts.js';
 import { TaskMirror } from './task-mirror.js';
 
-/** Milliseconds that an agent has for the first event after a Message, which may be its whole answer. */
+/** Maximum milliseconds until the first event after a Message, which may be the whole answer of the agent. */
 const FIRST_EVENT_MS = 3_600_000;
 /** Milliseconds of silence after which a stream is opened again. */
 const IDLE_MS = 120_000;
@@ -91,8 +91,8 @@ export class RelayTurn {
   }
 
   /**
-   * Stores the agent's ids when this execution is interrupted, since the events that should store them may be lost.
-   * Tries once.
+   * Stores the newest ids of the agent's Task when this execution is interrupted: the event in whose commit they were
+   * to be stored may never be committed. Does not retry.
    */
   async storeIds(): Promise<void> {
     const ids = await this.unstored.takeNewest();
@@ -146,9 +146,10 @@ export class RelayTurn {
   }
 
   /**
-   * Waits until the agent has room for the turn, by its policy: a slot, and a Message within its rate. A turn that the
-   * agent works on already is counted, but never waits: the policy may have become stricter since it began.
-   * @returns false if that takes longer than the policy waits
+   * Waits until the policy permits this turn: until one of the `concurrency` slots is free, and a Message may be sent
+   * at the rate `perMinute`. A turn on which the agent works already takes a slot too, but does not wait for one, since
+   * the policy may have become stricter after the start of the turn.
+   * @returns false if no slot or sending time is available within the policy's `wait`
    */
   private async waitForRoom(): Promise<boolean> {
     const { agent, context, services, follows } = this;
@@ -177,7 +178,7 @@ export class RelayTurn {
     return true;
   }
 
-  /** Returns the agent's Tasks that a Message refers to. */
+  /** Returns the agent's ids of the Tasks in `referenceTaskIds`. Ids of other agents or owners are left out. */
   private async findReferences({ referenceTaskIds: ids = [] }: Message): Promise<string[]> {
     const { services, context, agent } = this;
     const talk = talkOf(agent, context);
@@ -272,8 +273,9 @@ export class RelayTurn {
   }
 
   /**
-   * Releases the bytes of the Message once this call does not send it again; a later call reads them again. A client
-   * that may repeat a Message does so only for an agent that neither streams nor answers GetTask.
+   * Releases the bytes of the Message on a response, unless this call may still send the Message again. That is so only
+   * on the first response, if the policy allows to resend a Message and the agent does not stream. A later call reads
+   * the bytes again.
    * @param isFirst true for the first response of the call
    */
   private releaseParts(isFirst: boolean): void {
@@ -319,7 +321,7 @@ export class RelayTurn {
     return decideAfter({ failure: outcome.failure, isSent: call.isSent, hasTask });
   }
 
-  /** True while the `wait` of the policy is not over. It counts from the first of the consecutive failed attempts. */
+  /** True until the `wait` seconds of the policy have passed since the first of the consecutive failed attempts. */
   private canWait(): boolean {
     const { wait = DEFAULT_WAIT_S } = this.agent.policy;
     this.awaySince ??= performance.now();

@@ -27,7 +27,8 @@ export interface ParkedState {
   /** Seconds after which the Task resumes without news. */
   wakeAfter: number;
   /**
-   * True to resume on time. Otherwise the Task resumes some seconds late, which needs no job in the queue meanwhile.
+   * True to resume the Task exactly after `wakeAfter`, by a job in the queue. False to resume it some seconds late,
+   * without such a job.
    */
   isOnTime: boolean;
 }
@@ -124,8 +125,9 @@ export class RelayWebhooks {
   }
 
   /**
-   * Wakes the Task of a webhook if it is parked. If the Task works otherwise, it reads its agent once more before it is
-   * parked. A Task that does not work is left unchanged. Waits a few seconds for an unreachable database.
+   * Handles a notification to a webhook: wakes the Task if it is parked. If an execution works on the Task, records the
+   * notification, so that the execution reads the agent's Task again before it parks. Changes nothing if the Task has
+   * ended or waits for its caller. Retries for a few seconds while the database is unreachable.
    * @throws the error of the database
    */
   takeNotification(key: string): Promise<NotificationOutcome> {
@@ -150,8 +152,8 @@ export class RelayWebhooks {
   }
 
   /**
-   * Wakes a Task if it is parked, so that any replica resumes it. If the Task works otherwise, records a notification,
-   * so that the Task is not parked before its agent was read again.
+   * Wakes a Task if it is parked, so that any replica resumes it. If an execution works on the Task, records a
+   * notification, so that the execution reads the agent's Task again before it parks.
    */
   async wakeTask(taskId: string): Promise<void> {
     await this.woken.get(taskId);

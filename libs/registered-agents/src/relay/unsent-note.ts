@@ -58,17 +58,17 @@ export class UnsentNote {
     this.stopTimer();
   }
 
-  /** Prepares to send the Message, which may be sent from now on. @throws ExecutionInterrupted */
+  /** Stores that the Message may have been sent; call it before each attempt to send. @throws ExecutionInterrupted */
   readonly beforeSend = (): Promise<void> => {
     this.stopTimer();
     return this.store(false);
   };
 
   /**
-   * Begins to wait for a connection. If the previous attempt missed its connection, this one waits without a time
-   * limit.
-   * @returns the function to call right before the Message is sent; it throws if the turn was stored as unsent
-   * meanwhile
+   * Begins to wait for a connection, for at most QUICK_MS. If the previous attempt waited in vain, this attempt waits
+   * without a limit.
+   * @returns the function to call right before the Message is sent; it throws AgentCallError if the wait took longer
+   * than QUICK_MS and the turn was therefore stored as unsent
    */
   readonly openGate = (): (() => void) => {
     let isClosed = false;
@@ -84,8 +84,7 @@ export class UnsentNote {
 
   /**
    * Stores after QUICK_MS that the Message has not been sent, unless the attempt ends or sends the Message before.
-   * @param close called right before the note is stored. From then on this attempt must not send the Message. A
-   * connection that was made by then has already been noticed.
+   * @param close called right before that; from then on, this attempt must not send the Message
    */
   private storeLate(close: () => void): void {
     this.stopTimer();

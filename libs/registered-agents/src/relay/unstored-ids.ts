@@ -1,6 +1,6 @@
 import type { RemoteIds, TaskEvent } from '#libs/tasks';
 
-/** Milliseconds that ids wait for an event in whose commit they are stored. */
+/** Maximum milliseconds for which ids wait for an event in whose commit they are stored. */
 const LONGEST_WAIT_MS = 10;
 
 /**
@@ -43,8 +43,8 @@ export class UnstoredIds {
   }
 
   /**
-   * Cancels the scheduled store, waits for a running one, and returns the newest ids, for the caller to store. The
-   * event in whose commit they were to be stored may be lost. Returns `undefined` if the agent has named no ids.
+   * Cancels the scheduled store, waits for a running one, and returns the newest ids; `undefined` if the agent has
+   * named none. The caller stores these ids: an event that should store them may never be committed.
    */
   async takeNewest(): Promise<RemoteIds | undefined> {
     this.takeWaiting();

@@ -12,7 +12,7 @@ export interface CardProblem {
 const MAX_PROBLEMS = 50;
 const SPOKEN = /^(JSONRPC|HTTP\+JSON|GRPC)$/i;
 
-/** A2A version of a card. `pre-1.0` is the dialect from before versions existed. */
+/** A2A version of a card. `pre-1.0` is a dialect that is older than 1.0 and differs from 0.3 (see the glossary). */
 export type CardVersion = '1.0' | '0.3' | 'pre-1.0';
 
 /**

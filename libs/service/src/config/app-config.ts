@@ -138,7 +138,7 @@ export class AppConfig {
   readonly files!: FilesConfig;
   readonly tracing!: TracingConfig;
   readonly prompts!: PromptsConfig;
-  /** Milliseconds within which a request must arrive completely. */
+  /** Maximum milliseconds until a request has arrived completely. */
   readonly requestTimeoutMs!: number;
   readonly shutdownGraceMs!: number;
   /** Milliseconds for which Tasks are kept after their end; absent: no limit. */

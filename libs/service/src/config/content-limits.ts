@@ -70,7 +70,8 @@ type ContentLimitValues = { readonly [Name in keyof typeof CONTENT_VARIABLES]?: 
 /**
  * Returns the content limits.
  * - Unset limits of rendered text, Artifacts and Tasks grow with `BODY_LIMIT`, so that the largest body always fits.
- * - The unset limit of an agent's answer grows as well: an answer may hold a Message and an Artifact of that size.
+ * - The unset limit of an agent's answer grows as well: an answer may hold a Message and an Artifact, each as large as
+ *   a request body.
  * - All other unset limits have fixed defaults.
  */
 export function contentLimitsOf(values: ContentLimitValues, bodyLimit: number): ContentLimits {

@@ -13,8 +13,8 @@ export interface MemoryConfig {
   /** Maximum bytes of the events that one statement of the journal writes. */
   readonly journalBatchBytes: number;
   /**
-   * Maximum bytes of the Task logs from which large responses are built, over all large responses that are read, built
-   * or sent at the same time.
+   * Maximum total bytes of the Task logs that this process reads for large responses. A log counts from the start of
+   * reading until the response is sent.
    */
   readonly answerBytes: number;
   /**
@@ -23,7 +23,8 @@ export interface MemoryConfig {
    */
   readonly nodesAtWork: number;
   /**
-   * Milliseconds without progress of the journal, while events wait, after which the replica reports itself unready.
+   * Maximum milliseconds for which events may wait without any progress of the journal; then the replica reports itself
+   * unready.
    */
   readonly journalStallMs: number;
 }

@@ -1,6 +1,6 @@
 import { addCount, type CallerIdentity, callerKey } from '../load/caller-turns.js';
 
-/** Conditions, other than the grant of the room, that end a wait for room. */
+/** Conditions that end a wait for memory before the memory is granted. */
 export interface RoomWaitEnds {
   /** Maximum wait in milliseconds; absent: no limit. */
   ms?: number | undefined;
@@ -82,8 +82,8 @@ type Obstacle = 'caller' | 'tenant' | 'step' | 'memory';
  * - One answer at a time is privileged: it gets all the room that it needs, uncounted, and never waits in this step.
  *   While no answer is privileged, the next answer without room becomes privileged. Answers that wait for each other
  *   can therefore not deadlock.
- * - An answer without notable progress for `silentMs` is evicted if it holds room that another answer has lacked for as
- *   long.
+ * - An answer that has made no notable progress for `silentMs` is evicted if another answer has waited for its room for
+ *   as long.
  */
 export class AnswerStep {
   private used = 0;
@@ -225,7 +225,11 @@ export class AnswerStep {
     addCount(this.ofTenants, member.whose.tenant, more);
   }
 
-  /** Retries waiting requests, and evicts a silent answer if that makes room. */
+  /**
+   * Grants waiting requests for which there is room. If the first request of a caller has waited for at least
+   * `silentMs`, evicts one answer that holds the memory which the request lacks: the answer without progress for the
+   * longest time, if that is at least `silentMs`.
+   */
   private recheckWaiting(): void {
     this.grantWaiting();
     const now = performance.now();

@@ -38,8 +38,8 @@ interface RoomOptions {
  * Memory for contents that work reads and keeps, in bytes, such as files that a small Message references.
  *
  * - All contents of a room share half of IN_FLIGHT_LIMIT; AnswerStep divides it among callers and tenants.
- * - One place at a time gets all the room that it needs. It never waits, so places that wait for each other cannot
- *   deadlock.
+ * - One unit of work (ContentPlace) at a time gets all the room that it needs and never waits, so units that wait for
+ *   each other cannot deadlock.
  * - Held bytes count in InFlight as kept, towards the limits that refuse requests and delay nodes.
  * - Held bytes are never evicted. A pause without progress proves nothing here, because a model may think for long.
  */

@@ -140,7 +140,7 @@ export class InFlight {
   }
 
   /**
-   * Adds bytes of a refused request that were read and dropped to `largeBytes`, since they were in memory for a moment.
+   * Counts the bytes of a refused request in `largeBytes`. They were read and dropped, but were in memory for a moment.
    */
   noteDropped(bytes: number): void {
     this.large += bytes;
