@@ -100,7 +100,10 @@ class McpRouteHandler {
     this.declined = new DeclinedQuestions(options.signals);
   }
 
-  /** Ends all open requests: a call returns its task or error 503, a subscription ends. */
+  /**
+   * Ends all open requests. A call returns a task of MCP if its client supports tasks, otherwise error 503. A
+   * subscription ends its stream.
+   */
   endStreams(): void {
     for (const { gone, over, isEndless } of this.open) {
       over.abort(SHUTTING_DOWN);

@@ -74,7 +74,10 @@ function isShown(field: JsonObject, name: string): boolean {
   return value !== undefined && (name !== 'oneOf' || isTitledChoice(value));
 }
 
-/** True for a schema that permits certain texts and nothing else, in a form that MCP defines. */
+/**
+ * True if a schema permits only the texts that it lists, in a form that MCP defines: `enum`, or `oneOf` or `anyOf` with
+ * a title for each text.
+ */
 function isListOfChoices(schema: JsonValue | undefined): boolean {
   if (!isJsonObject(schema) || !CHOICE_TYPES.has(schema['type'])) return false;
   return isChoice(schema['enum']) || ['oneOf', 'anyOf'].some((name) => isTitledChoice(schema[name]));

@@ -4,7 +4,10 @@ import { FirstUsableSigner } from './model-signer.js';
 const ENDPOINT = new URL('https://model.test/v1');
 const { signal } = new AbortController();
 
-/** Stored credentials with their hosts, which record the requests for each. */
+/**
+ * Fake store of credentials. Each credential may be sent to one origin only. `seen` records the calls of the methods
+ * that sign, renew and report a refusal.
+ */
 class HostedSigners implements RequestSigners {
   readonly seen: string[] = [];
   private readonly made = new Map<RequestAuth, string>();

@@ -105,7 +105,10 @@ class SignalListener {
     void this.syncChannels();
   }
 
-  /** Replaces the session, since it may lead to a replaced server. */
+  /**
+   * Replaces the session. Called when the database may have failed over, so that the session may lead to a replaced
+   * server.
+   */
   renewSession(): void {
     if (this.session) this.discardSession(new Error('The session is replaced: its server only reads'));
   }
@@ -117,7 +120,10 @@ class SignalListener {
     await session?.endSession();
   }
 
-  /** Subscribes the session to all wanted channels at once. Never rejects. */
+  /**
+   * Subscribes the session to all wanted channels and unsubscribes it from all others, in one request. Retries with
+   * pauses until that succeeds. Never rejects.
+   */
   private async syncChannels(): Promise<void> {
     if (this.syncing) return;
     this.syncing = true;
