@@ -1,7 +1,10 @@
 const START = '/';
 /** Maximum length of the path, as it is given and as it is encoded. */
 const MAX_LENGTH = 1_000;
-/** Base URL for resolving a path; no service has it. A path that resolves to another origin names another host. */
+/**
+ * Base URL for resolving a path; no service has it. If a path resolves to another origin than this, the path names
+ * another host and is not accepted.
+ */
 const BASE = 'http://parley.invalid';
 
 /**

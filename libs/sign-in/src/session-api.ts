@@ -37,7 +37,7 @@ class SessionView {
   endsAt?: Date;
 }
 
-/** End of a session, as `/api/session` answers a sign-out. */
+/** Response of `/api/session` to a sign-out. */
 class EndedSessionView {
   @ApiPropertyOptional({
     description: "Address that ends the provider's own session; absent without a sign-in there.",

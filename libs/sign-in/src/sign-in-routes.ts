@@ -12,14 +12,17 @@ import { OidcClient, SignInError, type SignInFailure, type SignInSecrets } from 
 import { readReturnPath } from './return-path.js';
 
 /**
- * Beginning of the name of the cookie of a sign-in that has begun. The name ends with a digest of the sign-in's
- * `state`.
+ * Prefix of the names of the cookies that hold sign-ins which have begun. The rest of a name is a digest of the
+ * sign-in's `state`.
  */
 const NAME = 'parley-sign-in';
 const PLACE = [NAME];
-/** Maximum number of sign-ins that a browser has begun, such as one for each tab; a further one replaces the oldest. */
+/**
+ * Maximum number of sign-ins that a browser has begun and not completed, such as one for each tab; a further one
+ * replaces the oldest.
+ */
 const MAX_BEGUN = 4;
-/** Seconds that a person has to sign in at the provider. */
+/** Maximum seconds from the start of a sign-in until the person has signed in at the provider. */
 const MAX_SECONDS = 600;
 /** Maximum number of answers of the provider that this replica processes at once. */
 const MAX_AT_ONCE = 32;
@@ -32,7 +35,7 @@ interface BegunSignIn extends SignInSecrets {
   endsAt: number;
 }
 
-/** Cookies of sign-ins that have begun. Every replica can open them. */
+/** Creates, reads and removes the encrypted cookies of sign-ins that have begun. Every replica can decrypt them. */
 @Injectable()
 export class BegunSignIns {
   private constructor(
@@ -64,7 +67,7 @@ export class BegunSignIns {
 
   /**
    * Returns the sign-in that this browser began with the given `state`. Returns `undefined` if the browser has no valid
-   * cookie of it, or its time to sign in is over.
+   * cookie of that sign-in, or more than MAX_SECONDS have passed since the sign-in began.
    */
   findBegun(request: IncomingMessage, state: string): BegunSignIn | undefined {
     return this.readBegun(request, nameFor(state));

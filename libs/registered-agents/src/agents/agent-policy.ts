@@ -37,7 +37,7 @@ export interface AgentPolicy {
   callers?: string[];
   /** Scopes, at least one of which a caller must have. */
   scopes?: string[];
-  /** Ids of the skills of which a Message must name one in `metadata.skillId`. */
+  /** Ids of skills. A Message must name one of them in `metadata.skillId`. */
   skills?: string[];
   /** Operations that callers may use. */
   methods?: PolicyOperation[];

@@ -17,7 +17,7 @@ const SECOND_MS = 1_000;
 const CALL_MS = 15_000;
 /** Seconds after which the agent of a parked Task is polled first. */
 const FIRST_POLL_S = 60;
-/** Seconds after which a parked Task resumes without any news. */
+/** Maximum seconds for which a Task stays parked without a notification. */
 const LONGEST_PARKED_S = 86_400;
 /** Maximum number of webhooks that a process deletes at the same time. */
 const MOST_DELETIONS = 64;

@@ -377,7 +377,7 @@ export class RelayTurn {
   }
 }
 
-/** Limit of turns that is never reached, for a turn that must not wait for a slot. */
+/** Number of turns that an agent never has: the limit for a turn that must not wait for a slot. */
 const MOST_TURNS = 2 ** 31 - 1;
 /** Maximum number of times that a pause is doubled. */
 const MOST_DOUBLINGS = 10;

@@ -15,7 +15,7 @@ export interface RelayWebhook {
   token: string;
 }
 
-/** State in which a Task is parked. */
+/** Data that is stored when a Task is parked, for the polls of its agent and the time of its resumption. */
 export interface ParkedState {
   /** Digest of the agent's Task, as it was last read. */
   digest: string;
@@ -24,7 +24,7 @@ export interface ParkedState {
    * LONGEST_POLL_PAUSE_S.
    */
   pollPause: number;
-  /** Seconds after which the Task resumes without news. */
+  /** Maximum seconds for which the Task stays parked without a notification. */
   wakeAfter: number;
   /**
    * True to resume the Task exactly after `wakeAfter`, by a job in the queue. False to resume it some seconds late,

@@ -3,7 +3,10 @@ import { LoopShares } from './loop-shares.js';
 
 /** Maximum number of pieces of work of one caller that start in one cycle of the event loop. */
 const AT_ONCE = 4;
-/** Milliseconds until a retry if too many costly requests of the caller wait. */
+/**
+ * Milliseconds until work of a caller is scheduled again, if LoopShares refused it because too many costly requests of
+ * the caller wait.
+ */
 const RETRY_MS = 100;
 
 /** Turns of one caller on the event loop: the moments at which the caller's work may use it. */

@@ -17,7 +17,7 @@ const SMALL_HEAP = 768 * MEBIBYTE;
 /** V8's `gc` function (v8/src/extensions/gc-extension.h). */
 type Collect = (options: { type: 'major'; flavor: 'last-resort' }) => void;
 
-/** Measurements of a process that decide about a release. */
+/** Measurements of a process, by which MemoryRelease decides if it collects garbage. */
 export interface ProcessLoad {
   /** Returns the bytes of the heap that are committed from the system. */
   heapBytes(): number;

@@ -204,7 +204,9 @@ class HeldLog extends CommitLog {
   override async forgetCommits(): Promise<void> {}
 }
 
-/** Waits for one cycle of the event loop, in which everything happens that depends on no further answer of the test. */
+/**
+ * Waits for one cycle of the event loop, in which all code runs that does not wait for a further answer of the test.
+ */
 function turns(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

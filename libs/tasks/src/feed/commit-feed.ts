@@ -32,7 +32,7 @@ class CommitFollower {
     return this.live;
   }
 
-  /** Holds new commits from now on. */
+  /** Makes the follower live: new commits are held for its reader, instead of being left in the log. */
   startHolding(): void {
     this.live = true;
   }
@@ -70,12 +70,10 @@ class CommitFollower {
   }
 }
 
-/**
- * Maximum bytes of all cached pages. Counted are the events, and the texts of the positions at which the pages begin.
- */
+/** Maximum bytes of all cached pages: of their events, and of the texts of the positions at which they begin. */
 const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_PAGES = 64;
-/** Time for which a cached page of commits may be shared, in milliseconds. */
+/** Maximum milliseconds after its read for which a cached page of commits is shared. */
 const FRESH_MS = 5_000;
 
 interface RecentPage {
@@ -359,7 +357,10 @@ export class CommitFeed implements OnModuleDestroy {
     }
   }
 
-  /** Yields the pages after a position until there are no more commits. The reader must advance the position. */
+  /**
+   * Yields the pages of commits after `after`, and ends when there are no more commits. The caller must advance `after`
+   * past each page, since the next page begins there.
+   */
   private async *readPages(
     after: CommitPosition,
     read = (limit: number) => this.readLog(after, limit),

@@ -32,11 +32,11 @@ export interface Commit {
  * A sequence or a clock would not suffice. Transactions become visible in a different order than they took their
  * numbers, so a reader that has seen 7 would never look for a 6 that is committed a moment later. In this log each
  * writer (the journal of one process) numbers its commits and makes them visible in that order, so one number per
- * writer describes what a reader has seen. Commits of different writers are merged by time. Commits of one Task keep
- * their order, since a replica that adopts a Task starts after the commit from which it resumes.
+ * writer describes what a reader has seen. Commits of different writers are merged by time. This keeps the order of the
+ * commits of one Task, too: a replica that adopts a Task commits to it only after the last commit of the former writer.
  */
 export abstract class CommitLog {
-  /** Returns the position of the newest commits, and the database's time of that position. */
+  /** Returns the position of the newest commits, and the time of the database's clock at which it was read. */
   abstract readPosition(): Promise<{ position: CommitPosition; at: Date }>;
 
   /**

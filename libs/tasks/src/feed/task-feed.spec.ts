@@ -200,7 +200,8 @@ async function sequence(reader: AsyncGenerator<RecordedEvent>): Promise<number |
 }
 
 /**
- * Waits for twenty cycles of the event loop, in which everything happens that depends on no further answer of the test.
+ * Waits for twenty cycles of the event loop, in which all code runs that does not wait for a further answer of the
+ * test.
  */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));

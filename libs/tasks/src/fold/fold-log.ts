@@ -38,8 +38,9 @@ export async function foldLog(
 }
 
 /**
- * Applies events to a Task, starting from the first event or from an earlier fold (the state after earlier events),
- * which is changed. Returns `undefined` without events and without an earlier fold.
+ * Applies events in order, and returns the resulting state (fold). With `fold`, the events are applied to that object,
+ * which is changed and returned; without it, the first event must begin the Task. Returns `undefined` if there are
+ * neither events nor a fold.
  */
 export function foldEvents(events: readonly RecordedEvent[], fold?: TaskFold): TaskFold | undefined {
   let folded = fold;

@@ -283,7 +283,10 @@ function ownShapeBytes(names: readonly string[]): number {
   return names.reduce((sum, { length }) => sum + OWN_MEMBER + CHARACTER * length, OWN_SHAPE);
 }
 
-/** Bytes of a log below which applying its events is as fast as looking up and verifying a cached Task. */
+/**
+ * Minimum bytes of the log of a Task that is cached: the events of a shorter log are applied as fast as a cached Task
+ * is looked up and verified.
+ */
 const SHORT_LOG = 64 * 1024;
 /** Approximate bytes of new events per read. */
 const PAGE_BYTES = 1024 * 1024;
@@ -291,7 +294,7 @@ const PAGE_BYTES = 1024 * 1024;
 const PAGE_EVENTS = 1000;
 /** Number of new events per read if their size is unknown. */
 const PAGE_OF_UNKNOWN = 100;
-/** Time after which measuring the bytes of a Task yields to the event loop, in milliseconds. */
+/** Milliseconds of measuring the bytes of a Task after which the event loop gets a turn. */
 const LONGEST_STRETCH = 10;
 
 /** Task with the bytes of its log, and the bytes of the heap that it uses (`weight`). */

@@ -284,8 +284,8 @@ export function fromSnapshot({ task, artifacts }: Omit<SnapshotRow, 'sequence'>)
  */
 const KEPT_OF_STEPS_SHIFT = 3;
 /**
- * Right shift that halves the bytes that a Task keeps in memory before they are counted. A run and its nodes share
- * texts: the texts are counted for several Tasks, but exist only once in memory.
+ * Right shift by which the bytes that a Task keeps in memory are halved before they are counted. A run and its nodes
+ * share texts: a text is counted for each of their Tasks, but exists only once in memory.
  */
 const SHARED_SHIFT = 1;
 

@@ -24,7 +24,8 @@ const BACKOFF = new Backoff(50, 2_000);
  */
 const MOST_TRIES_TOGETHER = 2;
 /**
- * Number of further attempts to write a single entry alone. If the session breaks each time, the entry is the cause.
+ * Maximum number of attempts to write a single entry alone. If the session breaks at each attempt, the entry counts as
+ * the cause and fails.
  */
 const MOST_TRIES_ALONE = 3;
 /**

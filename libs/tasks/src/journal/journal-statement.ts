@@ -107,8 +107,9 @@ function keyedColumns(batch: readonly JournalEntry[]): Columns<'keyed'> {
 }
 
 /**
- * Returns the columns of new child Tasks. A child is created only if its parent is. If the parent is new too, the child
- * gets the `parentTaskId` and `holder` of the nearest ancestor whose parent already exists.
+ * Returns the columns of new child Tasks. The statement creates a child only if `holder` has the claim of the Task
+ * `parentTaskId`. If the parent of a child is new in the batch as well, both values are those of the topmost new Task
+ * above the child that has a parent itself: the new Tasks of one chain are created together or not at all.
  */
 function childColumns(entries: readonly JournalEntry[]): Columns<'children'> {
   const columns = newColumns('children');

@@ -7,7 +7,10 @@ import { WRITER_SETTING } from './journal-sql.js';
 import { batchStatement, JOURNAL_SETTINGS } from './journal-statement.js';
 import { eventsOver } from './log-row.js';
 
-/** Milliseconds from a commit until its differences in the counts of Tasks are added to the sums (see CountFolding). */
+/**
+ * Milliseconds from a commit until the changes that it made to the counts of Tasks are added to the sums (see
+ * CountFolding).
+ */
 const FOLD_AFTER_MS = 2_000;
 const FOLDED_AT_ONCE = 5_000;
 
@@ -25,7 +28,8 @@ export class CountFolding {
   }
 
   /**
-   * Schedules `foldWriter` for a writer. If it fails, the differences are added after the next commit, or by `foldAll`.
+   * Schedules `foldWriter` for a writer, FOLD_AFTER_MS from now. If that call fails, the differences are added after
+   * the next commit, or by `foldAll`.
    */
   scheduleFold(writer: string): void {
     this.timer ??= setTimeout(() => void this.foldNow(writer), FOLD_AFTER_MS).unref();
@@ -237,7 +241,7 @@ const PROBE = `
  */
 export class JournalWrites implements EntryWrites {
   private readonly session: JournalSession;
-  /** Adds the differences in the counts of Tasks, which the batches have appended, to the sums. */
+  /** Adds the changes in the counts of Tasks to the sums. Each batch appends its changes to `task_count_rest` first. */
   private readonly folding: CountFolding;
 
   /** @param purpose name of the session */

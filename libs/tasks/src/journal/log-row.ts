@@ -31,8 +31,8 @@ type Phrase = readonly [mark: string, text: string];
 const NOTE: Phrase = ['\u0006', ',"metadata":{"parley/event":{"type":"'];
 
 /**
- * Maximum characters of a row that several events share, so that reading half of it wastes little. A longer event is
- * stored unchanged.
+ * Maximum characters of a row that several events share. A reader that needs only some of these events then wastes
+ * little. A longer event is stored unchanged, in its own row.
  */
 const MOST_CHARACTERS = 3_000;
 /** Minimum number of characters of an id that is worth replacing by a mark (control character). */
@@ -54,7 +54,7 @@ function beginningsOf({ taskId, contextId }: LogReference): [working: Phrase, st
   ];
 }
 
-/** All abbreviations, for texts in which marks still stand for the ids. */
+/** All abbreviations, for texts in which the ids of the Task are still replaced by marks (control characters). */
 const PHRASES: readonly Phrase[] = [...beginningsOf({ taskId: TASK_ID, contextId: CONTEXT_ID }), NOTE];
 
 /**
@@ -110,8 +110,8 @@ export const ROW_TEXT = `coalesce(events, payload::text || coalesce(E'\\x1f' || 
 export const LOG_TEXT = `string_agg(${ROW_TEXT}, E'\\x1e' ORDER BY sequence)`;
 
 /**
- * SQL condition that is true if all events of a row are of Artifacts. Rows without the column `artifact` are judged by
- * their text.
+ * SQL condition that is true if all events of a row are Artifact updates. For a row without a value in the column
+ * `artifact`, the beginning of its text decides.
  */
 export const OF_ARTIFACTS = `coalesce(artifact, starts_with(payload::text, '{"artifactUpdate"'))`;
 
@@ -205,7 +205,10 @@ const STATES = new Set<string>(TASK_STATES);
 const STATE_PREFIX = 'TASK_STATE_'.length;
 const ARTIFACT_BEGINS = '{"artifactId":"';
 const TIME_FOLLOWS = ',"timestamp":"';
-/** Frequent members of events, by name, each with the text with which its JSON begins. */
+/**
+ * Text with which the JSON of a member begins, such as `,"message":`, by the name of the member. Has the members that
+ * are frequent in events.
+ */
 const MEMBER_BEGINNINGS: ReadonlyMap<string, string> = new Map(
   ['timestamp', 'message', 'metadata', 'append', 'lastChunk'].map((name) => [name, memberBeginning(name)]),
 );

@@ -223,7 +223,7 @@ class JournalWriter {
  * store writes them one after the other, on one session.
  */
 const BATCHES_UNDER_WAY = 2;
-/** Milliseconds that a batch waits for the end of a larger batch under way. */
+/** Maximum milliseconds that a batch waits for the end of a batch with more Tasks that is being written. */
 const PATIENCE_MS = 5;
 
 /**
@@ -336,8 +336,8 @@ export class TaskJournal {
   }
 
   /**
-   * True if a batch should start now: no batch is under way, or at least as many Tasks wait as the newest batch has. A
-   * second batch only waits at the store, so a smaller one would gain nothing.
+   * True if a batch should start now: no batch is being written, or at least as many Tasks wait as the newest batch
+   * has. The store writes one batch at a time, so a smaller batch would only wait there; meanwhile it can grow here.
    */
   private get isWorthwhile(): boolean {
     return this.underWay === 0 || this.queue.tasks >= this.tasksUnderWay;

@@ -371,8 +371,9 @@ export class TaskRecording implements JournalSource {
   }
 
   /**
-   * Returns a job that replaces the pending wake job of a Task that resumed before its time, so that no useless wake
-   * job stays in the queue. The returned job is due now and has no effect. `undefined` if there is no pending wake job.
+   * Returns a job that replaces the pending wake job of a Task that resumed before its time and has ended or waits for
+   * its caller: the replacement is due now and changes nothing, so no wake job stays in the queue until the original
+   * time. Returns `undefined` if there is no pending wake job, or it is still needed.
    */
   private uselessJob(state: TaskState, wakeAt: Date | undefined): Job | undefined {
     const { wakeAt: before } = this.header;
@@ -385,8 +386,9 @@ export class TaskRecording implements JournalSource {
   }
 
   /**
-   * Returns the open questions of a Task after an event that ends the turn: none, unless the Task waits. `undefined` if
-   * the Task continues, cannot have open questions, or is a child, whose parent asks.
+   * Returns the open questions of a Task after an event that ends the turn: an empty list unless the Task waits.
+   * Returns `undefined` if the event does not end the turn, if the Task has never had a question, or if it is a child
+   * Task, whose parent asks the questions.
    */
   private questionsAfter(event: TaskEvent): readonly TaskQuestion[] | undefined {
     if (this.header.parentTaskId !== undefined) return undefined;

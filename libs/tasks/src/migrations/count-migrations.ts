@@ -125,7 +125,8 @@ export class AppendTaskCounts1700000000310 implements MigrationInterface {
 }
 
 /**
- * View of the counts. OFFSET 0 keeps the lookup of each writer separate: by index, whatever the planner's estimates.
+ * View of the counts: the sums, and the differences that are not in the sums yet. OFFSET 0 makes PostgreSQL look up the
+ * differences of each writer separately by an index, whatever its statistics are.
  */
 const VIEW = `
   CREATE VIEW task_count AS
@@ -143,8 +144,8 @@ const MADE = `SELECT ${SCOPE}, 1 AS n FROM made`;
 const GONE = `SELECT ${SCOPE}, -1 AS n FROM gone`;
 
 /**
- * Trigger function: appends the count differences of known writers, and adds those of other writers to the sums
- * immediately.
+ * Trigger function: for a session of a writer in `task_writer`, appends the count differences to `task_count_rest`; for
+ * any other session, adds them to the sums immediately.
  */
 const COUNT = `
   CREATE OR REPLACE FUNCTION task_count_change() RETURNS trigger LANGUAGE plpgsql AS $$

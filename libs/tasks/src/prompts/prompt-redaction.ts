@@ -2,17 +2,23 @@ import { RE2JS } from 're2js';
 import { isJsonObject, type JsonValue, textStart } from '#libs/protocol';
 
 const REDACTED = '[redacted]';
-/** Replacement of a text that the operator's pattern could not search within the time limit. */
+/**
+ * Replacement of the part of a text that was not searched for the operator's pattern, because the time limit was over.
+ */
 const NOT_SEARCHED = '[not searched]';
 /** Minimum length of a secret that is redacted: a shorter text may be part of any word. */
 const SHORTEST_SECRET = 4;
 /**
- * Maximum number of UTF-16 code units of a text that are searched. A longer text is too large to be stored in any case.
+ * Maximum number of UTF-16 code units of a text that are kept and searched; the rest is dropped. A longer text is too
+ * large to be stored in any case.
  */
 const LONGEST_TEXT = 512 * 1024;
 /** Default of the maximum milliseconds for which the pattern of the operator searches the texts of one value. */
 const SEARCH_MS = 1_000;
-/** Maximum depth of a value. Deeper values are replaced, since recursive code would overflow. */
+/**
+ * Maximum nesting depth of a value. A deeper part is replaced by `[too deep]`, since recursive code would overflow the
+ * stack.
+ */
 const DEEPEST = 600;
 
 /**
@@ -82,7 +88,8 @@ class ValueRedaction {
   }
 
   /**
-   * Redacts the matches of a pattern, within the time limit. RE2 may read a text to its end for each of many matches.
+   * Redacts the matches of a pattern. When the time limit is over, replaces the rest of the text by NOT_SEARCHED: a
+   * search for many matches may take long, since RE2 may read the text to its end for each of them.
    */
   private redactPattern(text: string, pattern: RE2JS): string {
     const until = performance.now() + this.left;

@@ -334,8 +334,9 @@ interface RenewalRow {
 }
 
 /**
- * Renews claims (rights to write Tasks). A row that is locked, or was just written, still has the old claim in the
- * statement's snapshot, so it does not count as lost.
+ * Renews claims (rights to write Tasks). A claim counts as lost if the row of its Task has another token, or none. A
+ * row that another transaction has locked or just changed is skipped: it still shows the old token to this statement,
+ * so the claim is neither renewed nor lost.
  */
 const RENEW = `
   WITH idle AS MATERIALIZED (SELECT task_id, token FROM unnest($2::text[], $3::text[]) AS idle (task_id, token)),

@@ -8,8 +8,9 @@ import type { RevisionPrecondition, TaskFilter, TaskHeader, TaskQuery, TaskScope
 /** Maximum bytes of a short log, which is read with its Task's row. */
 const FEW_BYTES = 64 * 1024;
 /**
- * Maximum size, as a multiple of FEW_BYTES, of the rows that a read without Artifacts loads. Such a read skips the rows
- * that have only artifact updates, but the rows that it loads may have artifact updates beside other events.
+ * Maximum size, as a multiple of FEW_BYTES, of the rows that a read without Artifacts loads together with the Task.
+ * Such a read skips rows with only Artifact updates, but other rows may contain some as well. If the rows are larger
+ * than this, the log is read page by page instead.
  */
 const MOST_BESIDE = 4;
 
@@ -274,8 +275,8 @@ const COMPLETED_BEFORE = `
   ORDER BY ended.recorded_at DESC, task.task_id DESC`;
 
 /**
- * Maximum number of callers for which one poll looks up an overdue parked Task in turn, if more Tasks are overdue than
- * the poll may return.
+ * Maximum number of callers among whom one poll looks for one overdue Task each, if more Tasks are overdue than the
+ * poll may return.
  */
 const CALLERS_AT_ONCE = 64;
 

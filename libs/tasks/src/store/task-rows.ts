@@ -116,5 +116,5 @@ export const CANCEL_WISH = `
   UPDATE task SET cancel_requested_at = coalesce(cancel_requested_at, now()), wake_at = least(wake_at, now())
   WHERE task_id = $1 AND state NOT IN ${ENDED}`;
 
-/** SQL query for the Tasks that have not ended, whose executions may call other agents. */
+/** SQL query that finds a row for each Task that has not ended. The execution of such a Task may call other agents. */
 export const TASKS_UNDER_WAY = `SELECT FROM task WHERE state NOT IN ${ENDED}`;

@@ -24,7 +24,9 @@ export interface TaskHeader extends TaskScope {
   createdAt: Date;
   /** Time of the newest status; ListTasks sorts by it (A2A 1.0, section 3.1.4). */
   updatedAt: Date;
-  /** Time at which the Task is due, if it is parked (waits for that time) or a cancel was requested. */
+  /**
+   * Time at which a replica must resume the Task: the time for which a parked Task waits, or that of a cancel request.
+   */
   wakeAt?: Date;
   /** Present if a cancel was requested. */
   cancelRequested?: true;
@@ -298,8 +300,9 @@ export abstract class TaskStore {
   abstract countTasks(filter: TaskFilter): Promise<number>;
 
   /**
-   * Claims a Task (makes the replica its only writer) that has no claim and has not ended, and returns it; `undefined`
-   * otherwise. A claim whose statement failed is released; if that fails too, `listClaims` shows it.
+   * Claims a Task that has no claim and has not ended: makes the replica its only writer. Returns the claimed Task;
+   * `undefined` if the Task cannot be claimed. If the statement or the read of the Task fails, the claim is released
+   * again; if the release fails too, `listClaims` still lists the claim.
    */
   abstract claimTask(
     taskId: string,
@@ -309,10 +312,11 @@ export abstract class TaskStore {
   ): Promise<StoredTask | undefined>;
 
   /**
-   * Returns the ids of at most `limit` Tasks that no replica executes and that have been due for `byMs` milliseconds:
-   * their time to resume has passed, or they have a cancel request. Tasks in `except` are omitted.
-   * - If at most `limit` Tasks are due, all are returned, the longest due first.
-   * - Otherwise at most half of them are one Task for each of the next callers in turn. The longest due follow.
+   * Returns the ids of at most `limit` Tasks that no replica executes and that have been due for at least `byMs`
+   * milliseconds: their time to resume has passed, or they have a cancel request. Tasks in `except` are omitted.
+   * - If fewer than `limit` Tasks are due, all are returned, the longest due first.
+   * - Otherwise up to half of the ids come first from callers in turn: one Task for each of the next callers after the
+   *   last poll. The Tasks that have been due the longest fill the rest.
    */
   abstract findOverdue(byMs: number, limit: number, except?: readonly string[]): Promise<string[]>;
 

@@ -39,7 +39,7 @@ export class HeldStore {
     return Promise.resolve((this.logs[taskId] ?? []).slice(after, after + limit).map((json) => ({ json })));
   }
 
-  /** Returns no events, for a follower that is behind. */
+  /** Returns no events: a follower that is behind reads the store, and finds nothing. */
   async readEvents(): Promise<[]> {
     return [];
   }
