@@ -33,7 +33,9 @@ export class ChangeCollector {
   /** @param isUnordered returns true for the path of a list in which a different order is not a difference */
   constructor(private readonly isUnordered: (path: string) => boolean = () => false) {}
 
-  /** Counts one difference. Returns false, and sets `truncated`, if it exceeds the limit. */
+  /**
+   * Counts one difference and returns true. If `MOST_CHANGES` are already counted, sets `truncated` and returns false.
+   */
   admitChange(): boolean {
     if (this.count < MOST_CHANGES) this.count += 1;
     else this.truncated = true;
@@ -70,8 +72,9 @@ export class ChangeCollector {
 }
 
 /**
- * Pairs the members of two values by path segment (`name`, `[id]`, `[0]`). Returns `undefined` if the values must be
- * compared as a whole.
+ * Pairs the members of two objects, or the entries of two lists, by path segment (`name`, `[id]`, `[0]`). Returns
+ * `undefined` if the caller must compare the values as a whole: for any other values, for lists in which entries with
+ * the same ids are in a different order, and for lists without ids that have different lengths.
  */
 function pairMembers(
   before: JsonValue | undefined,

@@ -155,7 +155,8 @@ export function findConfigProblems(
 }
 
 /**
- * Returns a problem if `config.description` is not a string. A node of any type may have it; its agent card shows it.
+ * Returns a problem if `config.description` is not a string. A node of any type may have a description, which the card
+ * of the node's agent shows.
  */
 function descriptionProblems({ id, type, config: { description } }: WorkflowNode): NodeProblem[] {
   if (description === undefined || typeof description === 'string') return [];

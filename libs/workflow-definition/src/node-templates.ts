@@ -98,7 +98,10 @@ export function templateProblems(
     .toArray();
 }
 
-/** Yields a warning for each invalid `{{reference}}` in a text of a node, and `undefined` for each valid one. */
+/**
+ * Checks every `{{reference}}` in a text of a node. Yields a warning for each invalid one, and `undefined` for each
+ * valid one, so that callers can limit the number of checked references.
+ */
 export function* referenceProblems(
   node: WorkflowNode,
   { path, text }: { path: string; text: string },

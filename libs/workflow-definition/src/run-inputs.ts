@@ -113,7 +113,8 @@ const PLACES = new Set(['$schema', '$id', 'id']);
 
 /**
  * Returns the JSON Schema of a run's inputs: one object with a property for each `input` node. The schema of an input
- * is embedded without `$schema`, `$id` and `id`, and its references are those of its new place.
+ * is embedded without `$schema`, `$id` and `id`. Its references (`$ref`) are changed so that they still find their
+ * targets inside the whole schema.
  */
 export function inputsSchema(nodes: readonly WorkflowNode[]): JsonObject {
   const inputs = nodes.filter(({ type }) => type === 'input');
@@ -155,7 +156,8 @@ const BY_NAME = new Set([
 ]);
 
 /**
- * Returns a schema for a place in another one: each reference (`#/definitions/a`) begins with that place.
+ * Returns a copy of a schema to embed at a place in another schema. The place is inserted at the beginning of each
+ * reference of the copy, such as `#/definitions/a`.
  * @param place JSON Pointer of the place as a URI fragment, such as `#/properties/topic`
  */
 function movedSchema(schema: JsonObject, place: string): JsonObject {

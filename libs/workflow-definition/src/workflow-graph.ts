@@ -118,7 +118,8 @@ export class WorkflowGraph {
   }
 
   /**
-   * Builds the graph of any definition, and omits its invalid parts. A run of an invalid definition needs a graph, too.
+   * Builds the graph of any definition, and omits its invalid parts; `fault` is then set. The state of a run needs such
+   * a graph if the run's definition is invalid.
    */
   static fromDefinition(definition: WorkflowDefinition): WorkflowGraph {
     return new WorkflowGraph(definition);
@@ -262,8 +263,8 @@ function isUnconditional({ when, on }: WorkflowEdge): boolean {
 }
 
 /**
- * Answers which nodes come before another node, so that expressions and `{{references}}` of that node may name them. An
- * earlier node may have been skipped. With `join`, it may also still be running.
+ * Determines which nodes the expressions and `{{references}}` of a node may name: the nodes that come before that node.
+ * Such a node may have been skipped. With `join`, it may also still be running.
  * These nodes come before a node:
  * - its ancestors,
  * - all nodes of a loop that comes before the node,

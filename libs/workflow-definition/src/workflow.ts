@@ -16,7 +16,10 @@ export type RetryConfig = NonNullable<WorkflowNode['retry']>;
 /** Settings of a node that runs once for each entry of a list. */
 export type EachConfig = NonNullable<WorkflowNode['each']>;
 
-/** Rules for a node's result: its JSON Schema, and if JSON is parsed from its text. */
+/**
+ * Rules for a node's result: the JSON Schema that the result must fit, and the setting that JSON is parsed from its
+ * text.
+ */
 export type OutputConfig = NonNullable<WorkflowNode['output']>;
 
 /** Settings of a back-edge, which repeats the nodes between its ends. */

@@ -34,7 +34,10 @@ export interface RemoteLook {
   asked: string;
   /** Number of polls so far. */
   looks: number;
-  /** True if `RemoteLooks` has reserved the time of this poll, so that the polls of one origin are kept apart. */
+  /**
+   * True if `RemoteLooks` has already reserved a time slot for this poll. The slots for agents of one origin are some
+   * time apart, so that the service does not poll one host too often.
+   */
   reserved?: boolean;
   attempt: number;
   taskId: string;

@@ -87,7 +87,7 @@ export class OutputRules {
   }
 }
 
-/** Returns the value of a result that the schema applies to: its data, else its text, else null. */
+/** Returns the value to validate against the schema: the data of the result, else its text, else null. */
 function resultValue(artifact: Artifact | undefined): JsonValue {
   if (artifact === undefined) return null;
   return firstData(artifact.parts) ?? joinedText(artifact.parts) ?? null;
@@ -99,9 +99,7 @@ function parseOutput(text: string, mostMembers: number): JsonValue | undefined {
   return tryParseFitJson(text);
 }
 
-/**
- * Ending of a node's attempt, as the run treats it: what the outcome of the call (`CallOutcome`) means for the node.
- */
+/** End of one attempt of a node, or its wait for an answer, derived from the outcome of the call (`CallOutcome`). */
 export type ChildEnding =
   | { kind: 'completed'; status: string; artifacts: Artifact[] }
   // With `refused`, the agent rejected an answer and still waits.
@@ -146,7 +144,7 @@ function formatState(state: TaskState): string {
  * - A waiting Task makes the node wait.
  * - Any other end fails the attempt.
  *
- * `judgeCallEnding` adds what depends on the run.
+ * `judgeCallEnding` calls this function, and handles late answers, rejected answers and the output rules.
  */
 export function readChildEnding(node: WorkflowNode, url: string, outcome: CallOutcome): ChildEnding {
   const { answer } = outcome;
@@ -177,8 +175,8 @@ export function readChildEnding(node: WorkflowNode, url: string, outcome: CallOu
 }
 
 /**
- * Returns the kind of a failed call, and the pause that the agent asks for. If a local agent names a kind, that kind is
- * used; a remote agent is not trusted to name one.
+ * Returns the kind of failure of a call, and the pause that the agent asks for. If a local agent names a kind, that
+ * kind is used; a remote agent is not trusted to name one.
  */
 function readFailureReason(
   { type }: WorkflowNode,
@@ -190,7 +188,7 @@ function readFailureReason(
   return { kind: rateLimited ? 'rate-limited' : kind, retryAfter };
 }
 
-/** Formats the error of a failed call. If the agent could not be reached, the node's description is appended. */
+/** Formats the error of a failed call. For an unreachable `external` agent, the node's `description` is appended. */
 function formatCallError(node: WorkflowNode, url: string, { kind, message }: CallFailure): string {
   if (node.type !== 'external') return message;
   const { description } = node.config;
@@ -265,8 +263,8 @@ const ERRORS: ReadonlySet<number> = new Set([
 const STATUSES: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 
 /**
- * Returns the ending of a call by which the agent rejected an answer to its question: the node keeps asking, and
- * reports the violations of the answer. `undefined` if the call carried no answer, or failed otherwise.
+ * Returns the ending of a call whose answer the agent rejected: the node still waits, with the violations of that
+ * answer. `undefined` if the call carried no answer, or failed for another reason.
  */
 function askedOnAfter({ cause, message }: CallFailure, { answered, asks }: NodeInstance): ChildEnding | undefined {
   const isRefused = cause instanceof AgentCallError && isRefusal(cause);
@@ -345,8 +343,8 @@ interface JudgingRun {
 }
 
 /**
- * Returns the ending of a node's attempt for the outcome of its call. Beyond `readChildEnding`, it recognizes answers
- * that came too late or were rejected, and applies the output rules.
+ * Returns how an attempt of a node ended: as `readChildEnding` returns it, except that a late answer ends as
+ * `moved-on`, a rejected answer leaves the node waiting, and a result that violates the output rules fails the attempt.
  */
 export function judgeCallEnding(node: NodeInstance, url: string, outcome: CallOutcome, run: JudgingRun): ChildEnding {
   const definition = run.graph.node(node.id);

@@ -111,10 +111,11 @@ interface ContextRun {
 }
 
 /**
- * Returns an object that reads and stores the context id at a node's external agent; `undefined` if no id is stored.
+ * Returns an object that reads and stores the context id that a node uses at its external agent. `undefined` if each
+ * call begins a new context, and for a registered agent (see `registeredContext`).
  * - The turns of the run's context and the iterations of a loop share one context at the agent.
  * - A rerun, and a run that was called for one entry of a list, have a separate context.
- * - The context of a list entry, or of a node with `history: "none"`, is not stored.
+ * - Each call for an entry of a list, or of a node with `history: "none"`, begins a new context.
  */
 export function nodeContext(
   contexts: RemoteContexts,
@@ -137,9 +138,10 @@ export function nodeContext(
 }
 
 /**
- * Returns the context id of Messages to a registered agent; `undefined` if each Message begins a new context, and for
- * any other agent. Calls share contexts by the rules of `nodeContext`. Two nodes never share a context, because an
- * agent may not accept two Messages in one context at the same time.
+ * Returns the context id of Messages from a node to a registered agent. `undefined` if each Message begins a new
+ * context, and for an agent that is not registered. As in `nodeContext`, the turns of the run's context and the
+ * iterations of a loop share one context. Two nodes never share a context, because an agent may not accept two Messages
+ * in one context at the same time.
  */
 export function registeredContext(
   run: ContextRun,

@@ -409,8 +409,9 @@ export class RunCalls {
   }
 
   /**
-   * Determines from when the timeout of a node counts: for a call of an earlier execution, after the time for looking
-   * up its answer; for any other call, as `releaseTimeout` says. Never rejects.
+   * Ends or delays the suspension of a node's timeout. The timeout counts after the time for looking up the answer if
+   * an earlier execution made the call. Otherwise it counts as soon as the call is sent, unless the call is sent late
+   * (LATE_MS). Never rejects.
    */
   private async trackCallTime(node: NodeInstance): Promise<void> {
     const { clock } = this.services;

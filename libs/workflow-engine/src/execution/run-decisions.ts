@@ -130,7 +130,8 @@ export class RunDecisions {
   }
 
   /**
-   * Completes a `wait` node. Its result is the content of the Message that an agent would have been sent in its place.
+   * Completes a `wait` node. Its result is `content`: the text and Parts that an agent node in the same place would be
+   * sent.
    */
   private *completeWithMessage(node: NodeInstance, content: NodeContent): Generator<TaskEvent> {
     const fitted = fittedInto(this.room, content);

@@ -117,7 +117,7 @@ export interface Completion {
 /**
  * Creates the event of a node's completion. For a result node (`WorkflowGraph.resultNodes`), the event carries the
  * result as an Artifact of the run, named by the node id. The event of a list entry carries no Artifact; the event of
- * its list does.
+ * the node that processes the list carries one.
  */
 export function completedEvent(
   reference: TaskReference,
@@ -131,7 +131,8 @@ export function completedEvent(
 }
 
 /**
- * Creates the event of a result that a rerun reuses. The event carries an Artifact of the run as in `completedEvent`.
+ * Creates the event of a result that a rerun reuses. For a result node, the event carries the result as an Artifact of
+ * the run, named by the node id.
  */
 export function reusedEvent(
   reference: TaskReference,
@@ -195,8 +196,8 @@ export function failedEvents(
 }
 
 /**
- * Returns the error that a `workflow.failed` event reports: the event before the last one of a failed run. `undefined`
- * for any other event.
+ * Returns the error of the run from its `workflow.failed` event, which is the event before the last one of a failed
+ * run. `undefined` for any other event.
  */
 export function reportedError(event: TaskEvent): RunError | undefined {
   const note = 'statusUpdate' in event ? runEventNote(event.statusUpdate.metadata) : undefined;

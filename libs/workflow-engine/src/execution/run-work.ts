@@ -31,7 +31,10 @@ export class RunRoom {
     return room === calling ? [...nodes] : nodes.filter((node) => !isCalled(node) || room-- > 0);
   }
 
-  /** Notes from an event of a node's Task if that Task now is a parked run (a run that only waits for a time). */
+  /**
+   * Updates the count of active nodes if an event of a node's Task shows that the Task now is a parked run (a run that
+   * only waits for a time), or no longer is one.
+   */
   receiveReport(node: NodeInstance, response: StreamResponse): void {
     if (!('statusUpdate' in response)) return;
     const isParked = runEventNote(response.statusUpdate.metadata)?.type === runParked.type;

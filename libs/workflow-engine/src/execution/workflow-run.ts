@@ -544,7 +544,8 @@ export class WorkflowRun extends DurableExecution<RunState> {
 
   /**
    * Yields the events of a node. If an event is too large for the run, the node fails.
-   * @param isCalled true if the node's agent is still working, or asks a question; its call is then given up
+   * @param isCalled true if the node's agent is still working, or asks a question. If the node fails, its call is then
+   *   given up
    */
   private *recordForNode(node: NodeInstance, events: Generator<TaskEvent>, isCalled = false): Generator<TaskEvent> {
     try {

@@ -92,7 +92,7 @@ function unsaidByReference(
 /**
  * Builds the content of a Message to a node.
  * - For a type that takes a single text (TEXT_ALONE), all other Parts are left out. If there is no text, the other
- *   Parts are converted to one, and only the files count as left out.
+ *   Parts are converted to a text, and only the files count as left out.
  * - For a `workflow` node, data are converted to texts.
  * @param given data or arguments from the definition of the node
  */

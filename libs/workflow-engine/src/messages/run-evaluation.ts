@@ -78,7 +78,7 @@ interface ExpressionRun {
   revision: string;
   contextId: string;
   startedAt: Date;
-  /** Entry of the conversation that requested the run; null if no conversation did. */
+  /** Data about the conversation whose Message started the run (`ConversationEntry`); null if no conversation did. */
   conversation: JsonObject | null;
 }
 
@@ -90,11 +90,11 @@ export interface Viewpoint {
   readonly inputs: JsonObject;
   /** Ids of all nodes. */
   readonly ids: ReadonlySet<string>;
-  /** Returns the instance that represents a node, as this viewpoint sees it. */
+  /** Returns the instance of a node whose status and result expressions read here (see `RunState.resolveInstance`). */
   findInstance(id: string): NodeInstance | undefined;
   /**
-   * Returns the iterations and the ending reason of the innermost loop around a node; null if there is no loop, or the
-   * loop has not ended.
+   * Returns `{ iterations, reason }` of the innermost loop around a node: the number of its iterations, and the reason
+   * for its end. Null if there is no loop, or the loop has not ended.
    */
   readLoopResult(id: string): JsonValue;
   /** Item of the list, if the viewpoint is an entry of a list. */

@@ -138,8 +138,8 @@ export class RunExpressions {
   }
 
   /**
-   * Returns a template of a node, by node id and path in the node; `undefined` unless the workflow has `language: 2`,
-   * since its texts have no expressions then.
+   * Returns the compiled template at a path (`member`) in a node. `undefined` if the workflow has no `language: 2`: its
+   * texts contain no expressions in that case.
    */
   findNodeTemplate(id: string, member: string): Template | undefined {
     return this.templates.get(id)?.get(member);

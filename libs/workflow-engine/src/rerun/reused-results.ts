@@ -87,7 +87,10 @@ export class RerunSelection {
 
 interface NamedInstance extends InstanceName {
   isWholeLoop: boolean;
-  /** Ids of the nodes that can be reached by edges other than back-edges, including the start. */
+  /**
+   * Ids of the named node (or of all nodes of its loop, if `isWholeLoop`), and of all nodes that can be reached from
+   * there by edges other than back-edges.
+   */
   reached: ReadonlySet<string>;
 }
 

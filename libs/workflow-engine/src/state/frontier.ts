@@ -14,11 +14,14 @@ export type EndingOutcome = 'completed' | 'failed' | 'canceled';
 export type RunOutcome = EndingOutcome | 'input-required' | 'parked';
 
 /**
- * Decision of an expression or of the engine. `RunDecisions` evaluates it; its events are recorded before the run
- * continues.
+ * Decision that must be made before the run continues, by an expression or by the engine. `RunDecisions` makes it and
+ * creates the events that record the result.
  */
 export type Decision =
-  /** Evaluation of the list of a started node with `each`: `each.started`, or the node's failure. */
+  /**
+   * Evaluation of the list of a started node with `each`. The result is the event `each.started`, or the node's
+   * failure.
+   */
   | { kind: 'items'; node: NodeInstance }
   /** End of a node whose list entries have ended: completion or failure of the node. */
   | { kind: 'list'; node: NodeInstance }
@@ -28,7 +31,10 @@ export type Decision =
    * Next step of a loop whose newest iteration is over: `loop.next` or `loop.ended`; always `loop.ended` if `failed`.
    */
   | { kind: 'loop'; loop: LoopRun; failed: boolean }
-  /** Decision on the outcome of the run, which the `onExit` nodes need: `run.ending`. */
+  /**
+   * Decision on the outcome of the run, after which the `onExit` nodes for this outcome start. The result is the event
+   * `run.ending`.
+   */
   | { kind: 'ending'; outcome: EndingOutcome };
 
 /** Skipped instances, with one reason, for which `node.skipped` is not recorded yet. */
@@ -318,7 +324,10 @@ export class Frontier {
   ending?: EndingOutcome;
   /** True if the run's deadline has passed. */
   isExpired = false;
-  /** True if nodes were canceled although their results were needed. Only a cancel of the run does that. */
+  /**
+   * True if a node was canceled although its result was still needed. That happens only in a cancel of the run, so the
+   * cancel has begun.
+   */
   isCancelBegun = false;
   readonly sets: NodeSets;
   readonly clock: NodeClock;
@@ -360,7 +369,9 @@ export class Frontier {
     return this.sets.sortByPlace(this.sets.byStatus['input-required']);
   }
 
-  /** Running and waiting nodes. A node that processes a list is represented by its entries. */
+  /**
+   * Running and waiting nodes. For a node that processes a list, its running and waiting entries are returned instead.
+   */
   get active(): NodeInstance[] {
     return this.sets.active;
   }

@@ -134,7 +134,7 @@ export interface EachRun {
   items?: readonly JsonValue[];
   /** Number of entries of the list; 0 before it is known. */
   total: number;
-  /** Instances of the entries that were reached, by index. */
+  /** Instances of the entries that have started so far, by index. */
   readonly runs: NodeInstance[];
   /** Number of entries that have completed. `failed` and `canceled` count the entries with those outcomes. */
   completed: number;

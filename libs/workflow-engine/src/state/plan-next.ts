@@ -36,8 +36,9 @@ export function planNext(state: RunState, now: number): Plan {
 }
 
 /**
- * Plans the `onExit` nodes after the outcome of the run is known, within their time limit. `now` is in milliseconds of
- * the epoch. A question of such a node is due at once, so that the node fails.
+ * Plans the `onExit` nodes after the outcome of the run is known, within their time limit. If such a node asks a
+ * question, the plan contains a timer for the question that is due at once: an `onExit` node may not ask, and fails.
+ * @param now current time in epoch milliseconds
  */
 function planEnding(frontier: Frontier, now: number): Plan {
   const isOver = frontier.timers.listDue(now).some(({ kind }) => kind === 'exit');

@@ -102,7 +102,7 @@ export interface RerunRequest {
   edit?: PromptEdit;
 }
 
-/** Text that a rerun sends to an agent's model in place of the prompt that it would build. */
+/** Text that a rerun sends to an agent node in place of the Message that the run would build for the node. */
 export interface PromptEdit {
   /** Name of the instance whose text is replaced. */
   node: string;

@@ -106,7 +106,10 @@ export class RunProgress {
     this.frontier.sets.setStatus(node, 'input-required');
   }
 
-  /** Starts the timer of a question's deadline, once the run itself asks the question. */
+  /**
+   * Starts the timer of a question's deadline. Called when the run itself asks its caller the question
+   * (`input.required`).
+   */
   openQuestion(node: NodeInstance): void {
     if (node.status === 'input-required') this.frontier.clock.startQuestionTimer(node);
   }

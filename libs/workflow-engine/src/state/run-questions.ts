@@ -129,7 +129,7 @@ function whatIsWaitedFor({ id, wantsAuth }: NodeInstance): string {
 
 /**
  * Returns a node's question as a Message of the run.
- * @param more metadata for callers who read only the Task
+ * @param more additional metadata of the Message, for callers who read only the Task
  */
 export function askingMessage(reference: TaskReference, node: NodeInstance, more: JsonObject): Message {
   const name = { [NODE_KEY]: node.instance, ...more };
