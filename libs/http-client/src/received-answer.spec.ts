@@ -2,8 +2,11 @@ import { jest } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Dispatcher } from 'undici';
 import { loadConfig } from '#libs/service';
+import { OutboundDeadlines } from './outbound-call.js';
 import { OutboundHttp } from './outbound-http.js';
+import { ReceivedAnswer } from './received-answer.js';
 
 /** Body that is longer than what the client buffers before the body is read. */
 const LONG = Buffer.alloc(4 * 1024 * 1024);
@@ -57,47 +60,52 @@ describe('the body of a Response', () => {
     const { response } = await responseOf((it) => void it.writeHead(404, { 'content-length': 2 }).end('no'));
     expect(await response.text()).toBe('no');
   });
+});
 
-  describe('whose reader stops before its end', () => {
-    beforeEach(() => {
-      // No rest of a body comes too late before the test says so.
-      jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'performance', 'Date'] });
-    });
-    afterEach(() => {
-      jest.useRealTimers();
-    });
+describe('a body whose reader stops before its end', () => {
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
 
-    /** Reads the first piece of a body that does not end by itself. @returns the response of the server */
-    async function stopAfterFirstPiece(): Promise<ServerResponse> {
-      const begun = Promise.withResolvers<ServerResponse>();
-      server = createServer((_request, response) => {
-        response.write('first');
-        begun.resolve(response);
-      }).listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-      const answer = await http.request({ url, method: 'GET', headers: {} });
-      for await (const piece of answer.readPieces()) {
-        expect(Buffer.from(piece).toString()).toBe('first');
-        break;
-      }
-      return begun.promise;
+  /** Reads the first piece of a body. @returns the answer, its controller, and a log of what happened to the call */
+  async function stopAfterFirstPiece() {
+    const log: string[] = [];
+    const controller = {
+      abort: () => void log.push('connection closed'),
+      pause: () => undefined,
+      resume: () => undefined,
+    } as unknown as Dispatcher.DispatchController;
+    const answer = new ReceivedAnswer(new OutboundDeadlines(undefined, {}, undefined));
+    answer.onRequestStart(controller);
+    answer.onResponseStart(controller, 200, {});
+    answer.onResponseData(controller, Buffer.from('first'));
+    for await (const piece of answer.readPieces()) {
+      log.push(Buffer.from(piece).toString());
+      break;
     }
+    return { answer, controller, log };
+  }
 
-    it('is read to an end that comes soon, so that its connection lives on', async () => {
-      const response = await stopAfterFirstPiece();
-      const closed = once(response, 'close');
-      response.end('the rest');
-      await closed;
-      expect(response.writableFinished).toBe(true);
-    });
+  it('leaves its connection open if it ends within a moment', async () => {
+    const { answer, controller, log } = await stopAfterFirstPiece();
+    answer.onResponseData(controller, Buffer.from('the rest'));
+    answer.onResponseEnd();
+    jest.advanceTimersByTime(10_000);
+    expect(log).toEqual(['first']);
+  });
 
-    it('closes its connection where no end comes', async () => {
-      const response = await stopAfterFirstPiece();
-      const closed = once(response, 'close');
-      jest.advanceTimersByTime(100);
-      await closed;
-      expect(response.writableFinished).toBe(false);
-    });
+  it('closes its connection if no end comes', async () => {
+    const { log } = await stopAfterFirstPiece();
+    jest.advanceTimersByTime(100);
+    expect(log).toEqual(['first', 'connection closed']);
+  });
+
+  it('closes its connection if the rest is long', async () => {
+    const { answer, controller, log } = await stopAfterFirstPiece();
+    answer.onResponseData(controller, LONG);
+    expect(log).toEqual(['first', 'connection closed']);
   });
 });
