@@ -120,8 +120,8 @@ export const WAKE = 'push.wake';
  * its own rows, so the journal's statement costs the same for one webhook as for ten. The job wakes the webhooks in
  * portions (PushWaker).
  *
- * A replica of the previous version may run concurrently: it keeps its lanes and jobs, and a replica of this version
- * wakes the webhooks of its commits.
+ * A replica of the previous version may run concurrently. It keeps its lanes and jobs. The events that it commits append
+ * rows as well, so a replica of this version wakes the webhooks of these events.
  */
 class WakePushesByRow1700000001350 implements MigrationInterface {
   readonly name = 'WakePushesByRow1700000001350';

@@ -119,8 +119,8 @@ export class PushQueues {
   }
 
   /**
-   * Makes the queues of waiting configs due, in the transaction that made the configs wait. The queue of a receiver
-   * that gave no answer stays paused.
+   * Makes the queues of waiting configs due. The queue of a receiver that gave no answer stays paused.
+   * @param client session of the transaction that made the configs wait
    */
   async makeDue(queues: readonly PushQueue[], client: Pick<ClientBase, 'query'>): Promise<void> {
     if (queues.length > 0) await client.query(MAKE_DUE, columnsOf(queues));

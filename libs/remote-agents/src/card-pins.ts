@@ -64,7 +64,8 @@ export class CardPins {
 
   /**
    * Records a changed card. If it is `accepted`, it becomes the pinned card; otherwise it waits to be accepted.
-   * @returns true if this change was not recorded before; `undefined` if the pin has changed since it was read
+   * @returns true for a new change; false for a change that was recorded before; `undefined` if the pin has changed
+   * since it was read, and nothing was recorded
    */
   async noteChange(pin: CardPin, change: SeenChange): Promise<boolean | undefined> {
     const { hash, name, card, changes, significant, accepted } = change;

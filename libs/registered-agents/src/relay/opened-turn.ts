@@ -20,7 +20,10 @@ export interface OpenedTurn {
   acceptedAfter: number;
 }
 
-/** Stores the turn, unless it was stored with its Task, and waits until its Message is durable. */
+/**
+ * Returns the turn that an execution begins or resumes, once the Message of the turn is durable. Stores the turn first,
+ * unless it is stored already.
+ */
 export async function openTurn(
   agent: RegisteredAgent,
   services: RelayServices,

@@ -31,7 +31,7 @@ export interface NewTurn {
   execution: string;
 }
 
-/** Stored turn of a Task, and the Task at the agent. */
+/** Stored turn of a Task, with the ids of the Task and the context at the agent. */
 export interface StoredTurn {
   options: TurnOptions;
   /** Start of the turn by the clock of this process, which may differ from the clock of the database. */

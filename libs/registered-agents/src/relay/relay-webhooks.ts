@@ -33,7 +33,7 @@ export interface ParkedState {
   isOnTime: boolean;
 }
 
-/** Result of a notification. `stale`: no Task has this webhook any more. */
+/** Result of a notification. `taken`: it was handled. `stale`: no Task has this webhook any more. */
 export type NotificationOutcome = 'taken' | 'stale';
 
 /** Path of the webhooks. */

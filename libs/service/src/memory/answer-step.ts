@@ -57,7 +57,7 @@ export interface AnswerStepOptions {
   bytes: number;
   /** Milliseconds without notable progress after which an answer is evicted while another answer waits. */
   silentMs: number;
-  /** True while memory is too full for answers of this step. */
+  /** Returns true while a caller, or all callers together, have too much in memory for further answers of this step. */
   isFull?: (whose: CallerIdentity) => boolean;
 }
 

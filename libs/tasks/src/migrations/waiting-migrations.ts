@@ -39,8 +39,8 @@ export class IndexTaskWake1700000000941 implements MigrationInterface {
 }
 
 /**
- * Makes working Tasks that no replica has claimed due now, so that a replica resumes them. Earlier versions released a
- * Task whose event was not stored in time, and stored the event afterwards.
+ * Makes working Tasks that no replica has claimed due now, so that a replica resumes them. Earlier versions could leave
+ * such Tasks: they released a Task when its event was not stored in time, but the event was stored afterwards.
  */
 export class WakeStrandedTasks1700000001360 implements MigrationInterface {
   readonly name = 'WakeStrandedTasks1700000001360';

@@ -177,12 +177,12 @@ async function restAfterWork(began: number, signal: AbortSignal): Promise<void> 
 
 interface SeenKeys {
   seen: number;
-  /** Time of the last examined key; null if none was examined. */
+  /** Creation time of the last key that was examined; null if no key was left to examine. */
   reached: string | null;
 }
 
 interface EndedTasks {
-  /** Id of the last examined Task; null after the last one. */
+  /** Id of the last Task that was examined; null if no Task was left to examine. */
   reached: string | null;
   ended: string[] | null;
 }

@@ -286,9 +286,9 @@ interface OverdueCaller {
 }
 
 /**
- * Finds overdue parked Tasks (Tasks whose time to resume has passed), longest due first. If there are more than a poll
- * may return, the poll also returns one Task of each of the next callers, so that the Tasks of one caller do not hide
- * the Tasks of others. Each poll continues with the callers after the last one.
+ * Finds overdue parked Tasks (Tasks whose time to resume has passed). If more are overdue than a poll may return, up to
+ * half of its result is one Task of each of the next callers, so that the many Tasks of one caller do not hide the
+ * Tasks of others. Each poll continues with the callers after the last one.
  */
 export class OverdueTasks {
   /** Last caller of the previous poll in turn; `undefined` if the next poll begins with the first caller. */

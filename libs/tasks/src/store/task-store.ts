@@ -131,7 +131,8 @@ export interface JournalEntry {
   /** Time until which the last event parks the Task: no replica executes it until then. Absent if it does not park. */
   wakeAt?: Date;
   /**
-   * All open questions of the Task from now on (see TaskQuestions); absent if the Task continues or has never asked.
+   * All open questions of the Task after these events (see TaskQuestions); absent if the Task continues or has never
+   * asked.
    */
   asked?: { header: TaskHeader; questions: readonly TaskQuestion[] };
   /**
