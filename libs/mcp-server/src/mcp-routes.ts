@@ -131,8 +131,9 @@ class McpRouteHandler {
 
   /** Answers an error that occurs before the SDK has a result: as a JSON-RPC error with an HTTP status. */
   refuseRequest(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const known = mcpError(transportError(error));
     // A DELETE may have a content type and no body, which cannot be parsed.
-    const shown = request.method === 'DELETE' ? methodRefusal(reply) : mcpError(transportError(error));
+    const shown = request.method === 'DELETE' && known.status === 400 ? methodRefusal(reply) : known;
     const challenge = reply.getHeader('www-authenticate');
     if (typeof challenge === 'string' && this.options.issuer !== undefined) {
       void reply.header(

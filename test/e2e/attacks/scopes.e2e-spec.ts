@@ -84,7 +84,7 @@ const API: Row[] = [
   ['GET /api/agent-card', READERS, 400],
   ['GET /api/agent-cards', READERS, 200],
   ['GET /api/agent-cards/{id}', READERS, 404],
-  ['POST /api/agent-cards/{id}/accept', ADMIN, 404, { revision: 1 }],
+  ['POST /api/agent-cards/{id}/accept', ADMIN, 404, {}],
   ['GET /api/keys', ADMIN, 200],
   ['POST /api/keys', ADMIN, 400, {}],
   ['POST /api/keys/{id}/rotate', ADMIN, 404, {}],
