@@ -251,7 +251,10 @@ function isUnknownTo(strangers: StrangerStage, other: string): void {
       expect(Object.values(ids(annas)).filter((id) => text.includes(id))).toEqual([]);
     }
     expect((await ann.call('GET', `/runs?workflow=${workflow}`)).text).toContain(annas.waiting.id);
-    for (const count of [`/runs/count?workflow=${workflow}`, `/runs/count?workflow=${workflow}&since=2026-01-01`]) {
+    for (const count of [
+      `/runs/count?workflow=${workflow}`,
+      `/runs/count?workflow=${workflow}&since=2026-01-01T00:00:00Z`,
+    ]) {
       expect((await eve.call('GET', count)).body).toEqual({ runs: 0, more: false });
       expect((await ann.call('GET', count)).body).not.toEqual({ runs: 0, more: false });
     }
