@@ -96,10 +96,11 @@ async function logPages(server: BenchServer): Promise<MeasuredPage[]> {
   ];
 }
 
-/** Starts a run without inputs, and returns its id when it has completed. */
-async function completeRun({ url }: BenchServer, workflow: string): Promise<string> {
+/** Starts a run, and returns its id when it has completed. */
+export async function completeRun({ url }: BenchServer, workflow: string, inputs: object = {}): Promise<string> {
   const headers = { 'content-type': 'application/json' };
-  const started = await fetch(`${url}/api/workflows/${workflow}/runs`, { method: 'POST', headers, body: '{}' });
+  const body = JSON.stringify({ inputs });
+  const started = await fetch(`${url}/api/workflows/${workflow}/runs`, { method: 'POST', headers, body });
   if (started.status !== 202) throw new Error(`A run was not started: ${await started.text()}`);
   const { runId } = (await started.json()) as { runId: string };
   for (;;) {

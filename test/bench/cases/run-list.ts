@@ -2,7 +2,7 @@ import type { Bench, Row } from '../comparison.ts';
 import { startMeter } from '../measure/meter.ts';
 import { type BenchServer, startParley } from '../servers/bench-server.ts';
 import { storeRuns, WORKFLOWS } from '../servers/stored-runs.ts';
-import { type PageMeter, SCROLL_HEADER, scrollRow, startBrowser } from './console.ts';
+import { completeRun, type PageMeter, SCROLL_HEADER, scrollRow, startBrowser } from './console.ts';
 import { saveWorkflow } from './parley-workflows.ts';
 
 const REPEATS = 7;
@@ -22,12 +22,7 @@ export async function runListCase(bench: Bench): Promise<Row[]> {
   const server = await bench.using(startParley(url));
   for (let n = 0; n < WORKFLOWS; n += 1)
     await saveWorkflow(server.url, { name: `flow_${n}`, nodes: [{ id: 'in', type: 'input' }], edges: [] });
-  const started = await fetch(`${server.url}/api/workflows/flow_1/run`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ inputs: { in: TEXT } }),
-  });
-  const { runId } = (await started.json()) as { runId: string };
+  const runId = await completeRun(server, 'flow_1', { in: TEXT });
   await storeRuns(url, runId, TEXT, storedTasks);
   bench.progress(`${storedTasks} runs stored`);
   await reportFilters(bench, server);
