@@ -20,7 +20,7 @@ export class RegisteredServers extends ToolServers {
   }
 }
 
-/** Looks up the models that workflows name, by the same rules as the calls of these models. */
+/** Determines if calls of a model that a workflow names find a model (see `Models.isUsable`). */
 @Injectable()
 export class UsableModels extends NamedModelLookup {
   constructor(private readonly models: Models) {

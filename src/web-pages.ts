@@ -16,7 +16,7 @@ export function hasConsole(): boolean {
   return existsSync(join(FILES, 'assets'));
 }
 
-/** First path segments that belong to the service itself. */
+/** First path segments of the service's own routes. The console has no pages under them. */
 const TAKEN = [
   'a2a',
   'api',

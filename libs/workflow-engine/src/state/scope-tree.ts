@@ -203,8 +203,9 @@ export class ScopeTree {
 
   /**
    * Returns the instance of the node `id` whose result an expression or template of the instance `from` uses:
-   * - in the same iteration, the instance of this iteration once it has ended, until then that of the iteration before;
-   * - for a node in a loop that `from` is not in, the instance of the loop's last iteration.
+   * - the instance in the same iteration, once it has ended (completed, failed, skipped or canceled),
+   * - until then the instance in the previous iteration,
+   * - for a node in a loop that `from` is not in: the instance in the loop's last iteration.
    *
    * @param from absent for the run itself, which is in no loop; for example, to find the run's results
    * @returns `undefined` if the node has no instance
@@ -242,7 +243,7 @@ export class ScopeTree {
   }
 
   /**
-   * Returns the instance that represents a node in an iteration:
+   * Returns the instance of a node whose result is visible in an iteration:
    * - the instance of this iteration, once its outcome is known (including skipped and canceled),
    * - else the instance of the previous iteration, if its outcome is known,
    * - else the instance of this iteration; `undefined` if there is none.

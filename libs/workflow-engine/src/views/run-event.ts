@@ -88,8 +88,11 @@ function artifactStep({ artifact, metadata }: TaskArtifactUpdateEvent): RunEvent
 }
 
 /**
- * Returns the step of a status event. A status event without a recorded step becomes `input.required`, `run.woken` or,
- * if the run was ended from outside, `done`.
+ * Returns the step of a status event: the step that the event records. An event without a recorded step is converted by
+ * its state:
+ * - waiting: `input.required` with the question,
+ * - terminal: `done`, because the run was ended from outside,
+ * - any other: `run.woken`, because a timer became due while the run waited.
  */
 function statusStep({ status, metadata }: TaskStatusUpdateEvent): RunEventNote {
   const note = runEventNote(metadata);

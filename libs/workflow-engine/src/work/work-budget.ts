@@ -212,7 +212,10 @@ export class StepBudget {
     return Math.max(bucket.pauseUntilPaid(now), isLight ? 0 : this.all.pauseUntilPaid(now));
   }
 
-  /** Queues a run and calls back when it is its tree's turn. @returns a function that cancels the callback */
+  /**
+   * Queues a run, and calls `goOn` once when it is the turn of the run's tree.
+   * @returns a function that cancels the call
+   */
   queueRun(caller: StepCaller, tree: StepTree, goOn: () => void): () => void {
     tree.waiting.add(goOn);
     caller.waiting.add(tree);
@@ -224,7 +227,7 @@ export class StepBudget {
     return () => this.dequeueRun(caller, tree, goOn);
   }
 
-  /** Removes a run from its tree, and the caller once it has no runs and its bucket is full. */
+  /** Removes a run from its tree. Also removes the caller, once the caller has no runs and a full bucket. */
   leaveTree(caller: StepCaller, tree: StepTree): void {
     tree.runs -= 1;
     if (tree.runs === 0) caller.trees.delete(tree.root);
@@ -238,8 +241,8 @@ export class StepBudget {
   }
 
   /**
-   * Sets the timer that resumes the next run once its caller has steps. The steps of a resumed run are counted before
-   * the next run is resumed.
+   * Sets the timer that resumes the next run once that run's caller has steps. The steps of a resumed run are counted
+   * before the next run is resumed.
    */
   private scheduleNext(milliseconds = this.nextPause()): void {
     if (this.forgetTimer !== undefined || this.waiting.size === 0) return;

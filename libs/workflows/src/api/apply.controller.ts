@@ -18,7 +18,10 @@ export abstract class ObjectReferences {
   abstract findNamingWorkflows(store: WorkflowStore, kind: string, name: string): Promise<string[]>;
 }
 
-/** First segments of the paths in `SavingTenant.together`, such as `agents` in `agents/x`, by kind of object. */
+/**
+ * Kinds of objects that `SavingTenant.together` contains, each with the first segment of the objects' paths, such as
+ * `agents` in `agents/x`.
+ */
 const TOGETHER = { agent: 'agents', 'mcp-server': 'mcp-servers', model: 'models' } as const;
 
 /** Outcomes of one apply request, for its workflows and its other objects. */
@@ -52,7 +55,7 @@ export class WorkflowApply {
    * - 412 if a workflow or object does not have the expected revision
    * - 412 `NOT_ADOPTED` naming everything that `adopt: false` protects
    * - 422 for definitions with errors
-   * - 403 for objects without the scope `admin`
+   * - 403 if the request has objects and the caller lacks the scope `admin`
    */
   async applyAll(body: ApplyBody, dryRun: boolean, caller: Caller): Promise<AppliedView> {
     const { tenant, owner } = caller;

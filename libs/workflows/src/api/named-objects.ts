@@ -31,8 +31,8 @@ const MOST_LOOKED_UP = 100;
 /**
  * Finds registered agents, MCP servers and models that nodes name but that do not exist, and returns warnings: they may
  * be created later.
- * - A tool `workflows/x`, `nodes/x` or `agents/x` is read as a tool of an MCP server; its author probably meant an
- *   agent.
+ * - A tool `workflows/x`, `nodes/x` or `agents/x` is read as a tool of an MCP server. If that server does not exist,
+ *   the author probably meant an agent, and the warning shows how to name one.
  * - Names with templates or expressions are not checked.
  * @param describeMissing returns the sentence for a missing object, such as `registered agent "x"`
  */

@@ -137,8 +137,8 @@ function isPart(value: unknown): boolean {
 }
 
 /**
- * Agent pattern of runs that were started directly. The run of a `workflow` node is not listed, because its caller
- * (another run) answers it.
+ * Agent pattern of runs that were started directly. The runs of `workflow` nodes are not listed, because their
+ * questions are asked again by the run that contains the node.
  */
 const RUNS = 'workflows/*';
 

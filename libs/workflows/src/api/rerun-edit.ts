@@ -7,7 +7,9 @@ import { MOST_PROMPT_BYTES } from '#libs/workflow-definition';
 /** Text that a rerun sends to the model of an agent node, instead of the prompt that the node would build. */
 @ApiClosed()
 export class RerunEdit {
-  /** Message for an unknown member, which would otherwise be left out of the prompt. */
+  /**
+   * Error text for an unknown member. Without this error, the member would be dropped and would not change the prompt.
+   */
   static readonly unknown = 'is not known';
 
   @ApiProperty({ description: 'Agent node, or its instance, whose prompt is edited. It runs again.', example: 'draft' })

@@ -34,8 +34,9 @@ export class RevisionConditions {
   }
 
   /**
-   * Reads the conditions of a request that changes a workflow.
-   * @throws ProblemError for a malformed entity tag, which a request that only reads may ignore
+   * Reads the conditions of a request that changes a workflow. For a request that only reads, use `fromHeaders`, which
+   * accepts malformed entity tags.
+   * @throws ProblemError for a malformed entity tag
    */
   static fromChangeHeaders(headers: IncomingHttpHeaders): RevisionConditions {
     const conditions = RevisionConditions.fromHeaders(headers);

@@ -20,12 +20,14 @@ import {
 import { RUN, Runs } from './runs.js';
 
 /**
- * Time for which an answer waits for its run to accept answers, in milliseconds. A run accepts none while it executes.
+ * Maximum time for which an answer waits until its run accepts answers, in milliseconds. A run accepts none while it
+ * executes.
  */
 const PATIENCE_MS = 10_000;
 
 /**
- * Pause after a busy run has rejected an answer, in milliseconds. The next attempt follows once the run waits again.
+ * Pause after a busy run has rejected an answer, in milliseconds. After the pause, the answer is sent again as soon as
+ * the run waits for an answer.
  */
 const CONTENDED_MS = 20;
 

@@ -14,8 +14,8 @@ const OUTCOMES = ['done', 'possible', 'refused', 'pending'] as const;
 export class BulkBody {
   static readonly optional = true;
   /**
-   * Message for an unknown member, which is an error: otherwise a misspelled `dryRun` would be ignored and the action
-   * performed.
+   * Error text for an unknown member. Such a member is rejected, because a misspelled `dryRun` would otherwise be
+   * dropped, and the action would be performed.
    */
   static readonly unknown = 'is not known';
 

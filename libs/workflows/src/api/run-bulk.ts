@@ -14,7 +14,7 @@ import { RUN, Runs } from './runs.js';
 
 /** Maximum number of concurrent bulk actions and exports: for one caller, for one tenant, and for the whole replica. */
 const MOST = { caller: 2, tenant: 6, service: 8 };
-/** Number of runs of one request that are acted on concurrently. */
+/** Maximum number of runs of one request that are acted on concurrently. */
 const AT_ONCE = 8;
 /** Time after which a bulk request starts no action on a further run, in milliseconds. */
 const LONGEST_MS = 30_000;
@@ -223,8 +223,8 @@ export class BulkRuns {
 const FILTERS = ['workflow', 'parent', 'status', 'q', 'search', 'since', 'until', 'cause'] as const;
 
 /**
- * Returns a copy of a call that can be used for many runs. It adds only one listener for the caller's disconnect to the
- * response, however many runs listen.
+ * Returns a copy of a call that can be used for many runs. The copy registers only one listener for the caller's
+ * disconnect at the response, however many runs wait for the disconnect.
  */
 export function shareDeparture(call: ApiCall): ApiCall {
   const waiting = new Set<() => void>();

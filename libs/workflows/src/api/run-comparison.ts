@@ -5,7 +5,7 @@ import type { NodeStatus, NodeView, RunStatus, RunView } from '#libs/workflow-en
 
 /** Maximum number of characters of one value in a comparison; the rest is cut. */
 const LONGEST_VALUE = 2_000;
-/** Maximum number of characters of all values in a comparison. Values after it are cut to nothing. */
+/** Maximum number of characters of all values in a comparison. Values beyond that are replaced by empty texts. */
 const MOST_CHARACTERS = 256 * 1024;
 
 /** Parts of a run in which a comparison of two runs can find differences. */

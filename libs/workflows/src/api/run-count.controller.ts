@@ -24,7 +24,10 @@ export class RunCount {
 export class RunCounter {
   constructor(private readonly counts: TaskCounts) {}
 
-  /** Counts runs at a cost that does not depend on their number. The count is exact without a time. */
+  /**
+   * Counts runs. Without `since` and `until`, the count is exact and is read from stored counts. Otherwise at most
+   * `MOST_COUNTED` runs are counted, and `more` is true if there are more.
+   */
   async countRuns({ workflow, states, since, until }: RunCountQuery, scope: TaskScope): Promise<RunCount> {
     const filter = { scope, agent: `workflows/${workflow ?? '*'}` };
     if (!since && !until)

@@ -36,7 +36,7 @@ const MOST_SEARCH_PAGES = 200;
 /** Page of the runs that a filter selects. */
 export interface RunListPage {
   runs: RunSummary[];
-  /** True if no further runs follow. False on the last page of a search that ends at its limit. */
+  /** True if no further runs follow. Also false on the last page of a search that ends at its limit. */
   isLast: boolean;
 }
 
@@ -62,7 +62,7 @@ export class RunList {
    * Returns a page of runs. With a search text, the page has only matches among a limited number of runs (see
    * `searchRuns`).
    * @param query filter and page; with `artifacts: false`, the runs have no results, and none are read
-   * @param room memory for the logs of the page
+   * @param room reserves memory for the logs of the page
    */
   async listRuns(
     query: Omit<RunQuery, 'pageToken'> & Pick<TaskQuery, 'artifacts'>,

@@ -81,13 +81,19 @@ export class RunFilterQuery extends IndexedRunQuery {
 
 /** Query parameters that select the runs to count. */
 export class RunCountQuery extends IndexedRunQuery {
-  /** Message for an unknown parameter, which is an error: other parameters of the list would count other runs. */
+  /**
+   * Error text for an unknown parameter. Such a parameter is rejected, because other parameters of the list of runs,
+   * such as `q`, would otherwise be dropped, and too many runs would be counted.
+   */
   static readonly unknown = 'is not known';
 }
 
 /** Query parameters that select the runs of an action. */
 export class BulkFilterQuery extends RunFilterQuery {
-  /** Message for an unknown parameter, which is an error: a misspelled one would select other runs. */
+  /**
+   * Error text for an unknown parameter. Such a parameter is rejected, because a misspelled one would otherwise be
+   * dropped, and the action would apply to more runs.
+   */
   static readonly unknown = 'is not known';
 }
 

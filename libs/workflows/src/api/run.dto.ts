@@ -86,8 +86,8 @@ export class RunBody {
 export class RerunBody {
   static readonly optional = true;
   /**
-   * Message for an unknown member, which is an error: otherwise a misspelled member would be ignored and all nodes
-   * rerun.
+   * Error text for an unknown member. Such a member is rejected, because a misspelled member would otherwise be
+   * dropped, and all nodes would run again.
    */
   static readonly unknown = 'is not known';
   static readonly exceptionFactory = notToBeRerun;

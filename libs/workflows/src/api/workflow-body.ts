@@ -29,7 +29,10 @@ function DocumentedAs({ members }: ObjectShape): ClassDecorator {
 
 const classes = new Map<ObjectShape, DocumentedClass>();
 
-/** Returns the class that represents a shape (a part of a definition) in OpenAPI. It is created once for each shape. */
+/**
+ * Returns the class from which Nest generates the OpenAPI schema of a shape (a part of a definition). It is created
+ * once for each shape.
+ */
 function documentedClass(shape: ObjectShape): DocumentedClass {
   const known = classes.get(shape);
   if (known) return known;

@@ -134,7 +134,10 @@ function readChildWorkflow({ id, config, of }: NodeSpec): ChildWorkflow | undefi
 /** Executes the Tasks of a `workflow` node as runs of another workflow. After a crash they resume like any run. */
 class ChildRunExecutor extends AgentExecutor {
   override readonly recovery = 'restart';
-  /** Time in milliseconds that a cancel waits for the run to end: the longest time that any workflow needs. */
+  /**
+   * Maximum time that a cancel waits for the run to end, in milliseconds. It is the same for all workflows: the longest
+   * `WorkflowExecutor.cancelGrace`.
+   */
   override readonly cancelGrace = 25_000;
   override readonly spanOperation = 'invoke_workflow';
   override readonly spanSteps = runSpanSteps;

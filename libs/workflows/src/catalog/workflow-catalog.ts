@@ -151,9 +151,9 @@ export class WorkflowCatalog extends AgentCatalog {
   }
 
   /**
-   * Returns the agent that represents the whole service. The version is read before the workflows, so that a cached
-   * agent may be newer than its version, but never older. `changedAt` is the time at which this process noticed the
-   * change.
+   * Returns the agent of the whole service. The version is read before the workflows, so that a cached agent may be
+   * newer than its version, but never older. The `changedAt` of the agent is the time at which this process created it,
+   * after it had noticed a changed workflow.
    */
   private async loadService(): Promise<ServedAgent> {
     const version = await this.store.currentVersion();

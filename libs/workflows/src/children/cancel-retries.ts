@@ -87,8 +87,8 @@ class OpenCancels {
 }
 
 /**
- * Time that a job waits for the agent's answer, in milliseconds. If the answer comes later, the next attempt of the job
- * finds it.
+ * Maximum time for which a job waits for the agent's answer, in milliseconds. If the answer comes later, the next
+ * attempt of the job finds its stored outcome.
  */
 const SOON_MS = 250;
 
@@ -98,9 +98,9 @@ class AgentUnreachable extends Error {
 }
 
 /**
- * Retries the cancels of child Tasks that could not reach the agents of these Tasks, and records the outcomes. A run
- * gave the Tasks up, or was canceled. Only the last attempt of a job may occupy a slot of the job queue for longer than
- * a moment.
+ * Retries the cancels of child Tasks that could not reach the agents of these Tasks, and records the outcomes. The
+ * Tasks belong to runs that gave them up or were canceled. An attempt of a job occupies a slot of the job queue for at
+ * most SOON_MS; only the last attempt waits until the agent answers.
  */
 @Injectable()
 export class CancelRetries {

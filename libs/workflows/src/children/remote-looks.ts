@@ -51,7 +51,10 @@ export abstract class RemoteLookStore {
 
 /** Interval between two polls of one origin, over all replicas, in milliseconds: at most 240 polls a minute. */
 const LOOK_SPACING_MS = 250;
-/** Maximum milliseconds until the time slot of a poll that still starts at once. */
+/**
+ * Maximum time until the time slot of a poll that still starts at once, in milliseconds. A poll with a later slot is
+ * enqueued for the time of that slot.
+ */
 const SOON_MS = 500;
 /** Maximum time in milliseconds that an agent may take to answer a poll. */
 const LOOK_MS = 5_000;

@@ -5,9 +5,9 @@ import { IS_TOP_RUN, type TaskScope } from '#libs/tasks';
 
 /** Maximum number of runs of one workflow that are read for a time range. The newest runs are read. */
 const MOST_RUNS_OF_WORKFLOW = 20_000;
-/** Maximum number of runs that are read for a range, those of workflows with few runs first. */
+/** Maximum number of runs that are read for a range. The runs of workflows with few runs are read first. */
 const MOST_RUNS = 100_000;
-/** Maximum number of workflows of which runs are read, those with the most runs. */
+/** Maximum number of workflows whose runs are read. Those with the most runs are chosen. */
 const MOST_WORKFLOWS = 1_000;
 /** Maximum number of rows that are read of each kind of waiting work. */
 const MOST_WAITING = 1_000;

@@ -22,7 +22,8 @@ export class IndexRunChildTask1700000000944 implements MigrationInterface {
 
 /**
  * Adds a trigger: when a Task that a waiting run waits for stops waiting, the same statement makes the run due, on any
- * replica. If the run's row is being written at that moment, the writer of that row notices the change.
+ * replica. The trigger skips a run whose row another transaction has locked. The replica that writes that row then
+ * finds the change itself.
  */
 export class WakeAskingRuns1700000000370 implements MigrationInterface {
   readonly name = 'WakeAskingRuns1700000000370';
