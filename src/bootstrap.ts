@@ -293,7 +293,7 @@ async function startedOn(config: AppConfig, stop: EarlyStop): Promise<ListeningS
   });
 }
 
-/** Creates the application, ready to listen; tests start it in their own process. */
+/** Creates the application with its routes and hooks. The caller then lets it listen. */
 async function createApp(config: AppConfig): Promise<NestFastifyApplication> {
   const adapter = new FastifyAdapter(serverOptions(config));
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.forConfig(config), adapter, {

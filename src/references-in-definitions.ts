@@ -84,7 +84,7 @@ export class NamedObjects extends ObjectReferences {
   }
 }
 
-/** Returns the names of the workflows with a node, also an inner one, whose config matches. */
+/** Returns the names of the workflows that have a node with a matching config. Nodes of inline workflows count, too. */
 async function findNamingWorkflows(
   store: ReturnType<WorkflowStore['inTenant']>,
   names: (config: JsonObject) => boolean,

@@ -38,8 +38,8 @@ interface OrderedGraph {
 const BITS = 32;
 
 /**
- * Ancestors (direct and indirect predecessors) of each node in a graph, without the effects of loops and `onExit` nodes
- * (see `PrecedenceIndex`). Memory: one bit for each pair of nodes.
+ * Ancestors (direct and indirect predecessors) of each node in a graph. Back-edges and `onExit` nodes are ignored;
+ * `PrecedenceIndex` takes them into account. Memory: one bit for each pair of nodes.
  */
 export class AncestorSets {
   private readonly places: ReadonlyMap<string, number>;

@@ -135,8 +135,8 @@ export const DEEPEST_RUN = 10;
 const MOST_READ = 1_000;
 
 /**
- * Determines how many levels of runs a saved workflow has below it. Saved definitions name revisions, so the depth of a
- * revision never changes and is cached.
+ * Determines how deeply the runs of a saved workflow are nested: the number of levels of runs below a run of it. Saved
+ * definitions name revisions, so the depth of a revision never changes and is cached.
  */
 export class NestingDepth {
   private readonly known = new Map<string, number>();
@@ -144,8 +144,9 @@ export class NestingDepth {
   constructor(private readonly workflows: ReadWorkflows) {}
 
   /**
-   * Returns the number of levels of runs below a run of the workflow. These workflows count as no further level: one
-   * that does not exist, one that runs itself again, and those beyond the first 1,000 that were read.
+   * Returns the number of levels of runs below a run of the workflow. These workflows are not counted as a level: a
+   * workflow that does not exist, a workflow that runs itself again, and all workflows beyond the first 1,000 that were
+   * read.
    */
   async countBelow(workflow: string, revision: string | undefined): Promise<number> {
     const key = `${workflow}@${revision ?? ''}`;

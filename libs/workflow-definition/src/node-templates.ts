@@ -59,7 +59,10 @@ export function textsIn(value: JsonValue, path: string): { path: string; text: s
   return Object.entries(value).flatMap(([key, item]) => textsIn(item, `${path}.${textStart(key, 64)}`));
 }
 
-/** Node types that need no text, or that only pass on the Message that they are sent. */
+/**
+ * Node types that need no text, or that only pass on the Message that they are sent. For these types, an empty Message
+ * is not replaced by the text `Execute node <id>`.
+ */
 const UNORDERED_TYPES: ReadonlySet<string> = new Set(['input', 'output', 'set', 'wait', 'human', 'workflow', 'tool']);
 
 /** True if a node of this type is sent the text `Execute node <id>` when there is no other content for it. */

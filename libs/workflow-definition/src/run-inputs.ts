@@ -106,7 +106,7 @@ export function refuseLargeInputs({ parts }: Message, definition: WorkflowDefini
 }
 
 /**
- * Keywords by which a JSON Schema has an address or names its version. They are omitted when a schema is embedded in
+ * Keywords that hold the address of a JSON Schema, or name its version. They are omitted when a schema is embedded in
  * another one.
  */
 const PLACES = new Set(['$schema', '$id', 'id']);
@@ -145,7 +145,7 @@ function inputSchema({ id, config }: WorkflowNode): JsonObject {
 
 /** Keywords whose value is data, which may look like a schema. */
 const DATA = new Set(['const', 'enum', 'default', 'examples']);
-/** Keywords whose value has schemas by name. */
+/** Keywords whose value is an object that contains schemas by name. */
 const BY_NAME = new Set([
   'properties',
   'patternProperties',

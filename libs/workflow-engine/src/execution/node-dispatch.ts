@@ -370,7 +370,7 @@ const TOOL_TEXT = '{{text}}';
 
 const EMPTIED = 'becomes an empty text here: its node was skipped or canceled';
 
-/** Returns a warning for each different `{{reference}}` of a node that does not resolve as its author may expect. */
+/** Returns a warning for each different `{{reference}}` that has no value, or a suffix other than `.data`. */
 export function templateWarnings(node: WorkflowNode, run: MessageSource): RunEventNote[] {
   const reported = new Map<string, string>();
   const seen = new Set<string>();

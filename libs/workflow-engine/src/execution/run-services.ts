@@ -225,7 +225,7 @@ export class RunFolds {
   /**
    * Returns the state of a run at `header.lastSequence`, from the cache if possible. Use the state before you await
    * anything else, because an execution may modify it.
-   * @param admission memory for reading a whole log on behalf of a caller; absent for an execution
+   * @param admission reserves memory for reading a whole log on behalf of a caller; absent for an execution
    * @throws errors of the read
    */
   async readRunState(header: TaskHeader, definition: WorkflowDefinition, admission?: LogAdmission): Promise<RunState> {

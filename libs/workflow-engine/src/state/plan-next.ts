@@ -70,8 +70,8 @@ const GOES_ON: ReadonlySet<Timer['kind']> = new Set([...STARTS, 'wait']);
 const NOTHING = { decide: [], answer: [], fire: [], start: [] };
 
 /**
- * Sets the outcome of a plan that has nothing else left to do. If the workflow has `onExit` nodes, a final outcome
- * becomes the decision `ending` first.
+ * Sets the outcome of a plan that has nothing else left to do. If the workflow has `onExit` nodes, the plan gets the
+ * decision `ending` instead of `completed` or `failed`: the `onExit` nodes run first.
  */
 function planOutcome(plan: Plan, outcome: RunOutcome | undefined, state?: RunState): Plan {
   const { stop, report, decide, fire, start } = plan;

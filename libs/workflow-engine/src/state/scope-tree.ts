@@ -191,8 +191,8 @@ export class ScopeTree {
   }
 
   /**
-   * Returns the instances of a unit (node or loop). For a skipped loop, these are the instances that its nodes would
-   * have had.
+   * Returns the instances of a unit (node or loop). For a skipped loop, these are the instances of its nodes in its
+   * first iteration; they are created if they do not exist.
    */
   instancesOf({ unit, scope, node }: UnitState): NodeInstance[] {
     if (node) return [node];
@@ -256,7 +256,9 @@ export class ScopeTree {
     return before && this.isDecided(before) ? before : own;
   }
 
-  /** Returns the instance that a node would have had in a skipped loop; `undefined` if the loop was not skipped. */
+  /**
+   * Returns the instance of a node in the first iteration of a skipped loop; `undefined` if the loop was not skipped.
+   */
   private skippedIn({ unit, scope, outcome }: UnitState, id: string): NodeInstance | undefined {
     return outcome === 'skipped'
       ? this.instances.byName.get(formatInstanceName(id, this.pathIn(unit, scope, id)))

@@ -176,7 +176,9 @@ async function cancelWaiting(): Promise<DrivenRun> {
   return run;
 }
 
-/** Plays a run to the step `last`, and recovers its log in another process. The Task of `a` is known. */
+/**
+ * Recovers a run in another process, from the events of its log up to the step `last`. The store has the Task of `a`.
+ */
 async function recovered(last: string): Promise<DrivenRun> {
   const definition = workflowOf('in a ext out', 'in>a in>ext a>out ext>out');
   const first = new DrivenRun(definition, answering());
@@ -187,7 +189,7 @@ async function recovered(last: string): Promise<DrivenRun> {
   return run;
 }
 
-/** Plays a run that fails next because a node without a URL has started, and recovers its log. */
+/** Recovers a run from its log up to the start of a node without a URL. The recovered run fails that node next. */
 async function recoveredNoUrl(): Promise<DrivenRun> {
   const first = await noUrl('continue');
   const run = new DrivenRun(first.definition, answering());

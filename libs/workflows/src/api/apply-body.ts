@@ -20,7 +20,7 @@ import { WorkflowBody, WorkflowProblemView } from './workflow-body.js';
 /** Kinds of the objects that may be applied together with workflows. */
 const OBJECT_KINDS = ['agent', 'credential', 'model', 'mcp-server', 'key'];
 
-/** Maximum number of workflows, and of other objects, of one request. */
+/** Maximum number of workflows in one request, and also of other objects. */
 const MOST_WORKFLOWS = 500;
 const MARK = /^[\w.:/-]{1,200}$/;
 /** Pattern of the revision of an object, which is the time of its last save. */

@@ -100,7 +100,7 @@ function describeTool({ name }: NamedObject, describeMissing: (object: string) =
 }
 
 /**
- * Returns the objects to which nodes of some types refer by name. Nodes of inline workflows are included.
+ * Returns the objects to which the nodes of the given types refer by name. Nodes of inline workflows are included.
  * @param find returns the objects that one config names; `place` is the path of the config
  */
 export function listNamedObjects(

@@ -22,7 +22,7 @@ const IS_SHORT = [
   `must have at most ${MAX_SEARCH} characters`,
 ] as const;
 
-/** Query parameters that select runs by what an index has. */
+/** Query parameters that select runs by values that a database index contains. */
 class IndexedRunQuery {
   @QueryText((name) => WORKFLOW_NAME.test(name), 'is not a name of a workflow', { example: 'greeting' })
   workflow?: string;

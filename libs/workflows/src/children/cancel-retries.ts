@@ -58,8 +58,8 @@ class OpenCancels {
   private readonly open = new Map<string, OpenCancel>();
 
   /**
-   * Starts a cancel; or waits for the cancel with this name that is in progress, if there is one. Resolves with the
-   * result of `ask`: true if the outcome is stored.
+   * Starts a cancel. If a cancel with this name is in progress, waits for that one instead. Resolves with the result of
+   * `ask`: true if the outcome is stored.
    * @returns `undefined` if the limits allow no further cancel
    */
   cancelOnce({ name, url, whose }: CancelPlace, ask: () => Promise<boolean>): Promise<boolean> | undefined {

@@ -421,8 +421,8 @@ export class PostgresWorkflowStore extends WorkflowStore {
   }
 
   /**
-   * Returns a cached revision if it was read from the row with this version; without a version, the cached revision in
-   * any case. `undefined` if there is none.
+   * Returns the cached revision of a row's name and revision number; `undefined` if there is none. If the row has a
+   * version, the revision must have been read from the row with that version.
    */
   private cachedRevision({ name, revision, version }: KeptHead): WorkflowRevision | undefined {
     return this.cache.get({ tenant: this.tenant, name, revision }, version);
