@@ -56,6 +56,17 @@ it('counts runs by workflow and state, and stops at the limit of a workflow', as
   expect(more).toBe(true);
 });
 
+it('lists the newest failed runs of a range, and none of another caller', async () => {
+  const reader = new RunActivityReader(database);
+  const until = new Date(BEGAN.getTime() + 40_001);
+  const ids = (runs: { runId: string }[]): string[] => runs.map(({ runId }) => runId);
+  expect(ids(await reader.listFailed(SCOPE, { until }, 3))).toEqual(['small-40', 'large-40', 'small-36']);
+  const since = new Date(BEGAN.getTime() + 40_000);
+  expect(ids(await reader.listFailed(SCOPE, { since, until }, 3))).toEqual(['small-40', 'large-40']);
+  expect(ids(await reader.listFailed(SCOPE, {}, 2))).toEqual(['large-21000', 'large-20996']);
+  expect(await reader.listFailed({ ...SCOPE, owner: 'nobody' }, {}, 3)).toEqual([]);
+});
+
 it('counts all runs of a range with fewer, and none of another caller', async () => {
   const reader = new RunActivityReader(database);
   const range = { since: BEGAN, until: new Date(BEGAN.getTime() + 21_000) };

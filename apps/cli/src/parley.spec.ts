@@ -82,6 +82,23 @@ describe('a command and the service', () => {
     });
   });
 
+  it('writes an export piece by piece, as it arrives', async () => {
+    const written = Promise.withResolvers<void>();
+    answer = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/csv' }).write('"ä"\r\n');
+      void written.promise.then(() => response.end('"b"\r\n'));
+    };
+    let out = '';
+    const write = (text: string): void => {
+      out += text;
+      if (out.includes('"ä"')) written.resolve();
+    };
+    const input = new PassThrough().end();
+    const terminal = new Terminal({ out: { write }, err: { write: () => true }, input, env: { PARLEY_URL: url } });
+    expect(await runCommand(['runs', '--csv'], terminal)).toBe(0);
+    expect(out).toBe('"ä"\r\n"b"\r\n');
+  });
+
   it('says when a service goes away in the middle, and goes on when it is back', async () => {
     let asks = 0;
     answer = ({ url: path }, response) => {
