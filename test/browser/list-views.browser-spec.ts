@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { inBrowser, useBrowser } from '../support/browser.js';
+import { longIdFaults } from '../support/long-ids.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { input, linear, output, script, unique } from '../support/workflow.js';
@@ -55,6 +56,49 @@ describe('the lists of the console', () => {
     await page.goto(`${stage.parley.url}/inbox`);
     await page.getByRole('list', { name: 'Questions' }).getByRole('link').last().waitFor();
     expect(await isScrolledSideways(page)).toBe(false);
+  });
+
+  inBrowser('keep names and ids of 64 characters inside their boxes, on a desk and on a phone', async () => {
+    const [name, ...ids] = ['w', 'in', 'broken', 'gate', 'out'].map((start) => unique(start).padEnd(64, 'm'));
+    const [first = '', broken = '', gate = '', last = ''] = ids;
+    const nodes = [input(first), script(broken, { fail: `No paper in ${broken}` }), output(last)];
+    await stage.api.save(linear(name ?? '', input(first), { id: gate, type: 'human' }, output(last)));
+    const waiting = await stage.api.start(name ?? '', { [first]: 'x' });
+    await stage.api.reached(waiting, ['input-required']);
+    await stage.api.call('PUT', `/workflows/${name}`, linear(name ?? '', ...nodes));
+    const { runId: failed } = await stage.api.ended(await stage.api.start(name ?? '', { [first]: 'x' }));
+    const page = await browser.open('about:blank');
+    const views: [path: string, ready: string][] = [
+      [`runs/${failed}`, '[data-cause], [data-why]'],
+      [`runs/${failed}?view=details`, '[data-cause]'],
+      [`runs/${failed}?view=timeline`, '[data-row], [role="tabpanel"]'],
+      [`runs/${failed}?view=log`, '[data-line="done"]'],
+      [`runs/${failed}/nodes/${broken}`, '[data-details] [data-status="failed"]'],
+      [`runs/${waiting}?view=details`, '[data-cause]'],
+      [`workflows/history/${name}`, '[data-change="added"]'],
+      [`runs/compare?before=${waiting}&after=${failed}`, 'table'],
+      ['inbox', '[data-question]'],
+      [`agents/one?agent=workflows/${name}/nodes/${broken}`, 'dl'],
+    ];
+    const faults: string[] = [];
+    const collect = async (width: number, view: string): Promise<void> =>
+      void faults.push(...(await longIdFaults(page)).map((fault) => `${view} at ${width}: ${fault}`));
+    for (const [width, height] of [
+      [1440, 900],
+      [390, 844],
+    ] as const) {
+      await page.setViewportSize({ width, height });
+      for (const [path, ready] of views) {
+        await page.goto(`${stage.parley.url}/${path}`);
+        await page.locator(ready).first().waitFor({ state: 'attached' });
+        await collect(width, path);
+      }
+      await page.goto(`${stage.parley.url}/workflows/edit/${name}`);
+      await page.locator(`[data-node="${broken}"]`).click();
+      await page.locator('[data-panel]').waitFor();
+      await collect(width, 'the editor');
+    }
+    expect(faults).toEqual([]);
   });
 
   inBrowser('say how API keys are switched on where there are none, and show an error as an error', async () => {

@@ -11,7 +11,7 @@ import type { CardMessage } from './card-messages.js';
 export function CardView({ report: { card, messages, signature } }: { report: AgentCardReport }) {
   return (
     <div tabIndex={0} role="region" aria-label="Agent card" className="min-h-0 grow overflow-auto p-4 md:p-6">
-      <div className="mx-auto max-w-4xl space-y-6">
+      <div className="mx-auto max-w-4xl space-y-6 wrap-anywhere">
         <CheckResult card={card} messages={messages} signature={signature} />
         {card && <Members card={card} />}
       </div>

@@ -24,7 +24,7 @@ export function Field({ label, hint, error, children }: FieldProps) {
   const id = useId();
   return (
     <div className="space-y-1">
-      <label id={`${id}-label`} htmlFor={id} className="text-sm font-medium">
+      <label id={`${id}-label`} htmlFor={id} className="text-sm font-medium wrap-anywhere">
         {label}
       </label>
       {children(id, `${id}-label`)}

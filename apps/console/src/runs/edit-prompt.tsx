@@ -58,7 +58,12 @@ function EditForm({ runId, name, prompt, onClose }: EditPromptProps & { onClose:
       <FieldError error={action.error} />
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>Cancel</Button>
-        <Button kind="primary" type="submit" disabled={action.pending || text.trim() === ''}>
+        <Button
+          kind="primary"
+          type="submit"
+          disabled={action.pending || text.trim() === ''}
+          className="wrap-anywhere whitespace-normal!"
+        >
           Run again from {name}
         </Button>
       </div>

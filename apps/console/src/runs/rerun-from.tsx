@@ -17,8 +17,13 @@ export function RerunFrom({ runId, name }: { runId: string; name: string }) {
   };
   return (
     <div className="space-y-1">
-      <CommandButton action={action} work={startRerun} title="A new run that reuses the results before this node">
-        <RotateCcw className="size-4" aria-hidden /> Run again from {name}
+      <CommandButton
+        action={action}
+        work={startRerun}
+        title="A new run that reuses the results before this node"
+        className="text-left wrap-anywhere whitespace-normal!"
+      >
+        <RotateCcw className="size-4 shrink-0" aria-hidden /> Run again from {name}
       </CommandButton>
       <FieldError error={action.error} />
     </div>

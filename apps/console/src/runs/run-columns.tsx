@@ -15,7 +15,7 @@ export function columnsFor(runs: readonly RunSummary[]): readonly Column<RunSumm
   const hasCause = runs.some((run) => reasonOf(run) !== undefined);
   return [
     { title: 'Workflow', cell: ({ workflow }) => <NameText name={workflow} />, className: 'md:w-60 2xl:w-96' },
-    { title: 'Status', cell: (run) => <Status run={run} />, className: 'w-28 md:w-32' },
+    { title: 'Status', cell: (run) => <Status run={run} />, className: 'w-28 md:w-36' },
     { title: 'Run', cell: ({ runId }) => <RunId id={runId} />, wideOnly: true, className: 'md:w-28' },
     ...(hasInputs ? [INPUTS] : []),
     ...(hasCause ? [CAUSE] : []),
