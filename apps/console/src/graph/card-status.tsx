@@ -14,13 +14,13 @@ export function CardStatus(data: CardData & { status: string }) {
     <span className="flex items-center gap-1">
       <Icon className="size-3 shrink-0" aria-hidden />
       {/* A card whose letters are large has room for the icon and the duration alone. */}
-      <span title={text} className={hasDuration ? 'truncate @max-[10.5em]:sr-only' : 'truncate'}>
+      <span title={text} className={hasDuration ? 'truncate @max-[11.6em]:sr-only' : 'truncate'}>
         {text}
       </span>
       {until !== undefined && <Countdown until={until} />}
       {hasDuration && (
         <>
-          <span className="@max-[10.5em]:hidden"> · </span>
+          <span className="@max-[11.6em]:hidden"> · </span>
           <Elapsed from={startedAt} to={finishedAt} />
         </>
       )}

@@ -2,8 +2,8 @@ import { type DefinitionEdge, NODE_HEIGHT, NODE_WIDTH, type Position } from './g
 
 /** Maximum size of a graph whose edges go around nodes, since each edge is compared with each node. */
 const FEW = { nodes: 120, edges: 400 };
-/** Distances in pixels from the direct line that are tried, the nearest first. */
-const DETOURS = [0, 45, -45, 90, -90, 135, -135, 180, -180];
+/** Distances in pixels from the direct line that are tried, the nearest first: 0, 15, -15, 30 and so on. */
+const DETOURS = [0, ...Array.from({ length: 12 }, (_, index) => [15 * (index + 1), -15 * (index + 1)]).flat()];
 /** Minimum number of pixels between an edge and a node. */
 const MARGIN = 6;
 /** Number of points of an edge that are compared with the nodes. */
