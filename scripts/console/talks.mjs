@@ -44,7 +44,7 @@ async function ended(url, fits) {
 }
 
 function script(id, text) {
-  const otherwise = [{ artifact: { parts: [{ text }] } }, { complete: 'said' }];
+  const otherwise = [{ artifact: { parts: [{ text }] } }, { complete: 'answered' }];
   return { id, type: 'script', config: { script: { rules: [], otherwise } } };
 }
 
@@ -56,7 +56,7 @@ const INTERVIEW = {
     script(
       'engineer',
       'Nothing is lost:\n\n1. its events were committed before anyone heard of them\n2. another replica claims it\n' +
-        '3. it goes on **after the last event**\n\nEvery claim has a *fencing token*, so `a writer that lost it cannot write`.',
+        '3. it resumes **after the last event**\n\nEvery claim has a *fencing token*, so `a writer that lost it cannot write`.',
     ),
   ],
   edges: [],
