@@ -38,6 +38,7 @@ const API: Row[] = [
   ['POST /api/workflows/{name}/runs', AGENTS, 202, { inputs: { in: 'x' } }],
   ['GET /api/runs', AGENTS, 200],
   ['GET /api/runs.csv', AGENTS, 200],
+  ['GET /api/runs/count', AGENTS, 200],
   ['POST /api/runs/cancel', AGENTS, 200, { ids: [] }],
   ['POST /api/runs/rerun', AGENTS, 200, { ids: [] }],
   ['GET /api/runs/{id}', AGENTS, 404],
