@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, useEffect, useRef } from 'react';
+import { type KeyboardEvent, memo, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import type { Column } from './data-table.js';
 import type { RowSelection } from './row-selection.js';
@@ -60,22 +60,7 @@ export function VirtualTable<T>({ label, columns, rows, keyOf, hrefOf, onEnd, se
           <Gap height={first?.start ?? 0} />
           {items.map(({ index }) => {
             const row = rows[index] as T;
-            return (
-              <tr key={keyOf(row)} aria-rowindex={index + 2} className="relative h-11 border-b hover:bg-muted/60">
-                {selection && <SelectRow selection={selection} row={row} index={index} />}
-                {columns.map(({ title, cell, wideOnly, className = '' }, column) => (
-                  <td key={title} className={`truncate px-2 md:px-4 ${getColumnClass(wideOnly)} ${className}`}>
-                    {column === 0 && hrefOf ? (
-                      <Link href={hrefOf(row)} className="font-medium before:absolute before:inset-0 hover:underline">
-                        {cell(row)}
-                      </Link>
-                    ) : (
-                      cell(row)
-                    )}
-                  </td>
-                ))}
-              </tr>
-            );
+            return <TableRow key={keyOf(row)} {...{ row, index, columns, hrefOf, selection }} />;
           })}
           <Gap height={virtualizer.getTotalSize() - (last?.end ?? 0)} />
         </tbody>
@@ -83,6 +68,35 @@ export function VirtualTable<T>({ label, columns, rows, keyOf, hrefOf, onEnd, se
     </div>
   );
 }
+
+interface TableRowProps<T> extends Pick<VirtualTableProps<T>, 'columns'> {
+  row: T;
+  index: number;
+  hrefOf: VirtualTableProps<T>['hrefOf'];
+  selection: VirtualTableProps<T>['selection'];
+}
+
+function TableRowView<T>({ row, index, columns, hrefOf, selection }: TableRowProps<T>) {
+  return (
+    <tr aria-rowindex={index + 2} className="relative h-11 border-b hover:bg-muted/60">
+      {selection && <SelectRow selection={selection} row={row} index={index} />}
+      {columns.map(({ title, cell, wideOnly, className = '' }, column) => (
+        <td key={title} className={`truncate px-2 md:px-4 ${getColumnClass(wideOnly)} ${className}`}>
+          {column === 0 && hrefOf ? (
+            <Link href={hrefOf(row)} className="font-medium before:absolute before:inset-0 hover:underline">
+              {cell(row)}
+            </Link>
+          ) : (
+            cell(row)
+          )}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+/** Shows a row. While the table scrolls, only the rows that come into view are rendered. */
+const TableRow = memo(TableRowView) as typeof TableRowView;
 
 interface SelectRowProps<T> {
   selection: NonNullable<VirtualTableProps<T>['selection']>;
