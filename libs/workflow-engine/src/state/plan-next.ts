@@ -30,7 +30,7 @@ export function planNext(state: RunState, now: number): Plan {
   };
   if (frontier.isBusy) return plan;
   if (frontier.hasNodeWithStatus('input-required')) return planOutcome(plan, 'input-required', state);
-  if (frontier.timers.listDue(now + SHORT_WAIT).some(({ kind }) => GOES_ON.has(kind))) return plan;
+  if (frontier.timers.listDue(now + SHORT_WAIT).some(({ kind }) => CONTINUING_TIMERS.has(kind))) return plan;
   if (frontier.timers.ofNodes > 0) return planOutcome(plan, 'parked', state);
   return planOutcome(plan, frontier.isFailing ? 'failed' : 'completed', state);
 }
@@ -66,7 +66,7 @@ function planDueWork(frontier: Frontier, now: number): Pick<Plan, 'decide' | 'fi
 /** Kinds of timers after which a node or an iteration starts. */
 const STARTS: ReadonlySet<Timer['kind']> = new Set(['retry', 'loop']);
 /** Kinds of timers after which a run continues without an answer to its questions. */
-const GOES_ON: ReadonlySet<Timer['kind']> = new Set([...STARTS, 'wait']);
+const CONTINUING_TIMERS: ReadonlySet<Timer['kind']> = new Set([...STARTS, 'wait']);
 const NOTHING = { decide: [], answer: [], fire: [], start: [] };
 
 /**

@@ -53,7 +53,7 @@ describe('a time', () => {
     const sentAt = run.send('a').node('a').sentAt!;
     run.time = HOUR;
     expect(run.ask('a').node('a').sentAt).toBe(sentAt);
-    expect(Date.parse(run.goOn('a').node('a').sentAt!) - Date.parse(sentAt)).toBe(HOUR - 1_000);
+    expect(Date.parse(run.resumeNode('a').node('a').sentAt!) - Date.parse(sentAt)).toBe(HOUR - 1_000);
   });
 
   test('of a question is none of the attempt, and ends with the answer', () => {

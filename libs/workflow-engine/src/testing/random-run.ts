@@ -95,7 +95,7 @@ export async function playOut(run: DrivenRun, { fate, until }: Happening): Promi
     if (state !== undefined && isTerminalState(state)) return state;
     if (until?.(run.log.length)) return run.task.status.state;
     const isFirst = fate(`order ${round}`, 2) === 0;
-    if (state !== undefined) goOn(run, fate, round);
+    if (state !== undefined) continueRun(run, fate, round);
     else if (agents.slow.length > 0) {
       const call = isFirst ? agents.slow.shift() : agents.slow.pop();
       call?.complete(dataPart({ n: fate(`n ${call.attempt}`, 4) }));
@@ -117,7 +117,7 @@ async function settled(turn: Promise<TaskState>): Promise<TaskState | undefined>
 }
 
 /** Continues a run whose turn has ended: answers a question, or wakes a run that only waits for a time. */
-function goOn(run: DrivenRun, fate: Fate, round: number): void {
+function continueRun(run: DrivenRun, fate: Fate, round: number): void {
   const [asking] = run.state.frontier.waiting;
   const until = wakesAt(run.log.at(-1));
   if (asking && (until === undefined || fate(`answer ${round}`, 2) === 0)) {

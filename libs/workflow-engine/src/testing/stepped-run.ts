@@ -104,7 +104,7 @@ export class SteppedRun {
   }
 
   /** Records that the question of the instance was answered directly at its Task, and not by the run. */
-  goOn(name: string): this {
+  resumeNode(name: string): this {
     return this.emit(nodeResumed.createNote(this.node(name), { taskId: 't' }));
   }
 

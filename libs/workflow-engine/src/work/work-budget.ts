@@ -36,20 +36,20 @@ export class RunTurns {
   next(account: string, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
-      const goOn = (): void => {
-        signal.removeEventListener('abort', goOn);
+      const resumeRun = (): void => {
+        signal.removeEventListener('abort', resumeRun);
         resolve();
       };
-      signal.addEventListener('abort', goOn);
-      this.add(account, goOn);
+      signal.addEventListener('abort', resumeRun);
+      this.add(account, resumeRun);
     });
   }
 
-  private add(account: string, goOn: () => void): void {
+  private add(account: string, resumeRun: () => void): void {
     if (this.lines.size === 0) setImmediate(this.letNextGoOn);
     const line = this.lines.get(account);
-    if (line) line.push(goOn);
-    else this.lines.set(account, [goOn]);
+    if (line) line.push(resumeRun);
+    else this.lines.set(account, [resumeRun]);
   }
 
   private readonly letNextGoOn = (): void => {
@@ -64,12 +64,12 @@ export class RunTurns {
   };
 
   private letGoOn(account: string, line: Line): void {
-    const goOn = line.shift();
+    const resumeRun = line.shift();
     this.lines.delete(account);
     if (line.length > 0) this.lines.set(account, line);
     if (this.lines.size > 0) setImmediate(this.letNextGoOn);
     const start = performance.now();
-    goOn?.();
+    resumeRun?.();
     // Ticks that a microtask queues run after all resolved promises: by then the stretch has ended.
     queueMicrotask(() => process.nextTick(() => this.shares.chargeCaller(account, performance.now() - start)));
   }
@@ -213,18 +213,18 @@ export class StepBudget {
   }
 
   /**
-   * Queues a run, and calls `goOn` once when it is the turn of the run's tree.
+   * Queues a run, and calls `resumeRun` once when it is the turn of the run's tree.
    * @returns a function that cancels the call
    */
-  queueRun(caller: StepCaller, tree: StepTree, goOn: () => void): () => void {
-    tree.waiting.add(goOn);
+  queueRun(caller: StepCaller, tree: StepTree, resumeRun: () => void): () => void {
+    tree.waiting.add(resumeRun);
     caller.waiting.add(tree);
     this.waiting.add(caller);
     // The new run may have a shorter wait than the runs before it.
     this.forgetTimer?.();
     this.forgetTimer = undefined;
     this.scheduleNext();
-    return () => this.dequeueRun(caller, tree, goOn);
+    return () => this.dequeueRun(caller, tree, resumeRun);
   }
 
   /** Removes a run from its tree. Also removes the caller, once the caller has no runs and a full bucket. */
@@ -234,8 +234,8 @@ export class StepBudget {
     this.forgetIdle(caller);
   }
 
-  private dequeueRun(caller: StepCaller, tree: StepTree, goOn: () => void): void {
-    tree.waiting.delete(goOn);
+  private dequeueRun(caller: StepCaller, tree: StepTree, resumeRun: () => void): void {
+    tree.waiting.delete(resumeRun);
     if (tree.waiting.size === 0) caller.waiting.delete(tree);
     if (caller.waiting.size === 0) this.waiting.delete(caller);
   }
@@ -263,13 +263,13 @@ export class StepBudget {
     for (const caller of this.waiting) {
       if (this.pauseOf(caller) > 0) continue;
       const tree = leastServed(caller);
-      const [goOn] = tree?.waiting ?? [];
-      if (tree === undefined || goOn === undefined) continue;
+      const [resumeRun] = tree?.waiting ?? [];
+      if (tree === undefined || resumeRun === undefined) continue;
       caller.had = Math.max(caller.had, tree.had);
       this.waiting.delete(caller);
       this.waiting.add(caller);
-      this.dequeueRun(caller, tree, goOn);
-      return goOn();
+      this.dequeueRun(caller, tree, resumeRun);
+      return resumeRun();
     }
   }
 

@@ -28,7 +28,7 @@ const reference = { taskId: 'r1', contextId: 'c1' };
 const canceledChild = { node: 'a', agentUrl: 'http://there', taskId: 't1', outcome: 'acknowledged' as const };
 
 /** Fake service with one run. A test writes the log of that run, and the calls to the other services are recorded. */
-class House {
+class FakeServices {
   log: TaskEvent[] = [];
   agent = 'workflows/w';
   children: Partial<TaskHeader>[] = [];
@@ -122,11 +122,11 @@ class House {
 
 const HERE = { scope: { tenant: '', owner: '' }, baseUrl: 'http://here' };
 
-let house: House;
+let services: FakeServices;
 
 beforeEach(async () => {
-  house = new House();
-  await house.open();
+  services = new FakeServices();
+  await services.open();
 });
 
 async function refusal(promise: Promise<unknown>): Promise<ProblemError> {
@@ -137,33 +137,33 @@ async function refusal(promise: Promise<unknown>): Promise<ProblemError> {
 
 describe('Runs', () => {
   it('starts a run with a Message of its inputs', async () => {
-    expect(await house.runs().startRun('w', { a: 'x' }, HERE)).toEqual({ taskId: 'r1', agent: 'workflows/w' });
+    expect(await services.runs().startRun('w', { a: 'x' }, HERE)).toEqual({ taskId: 'r1', agent: 'workflows/w' });
     const call = { ...HERE, agent: 'workflows/w', extensions: [], namesInputs: true };
-    expect(house.asked).toEqual([
+    expect(services.asked).toEqual([
       ['resolve', 'workflows/w', undefined],
       ['begin', 'workflows/w', [{ data: { a: 'x' }, mediaType: 'application/json' }], call],
     ]);
   });
 
   it('starts nothing that the workflow refuses', async () => {
-    await expect(house.runs().startRun('w', { a: 'refuse me' }, HERE)).rejects.toThrow(A2AError);
-    expect(house.asked).toHaveLength(1);
+    await expect(services.runs().startRun('w', { a: 'refuse me' }, HERE)).rejects.toThrow(A2AError);
+    expect(services.asked).toHaveLength(1);
   });
 
   it.each(['nope', 'w/nodes/a', '', 'a b', 'w\u0000'])('knows no workflow %j', async (name) => {
-    expect(await refusal(house.runs().startRun(name, {}, HERE))).toMatchObject({
+    expect(await refusal(services.runs().startRun(name, {}, HERE))).toMatchObject({
       status: 404,
       message: 'workflow not found',
     });
   });
 
   it('shows a run, with the children that its log does not name', async () => {
-    house.children = [
+    services.children = [
       { taskId: 'own', parentReference: 'a#0' },
       { taskId: 'odd', parentReference: 'no reference' },
       { taskId: 'x' },
     ];
-    expect(await house.runs().viewRun('r1', HERE)).toMatchObject({
+    expect(await services.runs().viewRun('r1', HERE)).toMatchObject({
       runId: 'r1',
       workflow: 'w',
       status: 'running',
@@ -173,74 +173,74 @@ describe('Runs', () => {
   });
 
   it('shows of which kind a failure is, also of a run whose log does not say it', async () => {
-    house.end('TASK_STATE_FAILED');
-    expect((await house.runs().viewRun('r1', HERE)).error).toEqual({ kind: 'failed', message: 'The run failed' });
+    services.end('TASK_STATE_FAILED');
+    expect((await services.runs().viewRun('r1', HERE)).error).toEqual({ kind: 'failed', message: 'The run failed' });
   });
 
   it('shows a run of a workflow that was deleted since', async () => {
-    await house.workflows.delete('w');
-    expect((await house.runs().viewRun('r1', HERE)).nodes).toHaveProperty('a');
+    await services.workflows.delete('w');
+    expect((await services.runs().viewRun('r1', HERE)).nodes).toHaveProperty('a');
   });
 
   it.each(['nope', '', 'r1\u0000', 'x'.repeat(300)])('knows no run %j', async (id) => {
     for (const asked of [
-      house.runs().viewRun(id, HERE),
-      house.runs().cancelRun(id, HERE),
-      house.runs().findHeader(id, HERE.scope),
+      services.runs().viewRun(id, HERE),
+      services.runs().cancelRun(id, HERE),
+      services.runs().findHeader(id, HERE.scope),
     ]) {
       expect(await refusal(asked)).toMatchObject({ status: 404, message: 'run not found' });
     }
   });
 
   it('takes only the Tasks of workflows for runs', async () => {
-    house.agent = 'workflows/w/nodes/a';
-    house.log = [{ task: submittedTask(reference, userMessage('x')) }];
+    services.agent = 'workflows/w/nodes/a';
+    services.log = [{ task: submittedTask(reference, userMessage('x')) }];
     for (const asked of [
-      house.runs().viewRun('r1', HERE),
-      house.runs().cancelRun('r1', HERE),
-      house.runs().findHeader('r1', HERE.scope),
-      house.runs().readRunDefinition('r1', HERE.scope),
+      services.runs().viewRun('r1', HERE),
+      services.runs().cancelRun('r1', HERE),
+      services.runs().findHeader('r1', HERE.scope),
+      services.runs().readRunDefinition('r1', HERE.scope),
     ])
       expect((await refusal(asked)).status).toBe(404);
   });
 
   it('takes the Task of a node for a run where it is one', async () => {
-    house.agent = 'workflows/outer/nodes/tr';
-    expect(await house.runs().viewRun('r1', HERE)).toMatchObject({ runId: 'r1', workflow: 'w', inputs: { a: 'x' } });
-    expect((await house.runs().findHeader('r1', HERE.scope)).workflow).toBe('w');
-    expect((await house.runs().readRunDefinition('r1', HERE.scope)).name).toBe('w');
+    services.agent = 'workflows/outer/nodes/tr';
+    expect(await services.runs().viewRun('r1', HERE)).toMatchObject({ runId: 'r1', workflow: 'w', inputs: { a: 'x' } });
+    expect((await services.runs().findHeader('r1', HERE.scope)).workflow).toBe('w');
+    expect((await services.runs().readRunDefinition('r1', HERE.scope)).name).toBe('w');
   });
 
   it('cancels a run, by the revision that it was started with, and says the same again', async () => {
     const report = { runId: 'r1', status: 'canceled', children: [canceledChild] };
-    expect(await house.runs().cancelRun('r1', HERE)).toEqual(report);
-    expect(house.asked).toEqual([['resolve', 'workflows/w', '1']]);
-    expect(await house.runs().cancelRun('r1', HERE)).toEqual(report);
-    expect(house.asked).toHaveLength(1);
+    expect(await services.runs().cancelRun('r1', HERE)).toEqual(report);
+    expect(services.asked).toEqual([['resolve', 'workflows/w', '1']]);
+    expect(await services.runs().cancelRun('r1', HERE)).toEqual(report);
+    expect(services.asked).toHaveLength(1);
   });
 
   it('says the newest of a cancel that was tried again, and not what an earlier start of the node had', async () => {
-    house.later = [
+    services.later = [
       { runId: 'r1', node: 'a', attempt: 7, outcome: 'unreachable' },
       { runId: 'r1', node: 'a', attempt: 0, outcome: 'refused' },
     ];
-    expect((await house.runs().cancelRun('r1', HERE)).children).toEqual([{ ...canceledChild, outcome: 'refused' }]);
-    expect((await house.runs().viewRun('r1', HERE)).children).toEqual([{ ...canceledChild, outcome: 'refused' }]);
+    expect((await services.runs().cancelRun('r1', HERE)).children).toEqual([{ ...canceledChild, outcome: 'refused' }]);
+    expect((await services.runs().viewRun('r1', HERE)).children).toEqual([{ ...canceledChild, outcome: 'refused' }]);
   });
 
   it('refuses to cancel a run that has ended', async () => {
-    house.end('TASK_STATE_COMPLETED');
-    expect(await refusal(house.runs().cancelRun('r1', HERE))).toMatchObject({
+    services.end('TASK_STATE_COMPLETED');
+    expect(await refusal(services.runs().cancelRun('r1', HERE))).toMatchObject({
       status: 409,
       message: 'the run has ended: it is completed',
     });
   });
 
   it('tells what a run ended as that ended while it was being canceled', async () => {
-    house.onCancel = () => {
-      house.end('TASK_STATE_FAILED');
+    services.onCancel = () => {
+      services.end('TASK_STATE_FAILED');
       throw new A2AError('TASK_NOT_CANCELABLE');
     };
-    expect((await refusal(house.runs().cancelRun('r1', HERE))).message).toBe('the run has ended: it is failed');
+    expect((await refusal(services.runs().cancelRun('r1', HERE))).message).toBe('the run has ended: it is failed');
   });
 });
