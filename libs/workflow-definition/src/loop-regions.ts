@@ -119,9 +119,9 @@ export class LoopBodies {
 }
 
 /**
- * Returns the fault of the first loop found that shares nodes with another loop, unless one of the two bodies lies
- * inside the other. The list is empty if there is no such loop. Visits the loops from the largest body to the smallest:
- * all nodes of a body must have the same innermost loop among the loops visited before.
+ * Checks that any two loops are disjoint, or one lies inside the other. Returns a list with the fault of the first loop
+ * for which that is not so; empty if there is none. Visits the loops from the largest body to the smallest: all nodes
+ * of a body must have the same innermost loop among the loops visited before.
  */
 function findOverlap(loops: readonly Loop[]): GraphFault[] {
   const innermost = new Map<string, Loop>();

@@ -12,7 +12,7 @@ const CONFIG_SCHEMAS: Readonly<Record<string, string>> = { agent: 'output', huma
 /**
  * Returns the errors in the members that nodes of all types have: `retry`, `timeout`, `each`, `fallback`, `output` and
  * `onWait`. `findConfigProblems` checks `config`.
- * @param use counters of limits that all schemas of the workflow share
+ * @param use counts the schemas of the whole workflow against their common limits
  */
 export function nodeRuleProblems({ nodes, language }: WorkflowDefinition, use: SharedUse): WorkflowProblem[] {
   return [...nodes.entries()].flatMap(([index, node]) => {
@@ -101,8 +101,8 @@ function checkOutput(problems: MemberProblems, { type, config, output }: Workflo
 }
 
 /**
- * Adds an error for an invalid JSON Schema in a node's config, an invalid `onWait`, and a default answer of a `human`
- * node that does not match that schema.
+ * Adds an error for an invalid JSON Schema in a node's config, an invalid `onWait`, and a default answer
+ * (`onWait.default`) of a `human` node that does not match the node's `form`.
  */
 function checkAnswer(problems: MemberProblems, { type, config, onWait }: WorkflowNode, use: SharedUse): void {
   const value = onWait?.default;
@@ -133,7 +133,7 @@ function isGiven(value: JsonValue | undefined): boolean {
 
 /**
  * Returns the errors in the types of nodes and in their `config`. `nodeRuleProblems` checks the other members.
- * @param use counters of limits that all schemas of the workflow share
+ * @param use counts the schemas of the whole workflow against their common limits
  */
 export function findConfigProblems(
   { name, nodes }: WorkflowDefinition,

@@ -81,7 +81,7 @@ export class MemberProblems {
   /**
    * Adds an error if a JSON Schema is invalid, or if a value does not match it.
    * @param schema if absent, nothing is checked
-   * @param use counters of limits that all schemas of the workflow share
+   * @param use counts the schemas of the whole workflow against their common limits
    */
   checkSchema(
     member: string,

@@ -194,8 +194,8 @@ export function workflowProblems(definition: WorkflowDefinition, nodeTypes: Node
 }
 
 /**
- * Finds the problems of a definition and its inline definitions, which share the counters of limits for expressions and
- * schemas.
+ * Finds the problems of a definition and of its inline definitions. The expressions and schemas of all these
+ * definitions count toward the same limits.
  */
 class DefinitionCheck {
   private readonly use = new SharedUse();

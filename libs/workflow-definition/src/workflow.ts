@@ -17,8 +17,8 @@ export type RetryConfig = NonNullable<WorkflowNode['retry']>;
 export type EachConfig = NonNullable<WorkflowNode['each']>;
 
 /**
- * Rules for a node's result: the JSON Schema that the result must fit, and the setting that JSON is parsed from its
- * text.
+ * Rules for a node's result. `schema` is a JSON Schema that the result must fit. With `parse`, JSON in the text of the
+ * result is added to it as data.
  */
 export type OutputConfig = NonNullable<WorkflowNode['output']>;
 

@@ -464,8 +464,8 @@ export class WorkflowRun extends DurableExecution<RunState> {
   }
 
   /**
-   * Finds waiting nodes whose Tasks have resumed without an answer. Flushes first, because the question of a local
-   * agent arrives before it is durable.
+   * Finds waiting nodes whose Tasks have resumed without an answer from the run. First waits until all recorded events
+   * are durable: a local agent's question reaches the run before the question is in the store that is polled.
    */
   private async pollWaitingChildren(): ReturnType<RunCalls['pollWaitingChildren']> {
     const { waiting } = this.state.frontier;

@@ -43,8 +43,10 @@ export function answeredNodes<N extends Asking>(message: Message, waiting: reado
 }
 
 /**
- * Returns the Parts of a follow-up Message that answer one node: the values under the node's name, or the whole
- * Message.
+ * Returns the Parts of a follow-up Message that answer one node.
+ * - If the metadata of the Message name the node: all Parts.
+ * - Otherwise the values that its data objects have under the name of the instance, or else under the node id.
+ * - If there are no such values: all Parts.
  */
 export function answerParts(message: Message, node: Asking): Part[] {
   const name = message.metadata?.[NODE_KEY];

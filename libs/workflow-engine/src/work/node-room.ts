@@ -158,7 +158,10 @@ export class NodeRoom {
   private nodes = 0;
   private timer: NodeJS.Timeout | undefined;
   private readonly starts: TurnStarts;
-  /** Run trees to check for a waiting level of which no node runs. Such a level may always start one node. */
+  /**
+   * Run trees whose running or waiting nodes have changed. They are searched for a level that waits and has no running
+   * node, because such a level may always start one node.
+   */
   private readonly changed = new Set<Tree>();
 
   /** @param isFull true if a caller, or the process, uses so much memory that no further node may start */
@@ -285,8 +288,8 @@ export class NodeRoom {
   }
 
   /**
-   * Schedules another attempt to grant waiting requests, if a request waits because of memory. No event reports freed
-   * memory.
+   * Schedules another attempt to grant waiting requests, if a request waits because of memory. The timer is needed
+   * because no event reports freed memory.
    */
   private lookAgain(): void {
     if (this.timer !== undefined || ![...this.waiting].some(({ account }) => this.isFull(account))) return;

@@ -165,8 +165,8 @@ export class RemoteLooks {
   }
 
   /**
-   * Queries a remote Task. Returns true if the Task still asks the question; `undefined` if the agent gives no usable
-   * answer.
+   * Queries a remote Task. Returns true if the Task still asks the question, false if it does not, and `undefined` if
+   * the agent gives no usable answer.
    */
   private async asksTheSame(look: RemoteLook): Promise<boolean | undefined> {
     const { runId, node, attempt, taskId, agentUrl, scope, credential } = look;
