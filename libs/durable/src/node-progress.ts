@@ -41,8 +41,8 @@ export class NodeProgress implements Disposable {
   private isOver = false;
 
   /**
-   * @param report called at most every quarter of a second, and only if there are updates: once for the status text,
-   * and once for each Artifact
+   * @param report gets the updates that were collected during a quarter of a second: one call for the newest status
+   * text, if there is one, and one call for each Artifact with new content
    */
   constructor(private readonly report: (step: RunEventNote) => void) {}
 

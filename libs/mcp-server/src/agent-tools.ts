@@ -63,9 +63,9 @@ export class RegisteredTools {
   }
 
   /**
-   * Lists at most `limit` tools, sorted by name.
+   * Lists the tools of at most `limit` registered agents, sorted by name.
    * @param cursor name of the last tool of the previous page. If that tool is a workflow, the list begins with the
-   *   first agent.
+   *   first agent, because workflows are listed before all agents.
    */
   async listTools(limit: number, cursor = ''): Promise<WorkflowTool[]> {
     const after = cursor.startsWith(AGENT_PREFIX) ? cursor.slice(AGENT_PREFIX.length) : '';

@@ -44,7 +44,11 @@ class EventEnds {
     return hasEnd;
   }
 
-  /** Adds bytes to the unfinished line. @param first the first of the added bytes; `undefined` if `bytes` is 0 */
+  /**
+   * Counts further bytes of the unfinished line.
+   * @param first the first of these bytes; ignored if there are none
+   * @param bytes number of these bytes
+   */
   private growLine(first: number | undefined, bytes: number): void {
     if (first === undefined || bytes <= 0) return;
     if (this.length === 0) this.first = first;

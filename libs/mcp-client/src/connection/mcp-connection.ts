@@ -56,7 +56,7 @@ interface Listing {
 class SharedListing {
   private running: Listing | undefined;
 
-  /** @param list reads the whole list until the signal aborts */
+  /** @param list reads all tools of the server; rejects if the signal aborts before it has all of them */
   constructor(
     private readonly list: (signal: AbortSignal) => Promise<ListedTools>,
     private readonly fresh: FreshLists,

@@ -153,7 +153,7 @@ const OF_SERVER = /^(25006|53100|53300|57P..)$/;
 const OF_CONTENT = /^(21|22|23|44|P0)...$/;
 /** SQLSTATEs of errors by which a statement may have broken its session or the server: connection, internal error. */
 const OF_SESSION = /^(08...|XX000)$/;
-/** SQLSTATEs after which the transaction may be committed: its answer was lost. */
+/** SQLSTATEs that leave open whether the transaction was committed: the answer to the statement was lost. */
 const AFTER_COMMIT = /^(08...|57P..|40003)$/;
 
 /**
