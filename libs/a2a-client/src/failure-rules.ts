@@ -93,7 +93,7 @@ export function cancelOutcome(error: AgentCallError): CancelOutcome {
 /** HTTP statuses with which servers answer a call of an operation that they do not have. */
 const NO_OPERATION: ReadonlySet<number | undefined> = new Set([400, 404, 405, 501]);
 
-/** True if the agent does not have the operation at all. */
+/** True if the error says that the agent does not have the called operation. */
 export function isMissingOperation(error: unknown): error is AgentCallError {
   if (!(error instanceof AgentCallError)) return false;
   if (error.code === A2A_ERRORS.METHOD_NOT_FOUND.code) return true;

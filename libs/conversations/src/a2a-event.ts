@@ -48,9 +48,12 @@ export interface A2aDraft {
  * Event of the `a2a` stream. `data` has exactly the members of its phase; members that Parley adds stand beside `data`.
  */
 export interface A2aEvent extends A2aDraft {
-  /** Id of the event's step: for a turn its `turnId`, for the complete event the conversation's id. */
+  /**
+   * Id of what the event belongs to, which is not a run: for an event of a turn the `turnId`, for the complete event the
+   * conversation's id.
+   */
   runId: string;
-  /** Number of the event within its step, from 1. It does not order events of different steps. */
+  /** Number of the event among those with the same `runId`, from 1. `cseq` is the order within the conversation. */
   seq: number;
   /** Time of the event, in milliseconds since 1970. */
   ts: number;
@@ -68,7 +71,7 @@ export interface A2aEvent extends A2aDraft {
 }
 
 /**
- * Returns the id of the step for a turn or the announcement. It is also the messageId of the request to the agent.
+ * Returns the id of a turn or of the announcement. It is also the messageId of the request to the agent.
  * Every process derives the same id, before and after a crash.
  */
 export function turnId(conversationId: string, turn: number | 'announce'): string {

@@ -27,7 +27,7 @@ type ReceivedHeaders = Record<string, string | string[] | undefined>;
  * to this size.
  */
 const MAX_UNREAD_BYTES = 128 * 1024;
-/** Milliseconds within which the rest of a body must arrive after its reader has stopped. */
+/** Milliseconds for the rest of a body after its reader has stopped; then the connection is closed. */
 const REST_MS = 100;
 
 /**

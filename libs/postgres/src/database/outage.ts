@@ -194,8 +194,8 @@ export function mayBeCommitted(error: unknown): boolean {
 }
 
 /**
- * Minimum milliseconds between two replacements of all sessions: while the server only reads, new sessions are
- * read-only as well.
+ * Minimum milliseconds between two replacements of all sessions. While the server is read-only, new sessions are
+ * read-only too, so to replace them again at once would not help.
  */
 const LEAST_PAUSE_MS = 5_000;
 

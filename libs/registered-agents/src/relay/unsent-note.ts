@@ -21,7 +21,7 @@ export class UnsentNote {
   private timer: NodeJS.Timeout | undefined;
   /** True if this attempt has sent the Message. */
   private isSent = false;
-  /** True if this attempt has sent nothing because its connection came late. */
+  /** True if this attempt has sent nothing because its connection took longer than the attempt waits. */
   private isMissed = false;
 
   constructor(
@@ -32,7 +32,10 @@ export class UnsentNote {
     public mayBeSent: boolean,
   ) {}
 
-  /** True if the last attempt sent nothing because its connection came late: the next one may begin at once. */
+  /**
+   * True if the last attempt sent nothing because its connection took longer than the attempt waits. The next attempt
+   * may begin without a pause.
+   */
   get hasMissed(): boolean {
     return this.isMissed;
   }

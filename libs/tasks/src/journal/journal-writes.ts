@@ -236,8 +236,8 @@ const PROBE = `
   ON CONFLICT (writer) DO UPDATE SET position = held.position`;
 
 /**
- * Writes batches on one database session, one after the other. Each JournalWrites is a separate writer in the commit
- * log.
+ * Writes batches on one database session, one after the other. Each instance is a writer of its own in the commit log
+ * (`CommitLog`): it has its own name there, and numbers its own commits.
  */
 export class JournalWrites implements EntryWrites {
   private readonly session: JournalSession;

@@ -52,8 +52,8 @@ export abstract class RemoteLookStore {
 /** Interval between two polls of one origin, over all replicas, in milliseconds: at most 240 polls a minute. */
 const LOOK_SPACING_MS = 250;
 /**
- * Maximum time until the time slot of a poll that still starts at once, in milliseconds. A poll with a later slot is
- * enqueued for the time of that slot.
+ * A poll starts at once if its time slot is at most this many milliseconds away. A poll with a later slot is enqueued
+ * for the time of that slot.
  */
 const SOON_MS = 500;
 /** Maximum time in milliseconds that an agent may take to answer a poll. */
