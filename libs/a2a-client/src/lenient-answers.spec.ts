@@ -1,7 +1,10 @@
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { constants, gzipSync } from 'node:zlib';
 import { OutboundHttp } from '#libs/http-client';
 import { type StreamResponse, userMessage } from '#libs/protocol';
 import { loadConfig } from '#libs/service';
+import { before } from '../../../test/support/until.js';
 import { WireAgent, type WireCard, type WireRequest } from '../../../test/support/wire-agent.js';
 import { CalledTask } from './agent-client.js';
 import { HttpAgentDirectory } from './http-agent-directory.js';
@@ -149,5 +152,19 @@ describe.each(BINDINGS)('an answer over $binding of $version', (binding) => {
       stream(response, wire.event(request, 'task', wire.task(wire.state('completed'), 'x'), String(body?.id)));
     });
     expect(task.state).toBe('TASK_STATE_COMPLETED');
+  });
+
+  it.each(['identity', 'gzip'])('in %s that stays open after its last event loses its connection', async (coding) => {
+    const begun = Promise.withResolvers<ServerResponse>();
+    const { task } = await answerOf(binding, (response, request) => {
+      const sent = wire.event(request, 'task', wire.task(wire.state('completed'), 'done'));
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': coding });
+      response.write(coding === 'gzip' ? gzipSync(sent, { finishFlush: constants.Z_SYNC_FLUSH }) : sent);
+      begun.resolve(response);
+    });
+    expect(task.state).toBe('TASK_STATE_COMPLETED');
+    const response = await begun.promise;
+    if (!response.closed) await before(once(response, 'close'), { what: 'the close of the connection' });
+    expect(response.writableFinished).toBe(false);
   });
 });

@@ -152,6 +152,10 @@ export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandle
     return new OutboundTooLongError(maxBytes);
   }
 
+  private get isDrained(): boolean {
+    return this.reading === 'drained';
+  }
+
   private waitForChange(): Promise<void> {
     return new Promise((resolve) => (this.wake = resolve));
   }
@@ -169,7 +173,7 @@ export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandle
         for (const piece of pieces) yield piece;
         if (this.unread.length > 0) continue;
         if (this.failure !== undefined) throw this.failure;
-        if (this.ended) return;
+        if (this.ended || this.isDrained) return;
         await this.waitForChange();
       }
     } finally {
@@ -178,14 +182,16 @@ export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandle
   }
 
   /**
-   * Drops the rest of a body whose reader has stopped. A stream often ends right after the event at which its reader
-   * stops, so its connection can be reused. A rest that is long or does not end soon closes the connection.
+   * Drops the rest of a body whose reader has stopped, and ends a read that waits. A stream often ends right after the
+   * event at which its reader stops, so its connection can be reused. A rest that is long or does not end soon closes
+   * the connection.
    */
-  private leaveBody(): void {
-    if (this.ended) return;
+  leaveBody(): void {
+    if (this.ended || this.isDrained) return;
     this.unread = [];
     this.bytes = 0;
     this.drainUnread();
+    this.wake?.();
     this.restTimer = setTimeout(this.abortCall, REST_MS).unref();
   }
 
@@ -194,6 +200,9 @@ export class ReceivedAnswer implements OutboundAnswer, Dispatcher.DispatchHandle
       yield* decodeBody(this.readRaw(), this.getHeader('content-encoding') ?? '') as AsyncIterable<Buffer>;
     } catch (error) {
       throw this.limits.translateError(error);
+    } finally {
+      // The decoder reads ahead, so `readRaw` may wait for a piece that never comes.
+      this.leaveBody();
     }
   }
 
@@ -255,7 +264,7 @@ async function bodyOf(answer: ReceivedAnswer): Promise<WebBody> {
   return streamOf(answer);
 }
 
-/** Converts the body of an answer to a stream. Canceling it closes the connection at once, even during a read. */
+/** Converts the body of an answer to a stream. Canceling it leaves the body, even during a read. */
 function streamOf(answer: ReceivedAnswer): ReadableStream<Uint8Array<ArrayBuffer>> {
   const pieces = answer.readPieces()[Symbol.asyncIterator]();
   const pull = async (controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>): Promise<void> => {
@@ -264,7 +273,7 @@ function streamOf(answer: ReceivedAnswer): ReadableStream<Uint8Array<ArrayBuffer
     else controller.enqueue(next.value as Uint8Array<ArrayBuffer>);
   };
   const cancel = (): void => {
-    answer.discardBody();
+    answer.leaveBody();
     pieces.return?.().catch(() => undefined);
   };
   return new ReadableStream({ pull, cancel }, { highWaterMark: 0 });

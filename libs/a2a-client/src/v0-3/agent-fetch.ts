@@ -101,15 +101,40 @@ async function parsableResponse(
     const text = requireParsable(await response.text(), bounds.jsonMembers);
     return new Response(readableAnswer(text), responseInit(response));
   }
-  const frames = framesOf(response.body as AsyncIterable<Uint8Array>, bounds, call);
-  return new Response(ReadableStream.from(frames) as ReadableStream<Uint8Array<ArrayBuffer>>, responseInit(response));
+  const reader = response.body.getReader();
+  return new Response(bodyOfFrames(framesOf(piecesOf(reader), bounds, call), reader), responseInit(response));
+}
+
+/**
+ * Converts frames to a body. Canceling it cancels the reader of the received body, even while a frame is awaited;
+ * `ReadableStream.from` would wait for that frame.
+ */
+function bodyOfFrames(
+  frames: AsyncIterable<Uint8Array<ArrayBuffer>>,
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const iterator = frames[Symbol.asyncIterator]();
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>): Promise<void> => {
+    const next = await iterator.next();
+    if (next.done) controller.close();
+    else controller.enqueue(next.value);
+  };
+  return new ReadableStream({ pull, cancel: (reason) => reader.cancel(reason) }, { highWaterMark: 0 });
+}
+
+async function* piecesOf(reader: ReadableStreamDefaultReader<Uint8Array>): AsyncIterable<Uint8Array> {
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
 }
 
 async function* framesOf(
   pieces: AsyncIterable<Uint8Array>,
   { answer, jsonMembers }: FetchedAnswerLimits,
   { place, onSkipped }: ResponseWatch,
-): AsyncIterable<Uint8Array> {
+): AsyncIterable<Uint8Array<ArrayBuffer>> {
   const encoder = new TextEncoder();
   const reportPending = (characters: number): void => place?.setPending(characters);
   for await (const { type, data } of sseEvents(pieces, answer, reportPending, ANSWER_LIMIT_NAME)) {
