@@ -160,8 +160,15 @@ function redactSecrets(message: string, secrets: readonly string[], ofKey: boole
 /** HTTP statuses with which endpoints refuse a response format; llama-cpp-python answers 500. */
 const FORMAT_REFUSALS: ReadonlySet<number | undefined> = new Set([400, 422, 500, 501]);
 
-/** True if an endpoint refuses a response format, or cannot convert its schema to a grammar (llama.cpp). */
-export function refusesFormat(error: unknown): boolean {
+/** Words with which endpoints refuse a response format, or fail to convert its schema to a grammar (llama.cpp). */
+const FORMAT_WORDS = /response_?format|schema|grammar|json.?mode|structured.?output/i;
+
+/**
+ * True if an endpoint may have refused a response format. Endpoints that refuse tools together with a format (Groq)
+ * each have their own words for it, so beside tools the status alone suffices, except for HTTP 500.
+ */
+export function refusesFormat(error: unknown, hasTools: boolean): boolean {
   const { statusCode, responseBody } = error as { statusCode?: number; responseBody?: string };
-  return FORMAT_REFUSALS.has(statusCode) && /response_?format|schema|grammar/i.test(responseBody ?? '');
+  if (!FORMAT_REFUSALS.has(statusCode)) return false;
+  return (hasTools && statusCode !== 500) || FORMAT_WORDS.test(responseBody ?? '');
 }

@@ -280,9 +280,29 @@ describe('a model of an OpenAI-compatible endpoint', () => {
   });
 
   it.each([
+    [400, 'json mode cannot be combined with tool/function calling'],
+    [422, 'unprocessable request'],
+    [501, 'not implemented'],
+  ])(
+    'repeats the last call of a loop by words where its tools exclude a schema: HTTP %d: %s',
+    async (status, error) => {
+      tried.llm.answer = ({ response_format: format }) => (format === undefined ? '{"n":1}' : { status, error });
+      const tools = [{ name: 't', inputSchema: { type: 'object' } }];
+      const call = asked({ output: { type: 'object' }, tools, isAnswerOnly: true });
+      expect(await all(model().streamAnswer(call))).toMatchObject([{ text: '{"n":1}' }, { end: {} }]);
+      expect(sent()).toMatchObject({ tools: [{}], tool_choice: 'none' });
+      tried.llm.answer = () => ({ status, error });
+      expect(await failed(model().streamAnswer(call))).toMatchObject({ status });
+      expect(tried.llm.calls.map(({ body }) => 'response_format' in body)).toEqual([true, false, true, false]);
+    },
+  );
+
+  it.each([
     [500, "[{'type': 'literal_error', 'loc': ('body', 'response_format', 'type')}]"],
     [400, 'failed to parse grammar'],
     [400, 'JSON schema conversion failed: unsupported pattern'],
+    [400, 'JSON mode is not supported for this model'],
+    [422, 'structured outputs are not available'],
   ])('asks for JSON by words where the endpoint refuses a schema with HTTP %d: %s', async (status, error) => {
     tried.llm.answer = ({ response_format: format }) => (format === undefined ? '{"n":1}' : { status, error });
     const answer = await all(model().streamAnswer(asked({ output: { type: 'object' } })));

@@ -336,8 +336,8 @@ export class ProviderModel implements Model {
   }
 
   /**
-   * Requests the stream of the answer. If the endpoint rejects the response format, the request is repeated without it,
-   * as the prompt has the schema too.
+   * Requests the stream of the answer. If the endpoint rejects the response format, or may reject it beside tools, the
+   * request is repeated once without it, as the prompt has the schema too.
    */
   async #requestStream(
     call: ModelCall,
@@ -349,7 +349,7 @@ export class ProviderModel implements Model {
     try {
       return await model.doStream(asked);
     } catch (error) {
-      if (asked.responseFormat === undefined || !refusesFormat(error)) throw error;
+      if (asked.responseFormat === undefined || !refusesFormat(error, asked.tools !== undefined)) throw error;
       return model.doStream({ ...asked, responseFormat: undefined });
     }
   }
