@@ -133,6 +133,44 @@ describe('a call of a client that waits', () => {
     expect(states.map(({ requestState, isError }) => requestState ?? isError)).toEqual(['t~1', 't~2', true]);
   });
 
+  it('counts only rejections in a row: an accepted answer begins a new count in the stream', async () => {
+    const run = new FakeRun().becomes(ASKS);
+    const { call, asked } = callOf(run, { tasks: false, asks: 'request' });
+    const result = call.beginCall(message);
+    await until(() => asked.length === 1, { what: 'the first question' });
+    const wrong = [{ field: 'answer', description: 'must be integer' }];
+    run.violations = wrong;
+    run.becomes(WORKING, ASKS, WORKING, ASKS);
+    await until(() => asked.length === 3, { what: 'the question after two rejections' });
+    Object.assign(run, { violations: undefined, askedAt: new Date(ASKED_AT.getTime() + 1) });
+    run.becomes(WORKING, ASKS);
+    await until(() => asked.length === 4, { what: 'the next question' });
+    run.violations = wrong;
+    run.becomes(WORKING, ASKS, WORKING, ASKS, WORKING, DONE);
+    expect(await result).toMatchObject(text(`It is ${DONE}`));
+    expect(asked).toHaveLength(6);
+  });
+
+  it('counts only rejections in a row: an accepted answer begins a new count in results', async () => {
+    const run = new FakeRun().becomes(ASKS);
+    const violations = [{ field: 'a', description: 'is wrong' }];
+    const asks = { tasks: false, asks: 'result' } as const;
+    const states = [await callOf(run, asks).call.beginCall(message)];
+    for (const next of [violations, violations, undefined, violations]) {
+      const last = states.at(-1)!;
+      const [key] = Object.keys(last['inputRequests'] as JsonObject) as [string];
+      const replies = { [key]: { action: 'accept', content: { answer: 'x' } } };
+      const { call } = callOf(run, asks);
+      // The reply is for the question before: the run asks the next one only once the reply was sent.
+      const resumed = call.resumeCall(last['requestState'] as string, replies);
+      await until(() => run.sent.length === states.length + 1, { what: 'the sent reply' });
+      run.violations = next;
+      run.becomes(WORKING, ASKS);
+      states.push(await resumed);
+    }
+    expect(states.map(({ requestState }) => requestState)).toEqual(['t', 't~1', 't~2', 't', 't~1']);
+  });
+
   it.each<[string, JsonObject, JsonObject]>([
     ['is told that a declined question is still open', { [KEY]: { action: 'decline' } }, { isError: true }],
     ['is asked again where nothing came', {}, { resultType: 'input_required' }],

@@ -115,7 +115,7 @@ export class WorkflowCall {
   private readonly asked = new Set<string>();
   /** Controller that aborts when the client has declined a question of this call. */
   private readonly declined = new AbortController();
-  /** Number of rejected answers in the stream of this call, by the node instance that asks. */
+  /** Number of rejected answers in a row in the stream of this call, by the node instance that asks. */
   private readonly rejections = new Map<string, number>();
   /**
    * Number of `tools/call` requests in a row, including this one, whose answers were rejected. A client that gets
@@ -227,7 +227,7 @@ export class WorkflowCall {
         const rejections = (this.rejections.get(instance) ?? 0) + 1;
         this.rejections.set(instance, rejections);
         if (rejections === MOST_REJECTIONS) return question;
-      }
+      } else this.rejections.delete(question.instance ?? '');
       const id = elicitationId(header.taskId, question.key);
       const { declined } = this.exchange;
       if (declined) this.watches.push(declined.watchQuestion(id, () => this.declined.abort()));
@@ -239,7 +239,7 @@ export class WorkflowCall {
   /** Returns the result that asks the open questions, or an error result after MOST_REJECTIONS rejected answers. */
   private askByResult(asking: AskingTask): JsonObject {
     const rejected = asking.questions.find(({ complaint }) => complaint !== undefined);
-    if (rejected) this.rounds += 1;
+    this.rounds = rejected ? this.rounds + 1 : 0;
     return rejected && this.rounds >= MOST_REJECTIONS
       ? rejectedResult(asking, rejected)
       : inputRequired(asking, this.rounds);
@@ -275,8 +275,8 @@ export function parseElicitationId(id: unknown): { taskId: string; key: string }
 
 /**
  * Returns the result that asks the user of the client. The client repeats the call with the answers and with
- * `requestState`, which is the id of the Task, followed by the number of calls whose answers were rejected, if any. Only
- * the owner of the Task can continue the Task with this id.
+ * `requestState`, which is the id of the Task, followed by the number of calls in a row whose answers were rejected, if
+ * any. Only the owner of the Task can continue the Task with this id.
  */
 function inputRequired({ header, questions }: AskingTask, rounds: number): JsonObject {
   return {

@@ -37,6 +37,8 @@ export class FakeRun {
   readonly refusals: Error[] = [];
   /** Violations of the previous answer, which the question names. */
   violations: FieldViolation[] | undefined;
+  /** Time when the open question was asked. */
+  askedAt = ASKED_AT;
   /** True if another answer makes the Task continue right before its questions are listed. */
   goesOn = false;
   private readonly states: TaskState[] = [];
@@ -102,9 +104,9 @@ export class FakeRun {
       },
     } as unknown as RequestHandler;
     const tasks = { readHeader: async () => this.stored.header, loadTask: async () => this.stored };
-    const open = { taskId: 't', agent: RUN_AGENT.path, key: 'q', since: ASKED_AT };
     const list = async () => {
-      const { violations } = this;
+      const { violations, askedAt } = this;
+      const open = { taskId: 't', agent: RUN_AGENT.path, key: 'q', since: askedAt };
       const body = { text: 'Which?', ...(violations && { violations: violations as unknown as JsonValue }) };
       if (!this.goesOn) return [{ ...open, body }];
       [this.goesOn, this.state, this.sequence] = [false, 'TASK_STATE_WORKING', this.sequence + 1];
