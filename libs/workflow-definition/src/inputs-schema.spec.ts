@@ -55,6 +55,16 @@ describe('inputsSchema', () => {
     expect(faults).toEqual([expect.objectContaining({ path: '.in.$ref', detail: 'must be integer' })]);
   });
 
+  it('changes no reference to an anchor, which is found wherever the schema is', () => {
+    const schema = {
+      $defs: { item: { $anchor: 'item', type: 'integer' } },
+      properties: { one: { $ref: '#item' }, again: { $ref: '#' } },
+    };
+    expect(inputsSchema([input('in', { schema })])).toMatchObject({
+      properties: { in: { properties: { one: { $ref: '#item' }, again: { $ref: '#/properties/in' } } } },
+    });
+  });
+
   it('is empty for a workflow without inputs', () => {
     expect(inputsSchema([])).toEqual({ type: 'object', properties: {} });
   });

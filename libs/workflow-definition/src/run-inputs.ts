@@ -157,12 +157,13 @@ const BY_NAME = new Set([
 
 /**
  * Returns a copy of a schema to embed at a place in another schema. The place is inserted at the beginning of each
- * reference of the copy, such as `#/definitions/a`.
+ * reference of the copy that is a JSON Pointer, such as `#/definitions/a`. A reference to an anchor, such as `#item`,
+ * finds it in the whole schema unchanged.
  * @param place JSON Pointer of the place as a URI fragment, such as `#/properties/topic`
  */
 function movedSchema(schema: JsonObject, place: string): JsonObject {
   const moved = Object.entries(schema).map(([name, value]): [string, JsonValue] => {
-    if (name === '$ref' && typeof value === 'string' && value.startsWith('#')) return [name, place + value.slice(1)];
+    if (name === '$ref' && typeof value === 'string' && /^#(?:\/|$)/.test(value)) return [name, place + value.slice(1)];
     if (BY_NAME.has(name) && isJsonObject(value)) {
       const all = Object.entries(value).map(([it, sub]): [string, JsonValue] => [it, movedValue(sub, place)]);
       return [name, Object.fromEntries(all)];
