@@ -25,6 +25,8 @@ export function keepFocus(): void {
   let awaitsHeading = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const restoreFocus = (): void => {
+    // The focus is not taken from another window or the address bar.
+    if (!document.hasFocus()) return;
     const active = document.activeElement;
     const main = document.querySelector<HTMLElement>(MAIN);
     if (awaitsHeading && active === main) awaitsHeading = !focusOn(findIn(main, HEADINGS), { preventScroll: true });
@@ -39,6 +41,7 @@ export function keepFocus(): void {
     if (target instanceof Element) place = createPlace(target as HTMLElement);
   });
   document.addEventListener('focusout', scheduleRestore);
+  window.addEventListener('focus', scheduleRestore);
   document.addEventListener('pointerdown', () => (place = undefined), { capture: true });
   new MutationObserver(scheduleRestore).observe(document.body, {
     childList: true,
