@@ -8255,7 +8255,7 @@ export interface operations {
     listRuns: {
         parameters: {
             query?: {
-                /** @description Id of a cause in `GET /api/overview`: lists the runs that failed by it, among the 500 newest failed runs of the range. Cannot be combined with `search`. */
+                /** @description Id of a cause in `GET /api/overview`: lists the runs that failed by it, among the 500 newest failed runs of the range. Cannot be combined with `search` or `parent`. */
                 cause?: string;
                 pageSize?: number;
                 /** @description The nextPageToken of the page before. */
@@ -8313,7 +8313,7 @@ export interface operations {
             query?: {
                 /** @description Id of the last run of an earlier export. With its `updatedAt` as `until`, the export continues after that run. */
                 after?: string;
-                /** @description Id of a cause in `GET /api/overview`: lists the runs that failed by it, among the 500 newest failed runs of the range. Cannot be combined with `search`. */
+                /** @description Id of a cause in `GET /api/overview`: lists the runs that failed by it, among the 500 newest failed runs of the range. Cannot be combined with `search` or `parent`. */
                 cause?: string;
                 /** @description Lists the child runs of this run; without it, only top-level runs are listed. */
                 parent?: string;
@@ -8868,7 +8868,7 @@ export interface operations {
     cancelRuns: {
         parameters: {
             query?: {
-                /** @description Id of a cause in `GET /api/overview`: lists the runs that failed by it, among the 500 newest failed runs of the range. Cannot be combined with `search`. */
+                /** @description Id of a cause in `GET /api/overview`: lists the runs that failed by it, among the 500 newest failed runs of the range. Cannot be combined with `search` or `parent`. */
                 cause?: string;
                 /** @description Lists the child runs of this run; without it, only top-level runs are listed. */
                 parent?: string;
@@ -8970,7 +8970,7 @@ export interface operations {
     rerunRuns: {
         parameters: {
             query?: {
-                /** @description Id of a cause in `GET /api/overview`: lists the runs that failed by it, among the 500 newest failed runs of the range. Cannot be combined with `search`. */
+                /** @description Id of a cause in `GET /api/overview`: lists the runs that failed by it, among the 500 newest failed runs of the range. Cannot be combined with `search` or `parent`. */
                 cause?: string;
                 /** @description Lists the child runs of this run; without it, only top-level runs are listed. */
                 parent?: string;

@@ -72,7 +72,9 @@ function listOf(stored: StoredTask[]): RunList {
   const tasks = { readPage: page, readEvents: events } as unknown as TaskStore;
   const processes = new Processes({} as AgentCatalog, {} as ExecutionRegistry, tasks);
   const children = { listChildren: async () => [], rememberChild: async () => undefined, movedOn: async () => [] };
-  return new RunList(processes, new MemoryWorkflowStore(), tasks, children, textsOf(page), {} as RunCauses);
+  return new RunList(processes, new MemoryWorkflowStore(), tasks, children, textsOf(page), {
+    findRuns: async () => [],
+  } as unknown as RunCauses);
 }
 
 /** Fake TaskTextSearch that returns every Task as a match, and searches two Tasks at a time. */
@@ -167,6 +169,13 @@ describe('RunList', () => {
     ['nothing', []],
   ])('finds the runs whose id, workflow, error or inputs contain %s', async (search, ids) => {
     expect(await idsOf({ search })).toEqual(ids);
+  });
+
+  it.each(['search', 'parent'])('refuses a cause together with %s, since no run would be found', async (member) => {
+    const query = Object.assign(readRunQuery({}), { cause: 'c', [member]: 'r1' });
+    await expect(list.listRuns(query, { scope: ANONYMOUS_SCOPE })).rejects.toThrow(
+      `cause: cannot be combined with ${member}`,
+    );
   });
 
   it('continues the search for a text that only looks like the beginning of an id', async () => {

@@ -126,6 +126,8 @@ export class RunList {
 
   private async buildListing(query: RunFilterQuery, scope: TaskScope): Promise<ProcessListing<RunStatus, RunSummary>> {
     const { q, since, until, parent, workflow } = query;
+    if (parent !== undefined && query.cause !== undefined)
+      throw malformedRequest({ path: 'cause', detail: 'cannot be combined with parent' });
     const children = parent === undefined ? undefined : await this.amongChildren(parent, query, scope);
     const agent = children ? undefined : `workflows/${workflow ?? '*'}`;
     const ofCause = query.cause === undefined ? undefined : await this.causes.findRuns(query.cause, query, scope);

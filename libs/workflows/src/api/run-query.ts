@@ -73,7 +73,7 @@ export class RunFilterQuery extends IndexedRunQuery {
   @QueryText((id) => CAUSE.test(id), 'is not an id of a cause', {
     description:
       'Id of a cause in `GET /api/overview`: lists the runs that failed by it, among the 500 newest failed runs of the ' +
-      'range. Cannot be combined with `search`.',
+      'range. Cannot be combined with `search` or `parent`.',
     example: CAUSE_ID,
   })
   cause?: string;
