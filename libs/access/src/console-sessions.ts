@@ -38,6 +38,7 @@ export interface CreatedSession {
  * Sessions of the console in PostgreSQL, which every replica accepts.
  * - Only the digest of a session's token is stored.
  * - A session ends after SESSION_HOURS, and with the key or token by which the person signed in.
+ * - A scope that a file takes from the key is also taken from the key's sessions, within the same two seconds.
  * - An ended session is accepted for at most two seconds (CredentialCache), at any replica.
  */
 @Injectable()
@@ -162,8 +163,16 @@ const KEY_IS_ACTIVE = `
     SELECT FROM api_key
     WHERE api_key.digest = session.key_digest AND (api_key.ends_at IS NULL OR api_key.ends_at > now())))`;
 
+/** Permissions of a session: those at the sign-in, except scopes that its key has lost since. */
+const CURRENT_PERMISSIONS = `
+  CASE WHEN session.key_digest IS NULL THEN session.permissions ELSE ARRAY(
+    SELECT unnest(session.permissions)
+    INTERSECT SELECT unnest(api_key.scopes) FROM api_key WHERE api_key.digest = session.key_digest
+  ) END`;
+
 const READ_ACTIVE = `
-  SELECT digest, tenant, owner, permissions, key_digest, ends_at FROM console_session AS session
+  SELECT digest, tenant, owner, ${CURRENT_PERMISSIONS} AS permissions, key_digest, ends_at
+  FROM console_session AS session
   WHERE digest = ANY($1::text[]) AND method = ANY($2::text[]) AND ends_at > now() AND ${KEY_IS_ACTIVE}`;
 
 const DELETE_ENDED = `
