@@ -1,9 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import pg from 'pg';
 import { ANN, KNOWS_CALLERS } from '../support/callers.js';
+import { signIn } from '../support/console-session.js';
 import { ParleyCommand } from '../support/parley-command.js';
 import { useSharedStage } from '../support/shared-stage.js';
+import { until } from '../support/until.js';
 import { Api, input, linear, output, unique } from '../support/workflow.js';
 
 const stage = useSharedStage(KNOWS_CALLERS);
@@ -14,6 +17,36 @@ function withKey(key: string): Api {
 
 async function makeKey(name: string, scopes: string[]): Promise<{ name: string; key: string }> {
   return (await withKey(ANN.key).call<{ name: string; key: string }>('POST', '/keys', { name, scopes })).body;
+}
+
+/** Stores a key of a tenant, as if it had been applied under a mark. */
+async function storeKey(tenant: string, mark: string): Promise<{ name: string; key: string; mark: string }> {
+  const [key, name] = [`parley_${randomBytes(24).toString('hex')}`, unique('admin')];
+  await stage.database.query(
+    `INSERT INTO api_key (id, tenant, name, digest, scopes, mark)
+     VALUES (gen_random_uuid(), $1, $2, $3, '{admin,agents,workflows}', $4)`,
+    [tenant, name, createHash('sha256').update(key).digest('base64url'), mark],
+  );
+  return { name, key, mark };
+}
+
+/** Executes requests while a session holds the keys of a tenant, and releases the keys when all requests wait. */
+async function meetAtKeys<T>(tenant: string, requests: (() => Promise<T>)[]): Promise<T[]> {
+  const session = new pg.Client({ connectionString: stage.database.url });
+  await session.connect();
+  try {
+    await session.query('BEGIN');
+    await session.query('SELECT FROM api_key WHERE tenant = $1 FOR UPDATE', [tenant]);
+    const replies = Promise.all(requests.map((request) => request()));
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    const count = async (): Promise<number> => (await stage.database.query(waiting)).length;
+    const met = until(async () => (await count()) === requests.length, { what: 'all requests to wait' });
+    await Promise.race([met, replies.then((ended) => Promise.reject(new Error(JSON.stringify(ended))))]);
+    await session.query('ROLLBACK');
+    return await replies;
+  } finally {
+    await session.end();
+  }
 }
 
 describe('keys in files', () => {
@@ -62,6 +95,49 @@ describe('keys in files', () => {
       code: 2,
       err: expect.stringContaining('has ended: a file needs the hash of a new key') as string,
     });
+  });
+
+  it('take a scope from the sessions of the console that a key began', async () => {
+    const scopes = 'scopes: [workflows, agents]';
+    const [own, caller] = [`parley_${randomBytes(24).toString('hex')}`, unique('person')];
+    write(`name: ${caller}`, `hash: ${hashOf(own)}`, scopes);
+    expect((await parley.run('apply')).code).toBe(0);
+    const session = new Api(stage.parley.url, (await signIn(stage.parley.url, { 'x-api-key': own })).headers);
+    const workflow = linear(unique('w'), input('in'), output('out'));
+    expect((await session.call('PUT', `/workflows/${workflow.name}`, workflow)).status).toBeLessThan(300);
+
+    write(`name: ${caller}`, `hash: ${hashOf(own)}`, 'scopes: [agents]');
+    expect((await parley.run('apply')).code).toBe(0);
+    let seen: unknown;
+    const isTaken = async (): Promise<boolean> => {
+      seen = (await session.call('GET', '/session')).body;
+      return JSON.stringify(seen).includes('"scopes":["agents"]');
+    };
+    await until(isTaken, { what: () => `the session to lose the scope: ${JSON.stringify(seen)}`, within: 30_000 });
+    expect((await session.call('PUT', `/workflows/${workflow.name}`, workflow)).status).toBe(403);
+
+    write(`name: ${caller}`, `hash: ${hashOf(own)}`, 'scopes: [agents, admin]');
+    expect((await parley.run('apply')).code).toBe(0);
+    expect((await session.call('GET', '/keys')).status).toBe(403);
+  });
+
+  it.each(['prune', 'demote'])('leave an admin key when two admins %s each other at once', async (action) => {
+    const tenant = unique('tenant');
+    const [one, other] = [await storeKey(tenant, 'one'), await storeKey(tenant, 'other')];
+    const applied = (by: typeof one, to: typeof one): Promise<{ status: number; text: string }> => {
+      const definition = { name: to.name, hash: hashOf(to.key), scopes: ['agents'] };
+      const objects = action === 'prune' ? [] : [{ kind: 'key', definition }];
+      const body = { workflows: [], objects, mark: to.mark, prune: action === 'prune' };
+      return withKey(by.key).call('POST', '/apply', body);
+    };
+    const replies = await meetAtKeys(tenant, [() => applied(one, other), () => applied(other, one)]);
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    expect(replies.find(({ status }) => status === 409)?.text).toContain('the last valid key with the scope admin');
+    const admins = await stage.database.query(
+      `SELECT name FROM api_key WHERE tenant = $1 AND 'admin' = ANY(scopes) AND ends_at IS NULL`,
+      [tenant],
+    );
+    expect(admins).toHaveLength(1);
   });
 
   it('neither delete the key of the request, nor take the scope admin from it', async () => {

@@ -282,7 +282,8 @@ export class ApiKeys {
   }
 }
 
-const LAST_ADMIN_KEY = 'This is the last valid key with the scope admin; create or rotate one first';
+/** Error text for a change that would leave a tenant without a valid key with the scope `admin`. */
+export const LAST_ADMIN_KEY = 'This is the last valid key with the scope admin; create or rotate one first';
 
 function stillActive(): FindOperator<Date> {
   return Raw((endsAt) => `(${endsAt} IS NULL OR ${endsAt} > now())`);

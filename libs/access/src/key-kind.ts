@@ -12,14 +12,15 @@ import {
 import { EachEntry, malformedRequest, ProblemError, readBody, refuseMoreThan } from '#libs/http-server';
 import type { JsonObject } from '#libs/protocol';
 import { AppConfig, CALLER_NAME } from '#libs/service';
-import { ApiKeys, digestInHex } from './api-keys.js';
+import { ApiKeys, digestInHex, LAST_ADMIN_KEY } from './api-keys.js';
 import { isPermission, type Permission, PERMISSIONS } from './caller.js';
 
 /** Maximum number of rows in a tenant, with those of ended keys, up to which files add keys. */
 const MOST_KEYS = 10_000;
 /** Pattern of a hash: SHA-256 in hexadecimal digits, as `sha256sum` prints it. */
 const HASH = /^[0-9a-f]{64}$/;
-const ACTIVE = '(ends_at IS NULL OR ends_at > now())';
+/** Condition for a valid key. The clock is read after a wait for a lock: `now()` is the start of the transaction. */
+const ACTIVE = '(ends_at IS NULL OR ends_at > clock_timestamp())';
 
 /** Definition of a key in a file. */
 class HashedKeyBody {
@@ -54,6 +55,8 @@ const COLUMNS = `tenant, name, digest, scopes, mark, updated_at, ${ACTIVE} AS ac
  * - The id of a key is its digest, and its name that of the caller with the first digits of the hash.
  * - A deleted key is revoked: its row stays, so that the same hash never admits a caller again.
  * - The key of a request can neither be deleted by the request nor lose the scope `admin`.
+ * - The last valid key of a tenant with the scope `admin` keeps it. Every transaction therefore locks these keys before
+ *   others, in the order of `ApiKeys.revokeKey`.
  */
 @Injectable()
 export class KeyKind extends ConfigurationKind {
@@ -95,6 +98,7 @@ export class KeyKind extends ConfigurationKind {
     ids: readonly string[],
   ): Promise<StoredObject[]> {
     if (ids.length === 0) return [];
+    await session.query(LOCK_ADMINS, [tenant]);
     const { rows } = await session.query<KeyRow>(
       `SELECT ${COLUMNS} FROM api_key WHERE digest = ANY($1::text[]) ORDER BY digest FOR UPDATE`,
       [ids],
@@ -108,6 +112,7 @@ export class KeyKind extends ConfigurationKind {
   }
 
   override async findMarked(session: ConfigurationSession, tenant: string, mark: string): Promise<StoredObject[]> {
+    await session.query(LOCK_ADMINS, [tenant]);
     const { rows } = await session.query<KeyRow>(
       `SELECT ${COLUMNS} FROM api_key WHERE tenant = $1 AND mark = $2 AND ${ACTIVE} ORDER BY digest FOR UPDATE`,
       [tenant, mark],
@@ -137,12 +142,16 @@ export class KeyKind extends ConfigurationKind {
     return rows[0]?.updated_at.toISOString();
   }
 
-  /** Replaces the scopes of a key. @throws ProblemError 422 if the key belongs to another caller */
+  /**
+   * Replaces the scopes of a key.
+   * @throws ProblemError 422 if the key belongs to another caller; 409 if the last key with the scope `admin` loses it
+   */
   override async replaceObject(
     session: ConfigurationSession,
     tenant: string,
     { id, definition, mark }: WantedObject,
   ): Promise<string | undefined> {
+    if (!scopesOf(definition).includes('admin')) await assertAdminRemains(session, tenant, id);
     const { rows } = await session.query<KeyRow>(
       `UPDATE api_key SET scopes = $4, mark = coalesce($5, mark), updated_at = clock_timestamp()
        WHERE tenant = $1 AND digest = $2 AND name = $3 AND ${ACTIVE} RETURNING updated_at`,
@@ -160,9 +169,11 @@ export class KeyKind extends ConfigurationKind {
     ]);
   }
 
+  /** Revokes a key. @throws ProblemError 409 if it is the last valid key with the scope `admin` */
   override async deleteObject(session: ConfigurationSession, tenant: string, id: string): Promise<boolean> {
+    await assertAdminRemains(session, tenant, id);
     const { rowCount } = await session.query(
-      `UPDATE api_key SET ends_at = least(ends_at, now()) WHERE tenant = $1 AND digest = $2 AND ${ACTIVE}`,
+      `UPDATE api_key SET ends_at = least(ends_at, clock_timestamp()) WHERE tenant = $1 AND digest = $2 AND ${ACTIVE}`,
       [tenant, id],
     );
     return rowCount === 1;
@@ -173,6 +184,15 @@ export class KeyKind extends ConfigurationKind {
     this.keys.forgetKey(id, isDeleted && typeof name === 'string' ? { tenant, name } : undefined);
     return Promise.resolve();
   }
+}
+
+const LOCK_ADMINS = `
+  SELECT digest FROM api_key WHERE tenant = $1 AND 'admin' = ANY(scopes) AND ${ACTIVE} ORDER BY id FOR UPDATE`;
+
+/** @throws ProblemError 409 if no other valid key of the tenant has the scope `admin`, and the key has it */
+async function assertAdminRemains(session: ConfigurationSession, tenant: string, id: string): Promise<void> {
+  const { rows } = await session.query<Pick<KeyRow, 'digest'>>(LOCK_ADMINS, [tenant]);
+  if (rows.length === 1 && rows[0]?.digest === id) throw new ProblemError(409, LAST_ADMIN_KEY);
 }
 
 /** Returns those problems of the definition of a key that can be found without a running service. */
