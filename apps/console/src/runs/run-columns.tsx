@@ -14,7 +14,7 @@ export function columnsFor(runs: readonly RunSummary[]): readonly Column<RunSumm
   const hasInputs = runs.some(({ inputs }) => Object.keys(inputs).length > 0);
   const hasCause = runs.some((run) => reasonOf(run) !== undefined);
   return [
-    { title: 'Workflow', cell: ({ workflow }) => <NameText name={workflow} />, className: 'md:w-60 2xl:w-96' },
+    { title: 'Workflow', cell: ({ workflow }) => <NameText name={workflow} />, className: 'md:w-40 2xl:w-96' },
     { title: 'Status', cell: (run) => <Status run={run} />, className: 'w-28 md:w-36' },
     { title: 'Run', cell: ({ runId }) => <RunId id={runId} />, wideOnly: true, className: 'md:w-28' },
     ...(hasInputs ? [INPUTS] : []),
@@ -29,7 +29,7 @@ export function columnsFor(runs: readonly RunSummary[]): readonly Column<RunSumm
       title: 'Took',
       cell: (run) => <Elapsed from={run.createdAt} to={endOf(run)} />,
       wideOnly: true,
-      className: 'md:w-28',
+      className: 'md:w-24',
     },
     { title: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} />, className: 'w-28 md:w-36' },
   ];
