@@ -65,6 +65,7 @@ describe('a page of the list of runs', () => {
     ['one workflow', { agent: 'workflows/a7' }],
     ['a state that no run of a workflow has', { agent: 'workflows/a7', states: ['TASK_STATE_FAILED'] }],
     ['a time', { agent: 'workflows/*', states: STATES, updatedBefore: new Date(Date.now() + TASKS * 500) }],
+    ['the name of a workflow', { agent: 'workflows/*', states: STATES, search: 'a7' }],
     ['a caller without runs', { agent: 'workflows/*', states: STATES, scope: { ...SCOPE, owner: 'nobody' } }],
   ];
 

@@ -168,7 +168,8 @@ export function pageStatement(query: TaskQuery, columns: string, from: string, f
 /** Returns the SQL query for the rows of `task` that are on a page, newest first, and the values of its parameters. */
 export function newestTasks(query: TaskQuery, found?: FoundAgents): { page: string; values: unknown[] } {
   const isByState = !found && isReadByState(query);
-  const { conditions, values } = conditionsOf(isByState ? { ...query, states: undefined } : query);
+  const left = isByState ? { states: undefined } : found ? { agent: undefined } : {};
+  const { conditions, values } = conditionsOf({ ...query, ...left });
   if (query.before !== undefined) {
     values.push(query.before.updatedAt, query.before.taskId);
     conditions.push(`(updated_at, task_id) < ($${values.length - 1}, $${values.length})`);
@@ -179,7 +180,7 @@ export function newestTasks(query: TaskQuery, found?: FoundAgents): { page: stri
   const byState = (): string => `
     SELECT of_state.* FROM unnest($${values.push(query.states)}::text[]) AS wanted (state),
       LATERAL (${newest('state = wanted.state')}) AS of_state`;
-  const rows = found ? foundPage(found, newest, values) : isByState ? byState() : newest();
+  const rows = found ? foundPage(found, query.agent, newest, values) : isByState ? byState() : newest();
   return {
     page: `SELECT * FROM (${rows}) AS task ORDER BY updated_at DESC, task_id DESC LIMIT ${limit}`,
     values,
@@ -196,15 +197,18 @@ function isReadByState({ agent, states, taskIds }: TaskQuery): boolean {
 
 /**
  * Returns a SQL query for the newest Tasks that match a search, by agent or by id. Both kinds of matches are found by
- * an index.
+ * an index. The found agents already match the filter's `agent`: PostgreSQL takes such a condition for rare, and would
+ * read and sort all Tasks of an agent.
  */
 function foundPage(
   { agents, idPrefix }: FoundAgents,
+  agent: string | undefined,
   newest: (...more: string[]) => string,
   values: unknown[],
 ): string {
   const [first, last] = [values.push(idPrefix), values.push(`${idPrefix}${LAST}`)];
-  const byId = newest(`task_id >= $${first}`, `task_id < $${last}`);
+  const ofAgent = agent === undefined ? [] : [agentCondition(agent, values)];
+  const byId = newest(...ofAgent, `task_id >= $${first}`, `task_id < $${last}`);
   if (agents.length === 0) return byId;
   const all = `$${values.push(agents)}::text[]`;
   const byAgent =
