@@ -185,7 +185,8 @@ describe('A2A 0.3 in the names of its schema', () => {
     expect(task.body.result?.history).toBeUndefined();
     const twice = { ...sent, contextId: 'new' };
     const refused = await rpc(asking, 'message/send', { message: twice }, OLD);
-    expect([refused.body.error?.code, blamedFields(refused.body.error?.data)]).toEqual([-32602, ['message.contextId']]);
+    const { code, data } = refused.body.error as unknown as { code: number; data: { details: JsonObject[] } };
+    expect([code, blamedFields(data.details)]).toEqual([-32602, ['message.contextId']]);
   });
 
   it('is read over REST', async () => {

@@ -2,7 +2,7 @@ import type { APICallError } from '@ai-sdk/provider';
 import { Injectable } from '@nestjs/common';
 import { AgentCallError, RequestSigners, type RequestAuth } from '#libs/a2a-client';
 import { TrialSlots } from '#libs/access';
-import { OutboundHttp, OutboundRefusedError } from '#libs/http-client';
+import { OutboundFault, OutboundHttp, OutboundRefusedError } from '#libs/http-client';
 import { textStart } from '#libs/protocol';
 import { Metrics } from '#libs/service';
 import { baseUrlOf, type ModelDefinition, type ModelId } from './model-definition.js';
@@ -227,6 +227,8 @@ function causeOf(error: ModelError): ModelTestCause {
   if (status === 401 || status === 403 || (status === 400 && isAboutKey(words))) return 'key-refused';
   if (status === 404 && call?.data === undefined) return 'wrong-address';
   if (status === 404 || (status !== undefined && status < 429 && isAboutModel(words))) return 'unknown-model';
+  // The endpoint was reached, but its answer has no end.
+  if (outage === 'connect' && !(origin instanceof OutboundFault)) return 'unusable-answer';
   if (outage !== undefined) return OUTAGES[outage];
   return status === undefined || status < 400 ? 'unusable-answer' : 'refused';
 }
