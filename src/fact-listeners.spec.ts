@@ -12,7 +12,7 @@ const AT = new Date(1_000);
 const TASK = { taskId: 't', contextId: 'c', agent: 'workflows/tea', tenant: '', owner: 'ann' };
 
 /**
- * One fact (notification inside the service, such as `run.failed`) of each name, with the metric and the log line that
+ * Facts (notifications inside the service, such as `run.failed`), one of each name, with the metric and the log line that
  * the fact causes. A missing name is a type error.
  */
 const FACTS: { [Name in FactName]: { fact: FactPayloads[Name]; count: string; line: string } } = {
