@@ -12,8 +12,8 @@ const AT = new Date(1_000);
 const TASK = { taskId: 't', contextId: 'c', agent: 'workflows/tea', tenant: '', owner: 'ann' };
 
 /**
- * Facts (notifications inside the service, such as `run.failed`), one of each name, with the metric and the log line that
- * the fact causes. A missing name is a type error.
+ * Facts (notifications inside the service, such as `run.failed`), one of each name, with the metric and the log line
+ * that the fact causes. A missing name is a type error.
  */
 const FACTS: { [Name in FactName]: { fact: FactPayloads[Name]; count: string; line: string } } = {
   'task.settled': {
