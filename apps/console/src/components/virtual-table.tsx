@@ -49,7 +49,7 @@ export function VirtualTable<T>({ label, columns, rows, keyOf, hrefOf, onEnd, se
               <th
                 key={title}
                 scope="col"
-                className={`px-2 py-2 font-medium md:px-4 ${getColumnClass(wideOnly)} ${className}`}
+                className={`py-2 font-medium ${getCellClass(wideOnly, selection)} ${className}`}
               >
                 {title}
               </th>
@@ -81,7 +81,7 @@ function TableRowView<T>({ row, index, columns, hrefOf, selection }: TableRowPro
     <tr aria-rowindex={index + 2} className="relative h-11 border-b hover:bg-muted/60">
       {selection && <SelectRow selection={selection} row={row} index={index} />}
       {columns.map(({ title, cell, wideOnly, className = '' }, column) => (
-        <td key={title} className={`truncate px-2 md:px-4 ${getColumnClass(wideOnly)} ${className}`}>
+        <td key={title} className={`truncate ${getCellClass(wideOnly, selection)} ${className}`}>
           {column === 0 && hrefOf ? (
             <Link href={hrefOf(row)} className="font-medium before:absolute before:inset-0 hover:underline">
               {cell(row)}
@@ -158,6 +158,7 @@ function Gap({ height }: { height: number }) {
   return <tr aria-hidden style={{ height }} />;
 }
 
-function getColumnClass(wideOnly: boolean | undefined): string {
-  return wideOnly ? 'hidden md:table-cell' : '';
+/** Returns the classes of a cell. A table with checkboxes has many columns: it has wide gaps only in a wide window. */
+function getCellClass(wideOnly: boolean | undefined, selection: object | undefined): string {
+  return `px-2 ${selection ? '2xl:px-4' : 'md:px-4'} ${wideOnly ? 'hidden md:table-cell' : ''}`;
 }

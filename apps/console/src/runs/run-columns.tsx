@@ -9,29 +9,36 @@ import type { RunSummary } from './run-api.js';
 /** Maximum characters of a run's inputs that are shown. */
 const LONGEST_INPUTS = 200;
 
-/** Returns the columns of the list of runs. The columns for inputs and causes are left out if no run has any. */
+/**
+ * Returns the columns of the list of runs. The columns for inputs and causes are left out if no run has any. From a
+ * window of 1,280 pixels on, a name of 24 characters has room in wide fonts too.
+ */
 export function columnsFor(runs: readonly RunSummary[]): readonly Column<RunSummary>[] {
   const hasInputs = runs.some(({ inputs }) => Object.keys(inputs).length > 0);
   const hasCause = runs.some((run) => reasonOf(run) !== undefined);
   return [
-    { title: 'Workflow', cell: ({ workflow }) => <NameText name={workflow} />, className: 'md:w-40 2xl:w-96' },
-    { title: 'Status', cell: (run) => <Status run={run} />, className: 'w-28 md:w-36' },
-    { title: 'Run', cell: ({ runId }) => <RunId id={runId} />, wideOnly: true, className: 'md:w-28' },
+    {
+      title: 'Workflow',
+      cell: ({ workflow }) => <NameText name={workflow} />,
+      className: 'md:w-40 xl:w-60 2xl:w-96',
+    },
+    { title: 'Status', cell: (run) => <Status run={run} />, className: 'w-28 md:w-32 2xl:w-36' },
+    { title: 'Run', cell: ({ runId }) => <RunId id={runId} />, wideOnly: true, className: 'md:w-24 2xl:w-28' },
     ...(hasInputs ? [INPUTS] : []),
     ...(hasCause ? [CAUSE] : []),
     {
       title: 'Began',
       cell: ({ createdAt }) => <StartTime at={createdAt} />,
       wideOnly: true,
-      className: 'md:w-40',
+      className: 'md:w-36 2xl:w-40',
     },
     {
       title: 'Took',
       cell: (run) => <Elapsed from={run.createdAt} to={endOf(run)} />,
       wideOnly: true,
-      className: 'md:w-24',
+      className: 'md:w-20 2xl:w-24',
     },
-    { title: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} />, className: 'w-28 md:w-36' },
+    { title: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} />, className: 'w-28 md:w-32 2xl:w-36' },
   ];
 }
 
