@@ -86,7 +86,9 @@ describe('the MCP servers of the settings', () => {
     await page.getByRole('alert').getByText('It cannot be reached').waitFor();
     await page.locator(`[data-tool="${name}/search"]`).waitFor();
     await page.getByRole('link', { name: 'MCP servers' }).click();
-    await page.getByRole('row', { name }).locator('[data-status="unreachable"]').waitFor();
+    const row = page.getByRole('row', { name });
+    await row.scrollIntoViewIfNeeded();
+    await row.locator('[data-status="unreachable"]').waitFor();
     expect(await seriousFaultsInEitherTheme(page)).toEqual([]);
   });
 

@@ -1,6 +1,8 @@
+import type { JsonObject } from '#libs/protocol';
 import { inBrowser, seriousFaultsInEitherTheme, useBrowser } from '../support/browser.js';
 import { DoorAgent } from '../support/door-agent.js';
 import { useSharedStage } from '../support/shared-stage.js';
+import { range } from '../support/sse.js';
 import { unique } from '../support/workflow.js';
 
 const PHONE = { width: 390, height: 844 };
@@ -14,6 +16,12 @@ describe('the registered agents of the settings', () => {
     const agent = await DoorAgent.start();
     stage.defer(() => agent.end());
     return agent;
+  };
+
+  const register = async (name: string, { url }: DoorAgent, policy: JsonObject = {}): Promise<void> => {
+    const reply = await stage.api.call('POST', '/agents', { name, url, policy });
+    expect([reply.status, reply.text]).toEqual([201, expect.any(String)]);
+    stage.defer(() => stage.api.call('DELETE', `/agents/${name}`));
   };
 
   inBrowser('are added, changed and deleted, with what is wrong named beside the field', async () => {
@@ -58,8 +66,7 @@ describe('the registered agents of the settings', () => {
   inBrowser('show that a card has changed and that an agent is away, wide and on a phone', async () => {
     const agent = await startAgent();
     const name = unique('state');
-    await stage.api.call('POST', '/agents', { name, url: agent.url, policy: { perMinute: 9 } });
-    stage.defer(() => stage.api.call('DELETE', `/agents/${name}`));
+    await register(name, agent, { perMinute: 9 });
     const page = await browser.open(at(`/${name}`));
     const badge = (status: string) => page.locator(`header [data-status="${status}"]`);
     await badge('ok').waitFor();
@@ -80,8 +87,14 @@ describe('the registered agents of the settings', () => {
     await page.setViewportSize(PHONE);
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
     expect(await seriousFaultsInEitherTheme(page)).toEqual([]);
-    await page.getByRole('link', { name: 'Agents', exact: true }).first().click();
-    await page.getByRole('row', { name }).locator('[data-status="unreachable"]').waitFor();
+    // The list is ordered by name: the row comes after more agents than are in view.
+    const neighbor = await startAgent();
+    for (const _ of range(1, 25)) await register(unique('above'), neighbor);
+    await page.locator('main').getByRole('link', { name: 'Agents', exact: true }).click();
+    await page.waitForURL(at(''));
+    const row = page.getByRole('row', { name });
+    await row.scrollIntoViewIfNeeded();
+    await row.locator('[data-status="unreachable"]').waitFor();
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
     expect(await seriousFaultsInEitherTheme(page)).toEqual([]);
   });
@@ -89,8 +102,7 @@ describe('the registered agents of the settings', () => {
   inBrowser('keep the anonymous caller of a policy in an edit', async () => {
     const agent = await startAgent();
     const name = unique('anonymous');
-    await stage.api.call('POST', '/agents', { name, url: agent.url, policy: { callers: [''] } });
-    stage.defer(() => stage.api.call('DELETE', `/agents/${name}`));
+    await register(name, agent, { callers: [''] });
     const page = await browser.open(at(`/${name}/edit`));
     await page.getByLabel('Callers').fill('ann');
     await page.getByRole('button', { name: 'Save' }).click();

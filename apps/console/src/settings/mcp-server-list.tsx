@@ -6,18 +6,11 @@ import { type Column, DataTable } from '../components/data-table.js';
 import { EmptyState } from '../components/empty-state.js';
 import { ResourceView } from '../components/resource-view.js';
 import { StatusBadge } from '../components/status-badge.js';
+import { useSeen } from '../components/use-seen.js';
 import { getMcpServer, listMcpServers, type ListedMcpServer } from '../api/mcp-servers.js';
 import { SettingsPage } from './settings-page.js';
 
-/**
- * Maximum number of servers that are called while the list is open. For all other servers the list shows the last known
- * state.
- */
-const MOST_ASKED = 20;
-
-type ServerRow = ListedMcpServer & { isAsked: boolean };
-
-const COLUMNS: readonly Column<ServerRow>[] = [
+const COLUMNS: readonly Column<ListedMcpServer>[] = [
   { title: 'Server', cell: ({ name }) => name },
   { title: 'Status', className: 'w-64', cell: (row) => <Standing row={row} /> },
   { title: 'Address', cell: ({ url }) => url ?? 'a program of this machine', className: 'break-all', wideOnly: true },
@@ -25,7 +18,7 @@ const COLUMNS: readonly Column<ServerRow>[] = [
   { title: 'Kept by', cell: ({ source }) => (source === 'file' ? "the operator's file" : 'the API'), wideOnly: true },
 ];
 
-const getServerKey = ({ name }: ServerRow): string => name;
+const getServerKey = ({ name }: ListedMcpServer): string => name;
 
 /** Shows the MCP servers whose tools agents and tool nodes may call, with their current status. */
 export function McpServerList() {
@@ -47,7 +40,7 @@ export function McpServerList() {
           ) : (
             <DataTable
               label="MCP servers"
-              rows={rows.map((it, index) => ({ ...it, isAsked: index < MOST_ASKED }))}
+              rows={rows}
               columns={COLUMNS}
               keyOf={getServerKey}
               hrefOf={({ name }) => `/mcp-servers/${name}`}
@@ -59,19 +52,30 @@ export function McpServerList() {
   );
 }
 
-/** Shows a server's current status; until the server answers, its last known status. */
-function Standing({ row: { name, status, isAsked } }: { row: ServerRow }) {
+/**
+ * Shows a server's current status; until the server answers, its last known status. The server is called when the row
+ * first comes into view.
+ */
+function Standing({ row: { name, status } }: { row: ListedMcpServer }) {
+  const [ref, isSeen] = useSeen();
   const { data, failureReason } = useQuery({
     queryKey: ['mcp-server', name],
     queryFn: ({ signal }) => getMcpServer(name, signal),
-    enabled: isAsked,
+    enabled: isSeen,
   });
   const now = data?.status ?? status;
-  const isWaited = isAsked && data === undefined && failureReason === null;
+  const isWaited = data === undefined && failureReason === null;
   const tools =
     data && data.status !== 'unreachable' ? toolCount(data.tools.length) : isWaited ? 'asking …' : undefined;
-  if (now === undefined) return <span className="text-muted-foreground">{tools ?? 'not asked yet'}</span>;
-  return <StatusBadge status={now} {...(tools !== undefined && { detail: tools })} />;
+  return (
+    <span ref={ref}>
+      {now === undefined ? (
+        <span className="text-muted-foreground">{tools ?? 'not asked yet'}</span>
+      ) : (
+        <StatusBadge status={now} {...(tools !== undefined && { detail: tools })} />
+      )}
+    </span>
+  );
 }
 
 function toolCount(count: number): string {

@@ -6,23 +6,19 @@ import { type Column, DataTable } from '../components/data-table.js';
 import { EmptyState } from '../components/empty-state.js';
 import { ResourceView } from '../components/resource-view.js';
 import { StatusBadge } from '../components/status-badge.js';
+import { useSeen } from '../components/use-seen.js';
 import { listRegisteredAgents, type ListedRegisteredAgent, readAgentState } from './registered-agent-api.js';
 import { SettingsPage } from './settings-page.js';
 
-/** Maximum number of agents whose cards are read while the list is open. */
-const MOST_ASKED = 20;
-
-type AgentRow = ListedRegisteredAgent & { isAsked: boolean };
-
-const COLUMNS: readonly Column<AgentRow>[] = [
+const COLUMNS: readonly Column<ListedRegisteredAgent>[] = [
   { title: 'Agent', cell: ({ name }) => name },
-  { title: 'Status', className: 'w-40', cell: (row) => <Standing row={row} /> },
+  { title: 'Status', className: 'w-40', cell: ({ url }) => <Standing url={url} /> },
   { title: 'Served at', cell: ({ path }) => path, className: 'break-all', wideOnly: true },
   { title: 'Address', cell: ({ url }) => url, className: 'break-all', wideOnly: true },
   { title: 'Credential', cell: ({ auth }) => auth ?? 'none', wideOnly: true },
 ];
 
-const getAgentKey = ({ name }: AgentRow): string => name;
+const getAgentKey = ({ name }: ListedRegisteredAgent): string => name;
 
 /** Shows the remote agents that this service serves and makes durable, with the state of their cards. */
 export function RegisteredAgentList() {
@@ -48,7 +44,7 @@ export function RegisteredAgentList() {
           ) : (
             <DataTable
               label="Registered agents"
-              rows={rows.map((it, index) => ({ ...it, isAsked: index < MOST_ASKED }))}
+              rows={rows}
               columns={COLUMNS}
               keyOf={getAgentKey}
               hrefOf={({ name }) => `/agents/${name}`}
@@ -60,13 +56,21 @@ export function RegisteredAgentList() {
   );
 }
 
-function Standing({ row: { url, isAsked } }: { row: AgentRow }) {
+/** Shows the state of an agent's card, which is read when the row first comes into view. */
+function Standing({ url }: { url: string }) {
+  const [ref, isSeen] = useSeen();
   const { data, isError } = useQuery({
     queryKey: ['agent-state', url],
     queryFn: ({ signal }) => readAgentState(url, signal),
-    enabled: isAsked,
+    enabled: isSeen,
   });
-  if (data) return <StatusBadge status={data.status} />;
-  const isWaited = isAsked && !isError;
-  return <span className="text-muted-foreground">{isWaited ? 'asking …' : 'not asked yet'}</span>;
+  return (
+    <span ref={ref}>
+      {data ? (
+        <StatusBadge status={data.status} />
+      ) : (
+        <span className="text-muted-foreground">{isError ? 'unknown' : 'asking …'}</span>
+      )}
+    </span>
+  );
 }
