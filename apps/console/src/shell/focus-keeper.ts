@@ -25,6 +25,7 @@ export function keepFocus(): void {
   let awaitsHeading = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const restoreFocus = (): void => {
+    timer = undefined;
     // The focus is not taken from another window or the address bar.
     if (!document.hasFocus()) return;
     const active = document.activeElement;
@@ -33,9 +34,9 @@ export function keepFocus(): void {
     else if (active === document.body && place) awaitsHeading = moveFocus(place, main) === main;
   };
   const scheduleRestore = (): void => {
-    clearTimeout(timer);
-    // A dialog returns the focus itself, in a task after its end.
-    timer = setTimeout(restoreFocus, 20);
+    // A dialog returns the focus itself, in a task after its end. Later changes do not extend the delay: a page that
+    // changes all the time would never get its focus back.
+    timer ??= setTimeout(restoreFocus, 20);
   };
   document.addEventListener('focusin', ({ target }) => {
     if (target instanceof Element) place = createPlace(target as HTMLElement);
