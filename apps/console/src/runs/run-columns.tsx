@@ -20,7 +20,7 @@ export function columnsFor(runs: readonly RunSummary[]): readonly Column<RunSumm
     {
       title: 'Workflow',
       cell: ({ workflow }) => <NameText name={workflow} />,
-      className: 'md:w-40 xl:w-60 2xl:w-96',
+      className: 'md:w-40 xl:w-64 2xl:w-96',
     },
     { title: 'Status', cell: (run) => <Status run={run} />, className: 'w-28 md:w-32 2xl:w-36' },
     { title: 'Run', cell: ({ runId }) => <RunId id={runId} />, wideOnly: true, className: 'md:w-24 2xl:w-28' },
