@@ -56,7 +56,7 @@ describe('the view of brainstorms', () => {
   inBrowser('shows why one failed, goes on with it live, and cancels', async () => {
     const [builder, critic] = await pair();
     critic.always({ message: [{ text: 'no state' }] });
-    const id = await brainstorms().start([builder, critic], { maxIterations: 3 });
+    const id = await brainstorms().start([builder, critic], { maxIterations: 3, timeoutMs: 600_000 });
     const page = await browser.open(at(`/${id}`));
     await badge(page, 'failed').waitFor();
     expect(await page.locator('[data-standing]').innerText()).toContain(critic.url);

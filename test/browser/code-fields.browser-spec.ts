@@ -2,6 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { inBrowser, type OpenOptions, seriousFaultsInEitherTheme, useBrowser } from '../support/browser.js';
 import { copied, nodeOf } from '../support/console-page.js';
 import { useSharedStage } from '../support/shared-stage.js';
+import { until } from '../support/until.js';
 import { unique, type Workflow } from '../support/workflow.js';
 
 const agent = (id: string, prompt?: string) => ({ id, type: 'agent', config: prompt === undefined ? {} : { prompt } });
@@ -37,18 +38,22 @@ describe('the fields for texts and expressions', () => {
     await nodeOf(page, node).click();
     return page.getByLabel('Prompt', { exact: true });
   };
-  /** Names in the open list, those below its heading in brackets. */
-  const listed = async (page: Page): Promise<string[]> => {
-    await page.getByRole('listbox').waitFor();
-    return page.getByRole('listbox').evaluate((list) => {
-      const rows = [...list.children];
-      const heading = rows.findIndex(({ tagName }) => tagName === 'COMPLETION-SECTION');
-      return rows.flatMap((row, index) => {
-        const name = row.querySelector('.cm-completionLabel')?.textContent;
-        if (!name) return [];
-        return heading >= 0 && index > heading ? `(${name})` : name;
+  /** Waits until the open list has these names; those below its heading are in brackets. */
+  const lists = async (page: Page, names: string[]): Promise<void> => {
+    let listed: string[] = [];
+    const areListed = async (): Promise<boolean> => {
+      listed = await page.getByRole('listbox').evaluateAll((lists) => {
+        const rows = lists.flatMap((list) => [...list.children]);
+        const heading = rows.findIndex(({ tagName }) => tagName === 'COMPLETION-SECTION');
+        return rows.flatMap((row, index) => {
+          const name = row.querySelector('.cm-completionLabel')?.textContent;
+          if (!name) return [];
+          return heading >= 0 && index > heading ? `(${name})` : name;
+        });
       });
-    });
+      return listed.join() === names.join();
+    };
+    await until(areListed, { what: () => `the list ${names.join()}, not ${listed.join()}` });
   };
 
   inBrowser('lists first the nodes that have run, and the others below a heading', async () => {
@@ -56,7 +61,7 @@ describe('the fields for texts and expressions', () => {
     const second = await prompt(page, 'second');
     await second.fill('');
     await second.pressSequentially('{{');
-    expect(await listed(page)).toEqual(['topic', 'first', '(fourth)', '(third)', '(aside)']);
+    await lists(page, ['topic', 'first', '(fourth)', '(third)', '(aside)']);
     const named = page.getByRole('option', { name: /^aside\s+Not run before this$/ });
     await named.waitFor();
     await page.locator('completion-section', { hasText: 'Not run before this' }).waitFor();
@@ -69,22 +74,22 @@ describe('the fields for texts and expressions', () => {
     const third = await prompt(page, 'third');
     await third.fill('');
     await third.pressSequentially('${nodes.');
-    expect(await listed(page)).toEqual(['fourth', 'first', 'second', 'third', '(topic)', '(aside)']);
+    await lists(page, ['fourth', 'first', 'second', 'third', '(topic)', '(aside)']);
     const aside = await prompt(page, 'aside');
     await aside.fill('');
     await aside.pressSequentially('{{');
-    expect(await listed(page)).toEqual(['topic', '(fourth)', '(first)', '(second)', '(third)']);
+    await lists(page, ['topic', '(fourth)', '(first)', '(second)', '(third)']);
 
     await page.locator('[data-edge-label="second->third"]').click();
     const when = page.getByLabel('Only when');
     await when.fill('');
     await when.pressSequentially('nodes.');
-    expect(await listed(page)).toEqual(['first', 'second', '(topic)', '(fourth)', '(third)', '(aside)']);
+    await lists(page, ['first', 'second', '(topic)', '(fourth)', '(third)', '(aside)']);
     await page.locator('[data-edge-label="fourth->third"]').click();
-    const until = page.getByRole('textbox', { name: 'Until' });
-    await until.fill('');
-    await until.pressSequentially('nodes.');
-    expect(await listed(page)).toEqual(['fourth', 'first', 'second', 'third', '(topic)', '(aside)']);
+    const exit = page.getByRole('textbox', { name: 'Until' });
+    await exit.fill('');
+    await exit.pressSequentially('nodes.');
+    await lists(page, ['fourth', 'first', 'second', 'third', '(topic)', '(aside)']);
   });
 
   inBrowser('marks what the service finds in a text, at its place', async () => {

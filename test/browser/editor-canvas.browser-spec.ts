@@ -62,15 +62,18 @@ describe('the canvas and the name of an edited workflow', () => {
       target.evaluate((it) => (globalThis as unknown as InPage).getComputedStyle(it).fill);
     const fills = async () => Promise.all([map.locator('.react-flow__minimap-node').first(), map].map(color));
     await until(async () => new Set(await fills()).size === 2, { what: 'a node of the map to have its own color' });
-    const box = await map.boundingBox();
-    const covered = await page
-      .locator('[data-node]')
-      .evaluateAll(
-        (all, { x, y }) =>
-          all.filter((it) => it.getBoundingClientRect().right > x && it.getBoundingClientRect().bottom > y).length,
-        box ?? { x: 0, y: 0 },
-      );
-    expect(covered).toBe(0);
+    const isFree = async (): Promise<boolean> => {
+      const box = await map.boundingBox();
+      const covered = await page
+        .locator('[data-node]')
+        .evaluateAll(
+          (all, { x, y }) =>
+            all.filter((it) => it.getBoundingClientRect().right > x && it.getBoundingClientRect().bottom > y).length,
+          box ?? { x: 0, y: 0 },
+        );
+      return covered === 0;
+    };
+    await until(isFree, { what: 'the map to cover no node' });
     await page.getByRole('button', { name: 'Map', exact: true }).click();
     await map.waitFor({ state: 'detached' });
   });

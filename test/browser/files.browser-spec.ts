@@ -37,7 +37,7 @@ describe('the files of a caller in the console', () => {
     ]);
     const rowOf = (name: string) => page.getByRole('table', { name: 'Files' }).getByRole('row', { name });
     const cells = async (name: string) => (await rowOf(name).getByRole('cell').allInnerTexts()).slice(0, 3);
-    await rowOf('notes.txt').waitFor();
+    for (const name of ['notes.txt', 'Größe 1.bin']) await rowOf(name).waitFor();
     expect(await cells('notes.txt')).toEqual(['notes.txt', 'text/plain', '5 bytes']);
     expect(await cells('Größe 1.bin')).toEqual(['Größe 1.bin', 'application/octet-stream', '1.5 KiB']);
     expect(await seriousFaults(page)).toEqual([]);

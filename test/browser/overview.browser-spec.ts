@@ -10,38 +10,11 @@ const SIZES = [
   { width: 390, height: 844 },
 ];
 
+const failing = (node: string, text: string) => linear(unique('fails'), script(node, { fail: text }), output('out'));
+
 describe('the overview', () => {
   const stage = useSharedStage();
   const browser = useBrowser();
-
-  const failing = (node: string, text: string) => linear(unique('fails'), script(node, { fail: text }), output('out'));
-
-  inBrowser('groups failures by cause, live, and leads to the runs of a cause by keyboard', async () => {
-    const node = unique('plan');
-    const first = await stage.api.finish(failing(node, 'order 17 is closed'));
-    const page = await browser.open(`${stage.parley.url}/overview?range=1h`, SIZES[0]);
-    const row = page.getByRole('table', { name: 'Failures' }).getByRole('row').filter({ hasText: node });
-    await row.getByText('order <n> is closed').waitFor();
-    expect(await row.getByRole('cell').first().innerText()).toBe('1');
-    const second = await stage.api.finish(failing(node, 'order 4711 is closed'));
-    await row.getByRole('cell', { name: '2', exact: true }).waitFor();
-    await row.getByRole('link', { name: first.workflow }).waitFor();
-    await row.getByRole('link', { name: 'order <n> is closed' }).focus();
-    await page.keyboard.press('Enter');
-    await page.waitForURL(/\/runs\/?\?status=failed&range=1h&cause=[\w-]{16}$/);
-    const runs = page.getByRole('table', { name: 'Runs' });
-    for (const { workflow } of [first, second]) await runs.getByText(workflow).first().waitFor();
-    expect(await runs.getByRole('row').filter({ hasText: 'Failed' }).count()).toBe(2);
-    await page.getByRole('button', { name: 'Remove the filter for one cause' }).click();
-    await page.waitForURL((url) => !url.searchParams.has('cause'));
-    await page.goto(`${stage.parley.url}/overview?range=1h`);
-    await row.getByRole('cell').last().getByRole('link').click();
-    await page.waitForURL(`**/runs/${second.runId}`);
-    await page.goBack();
-    await row.getByRole('link', { name: first.workflow }).click();
-    await page.getByRole('table', { name: 'Runs' }).getByText(first.workflow).first().waitFor();
-    expect(new URL(page.url()).search).toContain('status=failed');
-  });
 
   inBrowser('is the first page once there are runs; before, the workflows are', async () => {
     await stage.api.finish(failing(unique('plan'), 'x'));
@@ -136,38 +109,68 @@ describe('the page of a run', () => {
   });
 });
 
-describe('a question that is asked on another replica', () => {
-  // Runs of other files may wait for answers, too: a separate database has no other question.
+describe('on a database without runs of other files', () => {
+  // Those may wait for answers, or have more causes of failures than the overview lists.
   const stage = useStage();
   const browser = useBrowser();
 
-  inBrowser('counts in the navigation and in the title, and no more once it is answered there', async () => {
-    const other = await startParley({ databaseUrl: stage.database.url });
-    stage.defer(() => other.stop());
-    const gate = { id: 'gate', type: 'human', config: { prompt: 'Publish it?' } };
-    const { name } = await stage.api.save({ name: unique('asks'), nodes: [gate], edges: [] });
-    const page = await browser.open(`${stage.parley.url}/overview`, SIZES[0]);
-    await page.locator('[data-connection="live"]').first().waitFor({ state: 'attached' });
-    const call = async (method: string, path: string, body?: unknown): Promise<Record<string, string>> => {
-      const headers = { 'content-type': 'application/json' };
-      const response = await fetch(`${other.url}/api${path}`, {
-        method,
-        headers,
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      });
-      return (await response.json()) as Record<string, string>;
-    };
-    const { runId } = await call('POST', `/workflows/${name}/runs`, {});
-    const count = page.getByRole('navigation').getByRole('link', { name: 'Inbox' }).locator('[data-waiting]');
-    await count.filter({ visible: true }).getByText(/^1\b/).waitFor();
-    const titled = (begin: string) => async (): Promise<boolean> => (await page.title()).startsWith(begin);
-    await until(titled('(1) Overview'), { what: 'the count in the title' });
-    await call('POST', `/runs/${runId}/answers`, { node: 'gate', parts: [{ text: 'yes' }] });
-    await count.first().waitFor({ state: 'detached' });
-    await until(titled('Overview'), { what: 'the title without a count' });
+  inBrowser('the overview groups failures by cause, live, and leads to the runs of a cause by keyboard', async () => {
+    const node = unique('plan');
+    const first = await stage.api.finish(failing(node, 'order 17 is closed'));
+    const page = await browser.open(`${stage.parley.url}/overview?range=1h`, SIZES[0]);
+    const row = page.getByRole('table', { name: 'Failures' }).getByRole('row').filter({ hasText: node });
+    await row.getByText('order <n> is closed').waitFor();
+    expect(await row.getByRole('cell').first().innerText()).toBe('1');
+    const second = await stage.api.finish(failing(node, 'order 4711 is closed'));
+    await row.getByRole('cell', { name: '2', exact: true }).waitFor();
+    await row.getByRole('link', { name: first.workflow }).waitFor();
+    await row.getByRole('link', { name: 'order <n> is closed' }).focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/runs\/?\?status=failed&range=1h&cause=[\w-]{16}$/);
+    const runs = page.getByRole('table', { name: 'Runs' });
+    for (const { workflow } of [first, second]) await runs.getByText(workflow).first().waitFor();
+    expect(await runs.getByRole('row').filter({ hasText: 'Failed' }).count()).toBe(2);
+    await page.getByRole('button', { name: 'Remove the filter for one cause' }).click();
+    await page.waitForURL((url) => !url.searchParams.has('cause'));
+    await page.goto(`${stage.parley.url}/overview?range=1h`);
+    await row.getByRole('cell').last().getByRole('link').click();
+    await page.waitForURL(`**/runs/${second.runId}`);
+    await page.goBack();
+    await row.getByRole('link', { name: first.workflow }).click();
+    await page.getByRole('table', { name: 'Runs' }).getByText(first.workflow).first().waitFor();
+    expect(new URL(page.url()).search).toContain('status=failed');
   });
 
-  inBrowser('is the reason of its waiting run in the list', async () => {
+  inBrowser(
+    'a question of another replica counts in the navigation and the title until it is answered there',
+    async () => {
+      const other = await startParley({ databaseUrl: stage.database.url });
+      stage.defer(() => other.stop());
+      const gate = { id: 'gate', type: 'human', config: { prompt: 'Publish it?' } };
+      const { name } = await stage.api.save({ name: unique('asks'), nodes: [gate], edges: [] });
+      const page = await browser.open(`${stage.parley.url}/overview`, SIZES[0]);
+      await page.locator('[data-connection="live"]').first().waitFor({ state: 'attached' });
+      const call = async (method: string, path: string, body?: unknown): Promise<Record<string, string>> => {
+        const headers = { 'content-type': 'application/json' };
+        const response = await fetch(`${other.url}/api${path}`, {
+          method,
+          headers,
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+        });
+        return (await response.json()) as Record<string, string>;
+      };
+      const { runId } = await call('POST', `/workflows/${name}/runs`, {});
+      const count = page.getByRole('navigation').getByRole('link', { name: 'Inbox' }).locator('[data-waiting]');
+      await count.filter({ visible: true }).getByText(/^1\b/).waitFor();
+      const titled = (begin: string) => async (): Promise<boolean> => (await page.title()).startsWith(begin);
+      await until(titled('(1) Overview'), { what: 'the count in the title' });
+      await call('POST', `/runs/${runId}/answers`, { node: 'gate', parts: [{ text: 'yes' }] });
+      await count.first().waitFor({ state: 'detached' });
+      await until(titled('Overview'), { what: 'the title without a count' });
+    },
+  );
+
+  inBrowser('a question is the reason of its waiting run in the list', async () => {
     const gate = { id: 'gate', type: 'human', config: { prompt: 'Shall it be published?' } };
     const { name } = await stage.api.save({ name: unique('asks'), nodes: [gate], edges: [] });
     const runId = await stage.api.start(name);

@@ -37,8 +37,7 @@ describe('a console whose service is killed', () => {
     await chat.keyboard.press('Enter');
     const runs = await browser.open(`${parley.url}/runs`);
     await runs.locator('[data-connection="live"]').waitFor({ state: 'attached' });
-    // A turn has a minute: it begins when the other pages are there.
-    const id = await new Talks(api).start({ target: agent.url, message: 'Hello' });
+    const id = await new Talks(api).start({ target: agent.url, message: 'Hello', timeoutMs: 600_000 });
     const thread = await browser.open(`${parley.url}/conversations/${id}`);
     const log = await browser.open(`${parley.url}/tasks/${id}?tab=events`);
     await agent.sent(2);

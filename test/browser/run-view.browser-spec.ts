@@ -228,30 +228,34 @@ describe('the view of a run', () => {
     });
     const idsOf = (socket: number, event: string): string[] =>
       (sockets[socket]?.messages ?? []).filter((it) => it.event === event).map(({ data }) => data.id);
-    const showPage = async (path: string): Promise<void> => {
-      await page.locator(`a[href="${path}"]`).first().click();
-      await page.waitForURL(`**${path}`);
+    const showPage = async (title: string): Promise<void> => {
+      await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: title }).click();
+      await page.getByRole('heading', { level: 1, name: title }).waitFor();
+      await page.locator('[data-connection="live"]').first().waitFor({ state: 'attached' });
     };
     await page.goto(`${stage.parley.url}/runs`);
-    await until(() => idsOf(0, 'subscribe').length > 0, { what: 'the first subscription' });
-    for (const [index, path] of ['/tasks', '/inbox'].entries()) {
-      await showPage(path);
-      const isNext = (): boolean => new Set(idsOf(0, 'subscribe')).size >= index + 2;
-      await until(isNext, { what: `a subscription of ${path}` });
+    // While a view is loaded for the first time nothing is subscribed, and the socket closes after a while.
+    for (const title of ['Tasks', 'Inbox', 'Runs']) await showPage(title);
+    const at = sockets.length - 1;
+    const [known, left] = [new Set(idsOf(at, 'subscribe')).size, idsOf(at, 'unsubscribe').length];
+    for (const [index, title] of ['Tasks', 'Inbox'].entries()) {
+      await showPage(title);
+      const isNext = (): boolean => new Set(idsOf(at, 'subscribe')).size > known + index;
+      await until(isNext, { what: `a subscription of ${title}` });
     }
-    await until(() => idsOf(0, 'unsubscribe').length >= 2, { what: 'the end of two subscriptions' });
-    await page.locator('[data-connection="live"]').first().waitFor({ state: 'attached' });
-    expect(sockets).toHaveLength(1);
-    const dropped = idsOf(0, 'unsubscribe');
-    const open = idsOf(0, 'subscribe').filter((id) => !dropped.includes(id));
+    await until(() => idsOf(at, 'unsubscribe').length >= left + 2, { what: 'the end of two subscriptions' });
+    expect(sockets).toHaveLength(at + 1);
+    const dropped = idsOf(at, 'unsubscribe');
+    const open = idsOf(at, 'subscribe').filter((id) => !dropped.includes(id));
 
-    await sockets[0]!.cut();
-    await until(() => idsOf(1, 'subscribe').length >= open.length, { what: 'the open subscriptions' });
-    expect(idsOf(1, 'subscribe')).toEqual(open);
-    for (const { data } of sockets[1]!.messages) expect(data.since).toEqual(expect.any(String));
-    await showPage('/runs');
-    await until(() => open.some((id) => idsOf(1, 'unsubscribe').includes(id)), { what: 'the end of the third one' });
-    expect(sockets).toHaveLength(2);
+    await sockets[at]!.cut();
+    const next = at + 1;
+    await until(() => idsOf(next, 'subscribe').length >= open.length, { what: 'the open subscriptions' });
+    expect(idsOf(next, 'subscribe')).toEqual(open);
+    for (const { data } of sockets[next]!.messages) expect(data.since).toEqual(expect.any(String));
+    await showPage('Runs');
+    await until(() => open.some((id) => idsOf(next, 'unsubscribe').includes(id)), { what: 'the end of the third one' });
+    expect(sockets).toHaveLength(next + 1);
   });
 
   inBrowser('has on a phone every node, lines of its console, and in the list the reason of a failure', async () => {

@@ -35,6 +35,7 @@ describe('the workflow editor', () => {
   inBrowser('rows G1 and G4: the palette offers every type by its label, and a type can be dragged', async () => {
     const page = await edit(linear(unique('palette'), input('in')));
     const palette = page.getByRole('group', { name: 'Node types' });
+    await palette.getByRole('button').nth(7).waitFor();
     const labels = await palette.getByRole('button').allInnerTexts();
     expect(labels.map((it) => it.trim().split('\n')[0])).toEqual([
       'User Input',
@@ -266,7 +267,7 @@ describe('the workflow editor', () => {
     }));
     const page = await edit({ name: unique('large'), nodes: rows, edges: [] });
     await page.locator('[data-node="n99"]').waitFor();
-    expect(await page.locator('[data-node]').count()).toBe(100);
+    await until(async () => (await page.locator('[data-node]').count()) === 100, { what: 'all nodes to be drawn' });
     const isWhole = async (): Promise<boolean> => {
       const pane = await page.locator('.react-flow__pane').boundingBox();
       const ends = [page.locator('[data-node="n0"]'), page.locator('[data-node="n99"]')];
