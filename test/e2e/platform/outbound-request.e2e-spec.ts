@@ -13,6 +13,7 @@ import {
 } from '#libs/http-client';
 import { loadConfig } from '#libs/service';
 import { until } from '../../support/until.js';
+import { withoutStandstill } from '../../support/without-standstill.js';
 
 const MEGABYTE = 1024 ** 2;
 
@@ -117,9 +118,13 @@ describe('request', () => {
       if (request.url === '/end') response.end('there');
       else response.writeHead(302, { location: '/end' }).end('elsewhere');
     };
-    for (let calls = 0; calls < 3; calls += 1) expect(await (await http.request(call())).readText(100)).toBe('there');
+    const opened = await withoutStandstill(http['standstills'], async () => {
+      const before = connections;
+      for (let calls = 0; calls < 3; calls += 1) expect(await (await http.request(call())).readText(100)).toBe('there');
+      return connections - before;
+    });
     // The first redirect is followed while its own connection is still in use.
-    expect(connections).toBeLessThanOrEqual(2);
+    expect(opened).toBeLessThanOrEqual(2);
     const post = await http.request(call({ method: 'POST', body: '{}' }));
     expect([post.status, await post.readText(100)]).toEqual([302, 'elsewhere']);
   });
