@@ -22,3 +22,12 @@ export function useFakeTime(): (milliseconds: number) => void {
     jest.setSystemTime(Date.now() + milliseconds);
   };
 }
+
+/**
+ * Lets no `setTimeout` of this process fire until `jest.useRealTimers()`, so that a slow process loses no race against a
+ * time limit of the tested code. The date, intervals and the promises of `node:timers/promises` are not affected.
+ */
+export function holdTimeouts(): void {
+  const [, , ...timers] = TIMERS;
+  jest.useFakeTimers({ doNotFake: [...timers, ...REST, 'Date'] });
+}

@@ -7,6 +7,7 @@ import { Backoff } from '#libs/service';
 import { FakeCallingTask, outcomeOf, sighted } from '../../../test/support/calling-task.js';
 import { FakeAgent } from '../../../test/support/fake-agent.js';
 import { ends, holds } from '../../../test/support/fake-behaviour.js';
+import { holdTimeouts } from '../../../test/support/fake-time.js';
 import { until } from '../../../test/support/until.js';
 import type { AgentCall } from './agent-call.js';
 
@@ -271,13 +272,14 @@ describe('AgentCall that is canceled', () => {
     '%s, a moment before the Task comes in sight: cancels that',
     async (how) => {
       agent.always({ delay: 100, then: holds() });
+      holdTimeouts();
       const one = caller();
       const call = one.call();
       const outcome = outcomeOf(call);
       outcome.catch(() => undefined);
       await agent.sent();
       if (how === 'with its caller') one.cancel();
-      const canceled = await call.cancelCall();
+      const canceled = await call.cancelCall().finally(() => jest.useRealTimers());
       await expect(outcome).rejects.toThrow('The task was canceled');
       expect(canceled).toEqual({ taskId: agent.taskIds()[0], outcome: 'acknowledged' });
       expect(agent.cancels).toEqual(agent.taskIds());

@@ -4,6 +4,7 @@ import { CallChains, keptChain, type RequestContext, TaskCanceled } from '#libs/
 import { type JsonObject, statusUpdate } from '#libs/protocol';
 import { FakeAgent } from '../../../test/support/fake-agent.js';
 import { answers, answersParts, ends, holds } from '../../../test/support/fake-behaviour.js';
+import { holdTimeouts } from '../../../test/support/fake-time.js';
 import { laxly, Pre10Agent } from '../../../test/support/pre-1-0-agent.js';
 import { until } from '../../../test/support/until.js';
 import { ExternalNode } from './external-node.js';
@@ -178,11 +179,12 @@ describe('external nodes', () => {
   it('gives an agent that was only just called a moment to tell of its Task before it is canceled', async () => {
     agent.options.streaming = true;
     agent.always({ delay: 100, then: holds() });
+    holdTimeouts();
     const abort = new AbortController();
     const played = play(turn('x', { signal: abort.signal }));
     await agent.sent();
     abort.abort(new TaskCanceled());
-    await played;
+    await played.finally(() => jest.useRealTimers());
     expect(agent.taskIds()).toHaveLength(1);
     expect(agent.cancels).toEqual(agent.taskIds());
   });

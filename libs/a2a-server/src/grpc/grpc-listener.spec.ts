@@ -308,7 +308,7 @@ describe('a gRPC connection without credentials', () => {
   });
 
   it('stays while a health watch is open, and once somebody has called on it', async () => {
-    await limitConnections({ anonymousMs: 1_000, mostOfAddress: 1_000 });
+    await limitConnections({ anonymousMs: 4_000, mostOfAddress: 1_000 });
     const [watching, known, idle] = [session(), session(), session()];
     const ended = isClosed(idle);
     const answered = ending(begin(known, `${A2A}/GetTask`, NAMED_T));

@@ -227,8 +227,8 @@ describe('a model of an OpenAI-compatible endpoint', () => {
   });
 
   it.each<[string, FakeAnswer, Parameters<OutboundFetch>[1]]>([
-    ['before the first word', { begins: new Promise(() => undefined) }, { firstByteMs: 100 }],
-    ['between two words', { text: 'bon', ends: new Promise(() => undefined) }, { idleMs: 100 }],
+    ['before the first word', { begins: new Promise(() => undefined) }, { firstByteMs: 1_000 }],
+    ['between two words', { text: 'bon', ends: new Promise(() => undefined) }, { idleMs: 1_000 }],
   ])('another model may answer where a time limit ends the wait %s', async (_, answer, limits) => {
     tried.llm.answer = () => answer;
     const http: OutboundFetch = (url, init) => outbound.fetch(url, { ...init, ...limits });
