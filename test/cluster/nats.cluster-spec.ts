@@ -94,8 +94,8 @@ describeWithNats('replicas that signal each other over NATS', () => {
     await nats.restart();
     await degraded(false);
     await readElsewhere();
-    const progress = await metric(cluster.replicas[1]!, 'parley_signals_received_total', 'topic="task_progress"');
-    expect(progress).toBeGreaterThan(0);
+    const progress = () => metric(cluster.replicas[1]!, 'parley_signals_received_total', 'topic="task_progress"');
+    await until(async () => (await progress()) > 0, { what: 'signals of the other replica' });
     const sessions = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name ~ ':(notify|signals)$'`;
     expect(await database.query(sessions)).toEqual([]);
   });

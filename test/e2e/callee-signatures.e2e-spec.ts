@@ -172,11 +172,13 @@ describe('CARD_SIGNATURES=warn', () => {
     const before = await metric(stage.parley, 'parley_card_signatures_total', 'invalid');
     for (let n = 0; n < 2; n += 1) expect((await callFrom(stage.parley, callee)).status).toBe('completed');
     await until(async () => (await metric(stage.parley, 'parley_card_signatures_total', 'invalid')) === before + 1);
-    const warnings = stage.parley
-      .logs()
-      .split('\n')
-      .filter((line) => line.includes(callee.url) && line.includes('No signature of an agent card is valid'));
-    expect(warnings).toHaveLength(1);
+    const warnings = (): string[] =>
+      stage.parley
+        .logs()
+        .split('\n')
+        .filter((line) => line.includes(callee.url) && line.includes('No signature of an agent card is valid'));
+    await until(() => warnings().length > 0, { what: 'a warning' });
+    expect(warnings()).toHaveLength(1);
   });
 
   it('says nothing of agents that do not sign', async () => {

@@ -6,6 +6,7 @@ import { GrpcWire } from '../support/grpc-wire.js';
 import { type Parley, startParley } from '../support/parley.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { ids, range } from '../support/sse.js';
+import { untilReady } from '../support/until-ready.js';
 import { before, until } from '../support/until.js';
 import { Api, linear, says, script, unique } from '../support/workflow.js';
 
@@ -74,6 +75,7 @@ describe('while the database is out of reach', () => {
   });
 
   it('gRPC answers UNAVAILABLE', async () => {
+    await untilReady(cutOff);
     const card = await rest<{ supportedInterfaces: { url: string; protocolBinding: string }[] }>(
       cutOff.url,
       'GET',
@@ -87,6 +89,7 @@ describe('while the database is out of reach', () => {
   });
 
   it('a stream of a Task that another replica executes stays open, and misses nothing', async () => {
+    await untilReady(cutOff);
     const origin = await stream(base(other, 'long'), 'x');
     const first = await origin.next();
     const id = (first?.data.result as { task?: { id: string } }).task?.id ?? '';

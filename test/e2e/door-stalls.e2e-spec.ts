@@ -6,6 +6,7 @@ import { DoorAgent } from '../support/door-agent.js';
 import { openDoor } from '../support/doors.js';
 import { OwnPostgres } from '../support/own-postgres.js';
 import { startParley } from '../support/parley.js';
+import { untilReady } from '../support/until-ready.js';
 import { until } from '../support/until.js';
 
 /** Milliseconds for which no commit ends: longer than a replica may stand still before others adopt its Tasks. */
@@ -56,6 +57,7 @@ it.each<[string, () => Promise<void>, () => Promise<void>]>([
   await delay(what.startsWith('commits') ? STALL_MS : 0);
   await mend();
   const { body } = await sent;
+  await untilReady(other);
   const ended = async (): Promise<boolean> => isTerminalState((await getTask(there, begun.task.id)).status.state);
   await until(ended, { what: 'the task to end' });
   reader.abort();

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Parley, startParley } from '../support/parley.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { untilReady } from '../support/until-ready.js';
 import { Api, unique } from '../support/workflow.js';
 
 const [first, second] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')];
@@ -21,9 +22,7 @@ afterAll(async () => {
 /** Starts a service with these keys. @returns what it printed at the start, and its remark about credentials */
 async function startWith(keys: string): Promise<{ banner: string; remark: unknown }> {
   parley = await startParley({ databaseUrl: database.url, env: { CREDENTIALS_KEY: keys, LOG_LEVEL: 'info' } });
-  const ready = await fetch(`${parley.url}/health/ready`);
-  const { details } = (await ready.json()) as { details: { credentials: unknown } };
-  expect(ready.status).toBe(200);
+  const { details } = (await untilReady(parley)) as { details: { credentials: unknown } };
   return { banner: parley.stdout(), remark: details.credentials };
 }
 

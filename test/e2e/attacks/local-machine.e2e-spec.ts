@@ -6,6 +6,7 @@ import { describeOnLinux } from '../../support/on-linux.js';
 import { OtherAccount } from '../../support/other-account.js';
 import { freshDataDir, type Parley, startParley } from '../../support/parley.js';
 import { type Postmaster, postmasterIn } from '../../support/postmaster.js';
+import { untilReady } from '../../support/until-ready.js';
 
 const STRANGER = new OtherAccount(60_001, 60_001);
 
@@ -89,7 +90,7 @@ describeOnLinux('other users of the machine and the embedded database (the parts
     } finally {
       reader.close();
     }
-    expect(await (await fetch(`${parley.url}/health/ready`)).json()).toMatchObject({ status: 'ok' });
+    expect(await untilReady(parley)).toMatchObject({ status: 'ok' });
     postmaster = postmasterIn(data.path);
   });
 
