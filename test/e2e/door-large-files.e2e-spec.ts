@@ -11,8 +11,12 @@ import { digest } from '../support/uploads.js';
 takeTurns();
 
 const MEGABYTE = 1_000_000;
-/** The characters of all calls of a test are more than this heap holds. */
-const stage = useStage({ env: { NODE_OPTIONS: '--max-old-space-size=512', BODY_LIMIT: '32mb' } });
+/**
+ * The characters of all calls of a test are more than this heap holds. A busy machine may take minutes to send a body.
+ */
+const stage = useStage({
+  env: { NODE_OPTIONS: '--max-old-space-size=512', BODY_LIMIT: '32mb', REQUEST_TIMEOUT: '600s' },
+});
 const CALLS = 4;
 /** Ends of a call that found no memory, of the caller's requests or of the agent's answers. */
 const NO_MEMORY = /too many large answers|came too slowly|in flight|overloaded|busy/i;

@@ -108,8 +108,8 @@ describe('a turn that waits while its replica ends, under the policy fail', () =
 
   it.each<[string, JsonObject]>([
     ['a slot', { concurrency: 1 }],
-    // Ten seconds between two calls, in which the waiting turn is seen and its replica ends.
-    ['the rate', { perMinute: 6 }],
+    // Twenty seconds between two calls, in which the waiting turn is seen and its replica ends.
+    ['the rate', { perMinute: 3 }],
   ])('sends the Message once after SIGTERM, when there is %s for it', async (_what, policy) => {
     const { one, agent, base, there, isUnsent, freeAt } = await startPair(policy);
     const first = await begin(there, 'hold');

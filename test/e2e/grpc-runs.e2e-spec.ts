@@ -80,6 +80,7 @@ describe('a run that calls an agent which offers gRPC only', () => {
     const agent = await startAgent();
     const runId = await startRun(agent, 'wait');
     await agent.executor.waits;
+    await until(async () => (await api.run(runId)).nodes['x']?.taskId, { what: 'the Task to be known' });
     const canceled = agent.nextCall('cancelTask');
     const { body } = await api.call<{ children: object[] }>('POST', `/runs/${runId}/cancel`);
     expect(body.children).toMatchObject([{ node: 'x', outcome: 'acknowledged' }]);

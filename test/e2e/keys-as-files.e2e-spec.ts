@@ -113,7 +113,7 @@ describe('keys in files', () => {
       seen = (await session.call('GET', '/session')).body;
       return JSON.stringify(seen).includes('"scopes":["agents"]');
     };
-    await until(isTaken, { what: () => `the session to lose the scope: ${JSON.stringify(seen)}`, within: 30_000 });
+    await until(isTaken, { what: () => `the session to lose the scope: ${JSON.stringify(seen)}` });
     expect((await session.call('PUT', `/workflows/${workflow.name}`, workflow)).status).toBe(403);
 
     write(`name: ${caller}`, `hash: ${hashOf(own)}`, 'scopes: [agents, admin]');
