@@ -65,7 +65,7 @@ describe('a start that fails', () => {
       // The last that it has to say; meanwhile it looks for the session that it counts by.
       link.cutOn('push.seal-secrets');
       const { code, logs } = await startRefused({ databaseUrl: link.url, within: WITHIN });
-      expect(logs).toMatch(/Parley could not start: (Connection terminated unexpectedly|read ECONNRESET)/);
+      expect(logs).toMatch(/Parley could not start: (Connection terminated unexpectedly|read ECONNRESET|write EPIPE)/);
       expect(code).toBe(1);
     } finally {
       await link.stop();
