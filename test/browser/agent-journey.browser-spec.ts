@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { inBrowser, seriousFaults, seriousFaultsInEitherTheme, useBrowser } from '../support/browser.js';
 import { copied, drawEdge, nodeOf, nodeReaches } from '../support/console-page.js';
 import { Talks } from '../support/conversation.js';
@@ -134,10 +134,9 @@ describe('agents with tools in the console', () => {
     await page.getByRole('button', { name: 'Close details' }).click();
     const result = page.getByRole('region', { name: 'Result', exact: true });
     await result.locator('strong', { hasText: 'erased' }).waitFor();
-    // It says so for a moment.
-    const said = result.getByRole('button', { name: 'Copied' }).waitFor();
+    const names = await namesOf(result.getByRole('button', { name: 'Copy the result' }));
     expect(await copied(result.getByRole('button', { name: 'Copy the result' }))).toBe(ANSWER.join(''));
-    await said;
+    await until(async () => (await names()).includes('Copied'), { what: 'a word that it was copied' });
     const saving = page.waitForEvent('download');
     await result.getByRole('button', { name: 'Download the result' }).click();
     const file = await saving;
@@ -242,7 +241,7 @@ describe('agents with tools in the console', () => {
     const gates = scripted();
     await stage.api.save(linear(name, echo('a', { model, tools: [`${server}/*`] })));
     const agent = `workflows/${name}/nodes/a`;
-    const id = await new Talks(stage.api).start({ target: agent, message: 'Tidy up', maxTurns: 0 });
+    const id = await new Talks(stage.api).start({ target: agent, message: 'Tidy up', maxTurns: 0, timeoutMs: 600_000 });
     const page = await browser.open(`${stage.parley.url}/conversations/${id}`);
     await page.getByRole('heading', { name: `Somebody → ${agent}` }).waitFor();
     await page.locator('[data-typing] [data-live-text]').getByRole('heading', { name: 'Tidy' }).waitFor();
@@ -259,3 +258,15 @@ describe('agents with tools in the console', () => {
     ]);
   });
 });
+
+/** Returns a function that reads the names that a button has had since, however short each of them was there. */
+async function namesOf(button: Locator): Promise<() => Promise<string[]>> {
+  const seen = await button.evaluateHandle((it) => {
+    const names: string[] = [];
+    const note = (): unknown => names.push(it.getAttribute('aria-label') ?? '');
+    const { MutationObserver: Observer } = it.ownerDocument.defaultView!;
+    new Observer(note).observe(it, { attributeFilter: ['aria-label'] });
+    return names;
+  });
+  return () => seen.jsonValue();
+}

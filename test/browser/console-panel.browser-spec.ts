@@ -1,6 +1,7 @@
 import { inBrowser, seriousFaults, useBrowser } from '../support/browser.js';
-import { consoleCount, consoleLines, copied } from '../support/console-page.js';
+import { consoleCount, copied, showsLines } from '../support/console-page.js';
 import { useSharedStage } from '../support/shared-stage.js';
+import { until } from '../support/until.js';
 import { type ToldEvent, tellRun, type ToldWorkflow } from '../support/told-run.js';
 
 const COLORS: [string, string][] = [
@@ -78,7 +79,7 @@ describe('the console panel', () => {
       { type: 'tool.result', tool: 't', result: [1], error: 'none', model: 'm' },
       { type: 'done', payload: { more: 1 } },
     ]);
-    expect(await consoleLines(page)).toEqual([
+    await showsLines(page, [
       'info as it is',
       'node.completed [a] (agent) status=completed output: {"n":1}',
       'a2a.sending [a] → http://agent',
@@ -94,10 +95,10 @@ describe('the console panel', () => {
       { type: 'done', message: 'all is well' },
     ]);
     await page.getByLabel('Node', { exact: true }).selectOption('b');
-    expect(await consoleLines(page)).toEqual(['node.started [b]']);
+    await showsLines(page, ['node.started [b]']);
     await page.getByLabel('Node', { exact: true }).selectOption('');
     await page.getByLabel('Type', { exact: true }).selectOption('done');
-    expect(await consoleLines(page)).toEqual(['done all is well']);
+    await showsLines(page, ['done all is well']);
     await page.getByLabel('Type', { exact: true }).selectOption('');
     await page.getByLabel('Search the console').fill('WELL');
     await page.getByText('1 of 3 events').waitFor();
@@ -128,13 +129,15 @@ describe('the console panel', () => {
     const edges = ids.slice(25).map((to, index) => ({ from: ids[index]!, to }));
     const page = await tell({ nodes, edges }, [{ type: 'done', payload: { status: 'completed' } }]);
     await page.locator('[data-node="n999"][data-status="skipped"]').waitFor();
-    expect(await page.locator('[data-node]').count()).toBe(1_000);
+    const nodesAre = (isRight: (count: number) => boolean, what: string) =>
+      until(async () => isRight(await page.locator('[data-node]').count()), { what });
+    await nodesAre((count) => count === 1_000, 'all nodes to be drawn');
     // A node is its place, its box and two ends of edges; an edge is its place, its group and one line.
     expect(await page.locator('.react-flow__nodes *').count()).toBeLessThanOrEqual(4_000);
     expect(await page.locator('.react-flow__edges *').count()).toBeLessThanOrEqual(3 * 975 + 10);
     const labels = page.locator('[data-node]').getByText(/^n\d+$/);
-    expect(await labels.count()).toBe(0);
+    await until(async () => (await labels.count()) === 0, { what: 'nodes without labels' });
     while ((await labels.count()) === 0) await page.locator('.react-flow__controls-zoomin').click();
-    expect(await page.locator('[data-node]').count()).toBeLessThan(1_000);
+    await nodesAre((count) => count < 1_000, 'only the nodes nearby to be drawn');
   });
 });

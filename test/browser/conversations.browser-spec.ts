@@ -1,4 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
+import type { JsonObject } from '#libs/protocol';
 import { inBrowser, seriousFaultsInEitherTheme, useBrowser } from '../support/browser.js';
 import { Talks } from '../support/conversation.js';
 import { answers, holds } from '../support/fake-behaviour.js';
@@ -22,6 +23,8 @@ describe('the view of conversations', () => {
   const stage = useStage();
   const browser = useBrowser();
   const talks = () => new Talks(stage.api);
+  /** Starts a conversation whose turns may take long: on a busy machine they wait for the page. */
+  const start = (body: JsonObject): Promise<string> => talks().start({ timeoutMs: 600_000, ...body });
   const at = (path: string) => `${stage.parley.url}/conversations${path}`;
   const bubbles = (page: Page) => page.locator('[data-turn]');
   const badge = (page: Page, status: string) => page.locator(`header [data-status="${status}"]`);
@@ -63,7 +66,7 @@ describe('the view of conversations', () => {
 
   inBrowser('shows markdown, and nothing of an answer runs or loads', async () => {
     const bob = (await stage.fake()).always(answers(HOSTILE));
-    const id = await talks().start({ target: bob.url, message: 'Hello' });
+    const id = await start({ target: bob.url, message: 'Hello' });
     const page = await browser.open(at(`/${id}`));
     const answer = page.locator('[data-turn="1"]');
     await answer.locator('strong', { hasText: 'bold' }).waitFor();
@@ -79,7 +82,7 @@ describe('the view of conversations', () => {
     const [ann, bob] = [await stage.fake(), await stage.fake()];
     ann.always(holds('Ann was released'));
     bob.always(holds('Bob was released'));
-    const id = await talks().start({ requester: ann.url, target: bob.url, message: 'Hello', maxTurns: 20 });
+    const id = await start({ requester: ann.url, target: bob.url, message: 'Hello', maxTurns: 20 });
     const page = await browser.open(at(`/${id}`));
     await page.locator('[data-typing="target"]').waitFor();
     expect(await movingForever(page)).toBe(0);
@@ -106,7 +109,7 @@ describe('the view of conversations', () => {
     const ofMessage = { 'parley/question': { about: 'approval', call: 'c' } };
     const bob = await stage.fake();
     bob.next({ steps: [{ status: 'TASK_STATE_INPUT_REQUIRED', text: 'May I?', ofMessage }] }).always(answers('I have'));
-    const id = await talks().start({ target: bob.url, message: 'Hello' });
+    const id = await start({ target: bob.url, message: 'Hello' });
     const page = await browser.open(at(`/${id}`));
     await badge(page, 'input-required').waitFor();
     await page.getByText('asks: May I?').waitFor();
@@ -119,7 +122,7 @@ describe('the view of conversations', () => {
 
   inBrowser('cancels', async () => {
     const bob = (await stage.fake()).always(holds());
-    const id = await talks().start({ target: bob.url, message: 'Hello' });
+    const id = await start({ target: bob.url, message: 'Hello' });
     const page = await browser.open(at(`/${id}`));
     await page.locator('[data-typing="target"]').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
@@ -131,7 +134,7 @@ describe('the view of conversations', () => {
     const bob = await stage.fake();
     const ann = (await stage.fake()).always(answers('word '.repeat(400)));
     bob.always((_call, index) => (index === 2 ? holds('the last word') : answers('word '.repeat(400))));
-    const id = await talks().start({ requester: ann.url, target: bob.url, message: 'Hello', maxTurns: 4 });
+    const id = await start({ requester: ann.url, target: bob.url, message: 'Hello', maxTurns: 4 });
     const page = await browser.open(at(`/${id}`), { height: 500 });
     await bob.sent(3);
     await page.locator('[data-turn="4"]').waitFor();
@@ -161,15 +164,14 @@ describe('the view of conversations', () => {
   inBrowser('has nothing serious for an accessibility checker, light and dark', async () => {
     const bob = (await stage.fake()).always(answers('# Heading\n\n- a list\n\n| a | b |\n|---|---|\n| 1 | 2 |'));
     const waiting = (await stage.fake()).always(holds());
-    const done = await talks().start({ target: bob.url, message: 'Hello' });
+    const done = await start({ target: bob.url, message: 'Hello' });
     await talks().ended(done);
     const page = await browser.open(at(''));
     for (const [path, ready] of [
       ['', 'table'],
       ['/new', 'form'],
       [`/${done}`, '[data-turn="1"]'],
-      // A turn has a minute: it begins when it is looked at.
-      [() => talks().start({ target: waiting.url, message: 'Hello' }), '[data-typing]'],
+      [() => start({ target: waiting.url, message: 'Hello' }), '[data-typing]'],
     ] as const) {
       await page.goto(at(typeof path === 'string' ? path : `/${await path()}`));
       await page.locator(ready).first().waitFor();

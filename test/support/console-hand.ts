@@ -34,8 +34,6 @@ class PointerHand implements ConsoleHand {
 
 /** Maximum number of keys to reach a target. */
 const MOST_KEYS = 200;
-/** Milliseconds within which a lost focus has to return: a dialog returns it after it has closed. */
-const FOCUS_WITHIN_MS = 20_000;
 
 /**
  * Operates a page by Tab, Shift+Tab, the arrow keys, Enter and Space alone. After each key the focus must be on an
@@ -73,10 +71,11 @@ class KeyboardHand implements ConsoleHand {
     await this.assertFocus(key);
   }
 
+  /** Waits until the focus is in sight: a dialog returns it after it has closed. */
   private async assertFocus(key = 'the text'): Promise<void> {
     let fault = '';
     const isMarked = async (): Promise<boolean> => (fault = await this.page.evaluate<string>(FOCUS_FAULT)) === '';
-    await until(isMarked, { within: FOCUS_WITHIN_MS, what: () => `a focus in sight after ${key}: ${fault}` });
+    await until(isMarked, { what: () => `a focus in sight after ${key}: ${fault}` });
   }
 }
 

@@ -44,8 +44,20 @@ export async function consoleCount(page: Page, least: number): Promise<number> {
   return until(counted, { what: `${least} events in the console` });
 }
 
+/** Waits until the console panel shows exactly these lines, each as `type text`. */
+export async function showsLines(page: Page, lines: readonly string[]): Promise<void> {
+  let shown: string[] = [];
+  const areShown = async (): Promise<boolean> => (shown = await consoleLines(page)).join('\n') === lines.join('\n');
+  await until(areShown, { what: () => `the lines\n${lines.join('\n')}\nnot\n${shown.join('\n')}` });
+}
+
 /** Returns the visible lines of the console panel, each as `type text`. */
 export async function consoleLines(page: Page): Promise<string[]> {
-  const lines = await page.locator('[data-line]').all();
-  return Promise.all(lines.map(async (line) => (await line.locator('span').allInnerTexts()).slice(1).join(' ').trim()));
+  const lines = page.locator('[data-line]');
+  return lines.evaluateAll((all) =>
+    all.map((line) => {
+      const [, ...texts] = [...line.querySelectorAll('span')].map((it) => it.textContent);
+      return texts.join(' ').trim();
+    }),
+  );
 }
