@@ -34,6 +34,22 @@ describe('requests of A2A 0.3 over gRPC', () => {
     expect(() => paramsOf(name, request)).toThrow(message);
   });
 
+  it('reads and writes the name of a file, the metadata of a Part, and the Tasks that a Message names', () => {
+    const file = { fileWithBytes: 'JVBERg==', mimeType: 'application/pdf', name: 'tea.pdf' };
+    const content = [{ file, metadata: { of: 'us' } }];
+    const message = { messageId: 'm', role: 'ROLE_USER', content, referenceTaskIds: ['r'] };
+    expect(paramsOf('SendMessage', { message })).toMatchObject({
+      message: {
+        parts: [{ raw: 'JVBERg==', mediaType: 'application/pdf', filename: 'tea.pdf', metadata: { of: 'us' } }],
+        referenceTaskIds: ['r'],
+      },
+    });
+    const status = { state: 'TASK_STATE_WORKING', message };
+    const bytes = writeLegacyResponse(LEGACY_METHODS.GetTask!, { id: 't', contextId: 'c', status });
+    const schema = legacyMessage('Task');
+    expect(toJson(schema, fromBinary(schema, bytes))).toMatchObject({ status: { message } });
+  });
+
   it('refuses bytes that are no message, and more members than allowed', () => {
     const method = LEGACY_METHODS.SendMessage!;
     expect(() => readLegacyRequest(method, Buffer.from([0xff, 0xff]), 100)).toThrow('not one of the protocol');

@@ -28,8 +28,8 @@ const MESSAGES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     metadata: '6 Struct',
   },
   TaskStatus: { state: '1 TaskState', update: '2 Message =message', timestamp: '3 Timestamp' },
-  Part: { text: '1 string|', file: '2 FilePart|', data: '3 DataPart|' },
-  FilePart: { file_with_uri: '1 string|', file_with_bytes: '2 bytes|', mime_type: '3 string' },
+  Part: { text: '1 string|', file: '2 FilePart|', data: '3 DataPart|', metadata: '4 Struct' },
+  FilePart: { file_with_uri: '1 string|', file_with_bytes: '2 bytes|', mime_type: '3 string', name: '4 string' },
   DataPart: { data: '1 Struct' },
   Message: {
     message_id: '1 string',
@@ -39,6 +39,7 @@ const MESSAGES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     content: '5 Part[]',
     metadata: '6 Struct',
     extensions: '7 string[]',
+    reference_task_ids: '8 string[]',
   },
   Artifact: {
     artifact_id: '1 string',
