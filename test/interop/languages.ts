@@ -3,8 +3,10 @@ import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync } f
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
-/** Languages of the agents in docs/REGISTERED-AGENTS.md. Each has a folder here with its lock file. */
+/** Languages of the agents in docs/REGISTERED-AGENTS.md, each with a folder here that has its lock file; and of peers. */
 export type Language = 'python' | 'go' | 'java';
+/** Languages that need a toolchain. */
+export type ToolchainLanguage = Language | 'rust';
 
 /** Folder in which the agents of a language run, with their packages. */
 export interface Workshop {
@@ -22,7 +24,7 @@ const PATH = process.env['PATH'] ?? '';
 /** Options of Maven. In CI it takes only what earlier runs have fetched: the packages of Quarkus are 150 MB. */
 const MAVEN = ['--quiet', '--batch-mode', ...(IN_CI ? ['--offline'] : [])];
 
-const TOOLCHAINS: Record<Language, { name: string; commands: readonly (readonly string[])[] }> = {
+const TOOLCHAINS: Record<ToolchainLanguage, { name: string; commands: readonly (readonly string[])[] }> = {
   python: {
     name: 'Python 3.10 or newer',
     commands: [['python3', '-c', 'import sys, venv; sys.exit(sys.version_info < (3, 10))']],
@@ -35,6 +37,7 @@ const TOOLCHAINS: Record<Language, { name: string; commands: readonly (readonly 
       ['mvn', '--version'],
     ],
   },
+  rust: { name: 'Rust with cargo', commands: [['cargo', '--version']] },
 };
 
 const PREPARE: Record<Language, (folder: string) => string> = {
@@ -50,7 +53,7 @@ const PREPARE: Record<Language, (folder: string) => string> = {
 };
 
 /** Returns the sentence why agents of a language cannot run on this machine, if so. */
-export function whyNotHere(language: Language): string | undefined {
+export function whyNotHere(language: ToolchainLanguage): string | undefined {
   const { name, commands } = TOOLCHAINS[language];
   const isHere = commands.every(([command = '', ...args]) => spawnSync(command, args).status === 0);
   return isHere ? undefined : `${name} is not installed here`;
@@ -119,15 +122,21 @@ function preparePython(folder: string): string {
 }
 
 /** Returns the sentence why packages cannot be had. @throws the Error itself elsewhere than in CI */
-function sentenceInCi(error: Error): string {
+export function sentenceInCi(error: Error): string {
   if (!IN_CI) throw error;
   return `its packages cannot be installed here: ${error.message.split('\n')[0]}`;
 }
 
 /** Runs a command to its end. @throws Error with its output if it fails */
-function runOrFail(folder: string, command: string, args: readonly string[]): void {
+export function runOrFail(
+  folder: string,
+  command: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): void {
   const timeout = IN_CI ? LONGEST_INSTALL_MS : undefined;
-  const outcome: SpawnSyncReturns<string> = spawnSync(command, args, { cwd: folder, encoding: 'utf8', timeout });
+  const options = { cwd: folder, encoding: 'utf8', timeout, env: { ...process.env, ...env } } as const;
+  const outcome: SpawnSyncReturns<string> = spawnSync(command, args, options);
   if (outcome.status === 0) return;
   const why = outcome.error?.message ?? `exit code ${outcome.status}`;
   throw new Error(`${command} ${args.join(' ')}: ${why}\n${outcome.stdout}${outcome.stderr}`);

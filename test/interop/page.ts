@@ -1,15 +1,24 @@
 import { type Direction, OPERATIONS, type Outcomes } from './cells.js';
 import { type Framework, FRAMEWORKS } from './frameworks.js';
 
-const BEGIN = '<!-- written by npm run interop -->';
-const END = '<!-- until here -->';
+/** Comments around each part of the page that a run writes. */
+export const WRITTEN = {
+  frameworks: ['<!-- written by npm run interop -->', '<!-- until here -->'],
+  peers: ['<!-- peers, written by npm run interop -->', '<!-- peers until here -->'],
+} as const;
 const NAMES = Object.keys(FRAMEWORKS) as Framework[];
 
 /** docs/INTEROP.md with the tables of these outcomes; all that stands around them stays. */
 export function withTables(page: string, outcomes: Outcomes): string {
-  const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
-  if (begin < 0 || end < begin) throw new Error(`The page has no place for its tables: ${BEGIN} … ${END}`);
-  return `${page.slice(0, begin)}${BEGIN}\n\n${tables(outcomes)}\n\n${page.slice(end)}`;
+  return withWritten(page, 'frameworks', tables(outcomes));
+}
+
+/** Returns the page with a text between two of its comments. */
+export function withWritten(page: string, part: keyof typeof WRITTEN, text: string): string {
+  const [first, last] = WRITTEN[part];
+  const [begin, end] = [page.indexOf(first), page.indexOf(last)];
+  if (begin < 0 || end < begin) throw new Error(`The page has no place for its tables: ${first} … ${last}`);
+  return `${page.slice(0, begin)}${first}\n\n${text}\n\n${page.slice(end)}`;
 }
 
 function tables(outcomes: Outcomes): string {
@@ -19,14 +28,14 @@ function tables(outcomes: Outcomes): string {
       ...OPERATIONS[direction].map((operation) => outcomes[it][direction][operation] ?? ''),
     ]);
   return [
-    table(
+    tableOf(
       ['', 'tested', 'speaks'],
       NAMES.map((it) => [FRAMEWORKS[it].title, packagesOf(it, outcomes), FRAMEWORKS[it].speaks]),
     ),
     '## Parley calls its agent',
-    table(['', ...OPERATIONS.called], rows('called')),
+    tableOf(['', ...OPERATIONS.called], rows('called')),
     '## It calls an agent of Parley',
-    table(['', ...OPERATIONS.calls], rows('calls')),
+    tableOf(['', ...OPERATIONS.calls], rows('calls')),
   ].join('\n\n');
 }
 
@@ -37,7 +46,7 @@ function packagesOf(framework: Framework, outcomes: Outcomes): string {
 }
 
 /** As the formatter of this repository writes tables. */
-function table(header: readonly string[], rows: readonly string[][]): string {
+export function tableOf(header: readonly string[], rows: readonly string[][]): string {
   const widths = header.map((it, column) => Math.max(3, it.length, ...rows.map((row) => row[column]?.length ?? 0)));
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((it, column) => it.padEnd(widths[column] ?? 0)).join(' | ')} |`;

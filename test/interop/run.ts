@@ -4,18 +4,28 @@ import { run } from 'node:test';
 import { recordFailedTests } from '../../scripts/failed-tests.mjs';
 import { filledCells } from './cell-tests.js';
 import { openPlaces, outcomesOf } from './cells.js';
-import { withTables } from './page.js';
+import { withTables, withWritten } from './page.js';
+import { ALL_PEERS, keepOutcomes, keptOutcomes, PEERS } from './peers/peer-catalog.js';
+import { withFilledCells } from './peers/peer-cell-tests.js';
+import { openCells, type PeerLanguage, type PeerOutcomes } from './peers/peer-cells.js';
+import { peerTables } from './peers/peer-page.js';
 
 /**
- * Runs the tests of all frameworks, or of those that are named. Each test says what its cell says; where all ran, the
- * cells and the page of them are written. Exits 0 only where every test passed and every cell is filled; in CI only
- * where the cells and the page that are there were right already.
+ * Runs the tests of all frameworks and of one peer of each language; `--all` runs all peers, and names run the files
+ * that begin with one of them, `--only=TEXT` of these the tests whose names have the text. Each test says what its cell says. The cells of the peers that ran are written, and if
+ * all files ran, also those of the frameworks. `--page` runs no test, and writes the page from the cells.
+ * Exits 0 only where every test passed and every cell is filled; in CI only where the cells and the page that are there
+ * were right already.
  */
 const ROOT = resolve(import.meta.dirname, '../..');
 const CELLS = join(import.meta.dirname, 'cells.json');
 const PAGE = join(import.meta.dirname, '../../docs/INTEROP.md');
 
-const wanted = process.argv.slice(2);
+const wanted = process.argv.slice(2).filter((word) => !word.startsWith('--'));
+if (process.argv.includes('--page')) {
+  writePeers();
+  process.exit();
+}
 const files = globSync('*.interop.ts', { cwd: import.meta.dirname })
   .filter((file) => wanted.length === 0 || wanted.some((name) => file.startsWith(name)))
   .map((file) => join(import.meta.dirname, file));
@@ -23,7 +33,9 @@ const files = globSync('*.interop.ts', { cwd: import.meta.dirname })
 let passed = 0;
 let failed = 0;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
-const tests = run({ files, isolation: 'none', concurrency: false });
+const only = process.argv.find((word) => word.startsWith('--only='))?.slice('--only='.length);
+const testNamePatterns = only === undefined ? undefined : [new RegExp(RegExp.escape(only))];
+const tests = run({ files, isolation: 'none', concurrency: false, testNamePatterns });
 tests.on('test:start', ({ name, nesting }) => {
   if (nesting === 0) say(`\n${name}`);
 });
@@ -43,7 +55,8 @@ tests.on('test:fail', ({ name, file, details }) => {
   recordFailedTests([{ file: relative(ROOT, file ?? import.meta.filename), name, message }]);
 });
 tests.on('end', () => {
-  const isAsExpected = wanted.length > 0 || cellsAreFilled();
+  const arePeersAsKept = peersAreAsKept();
+  const isAsExpected = (wanted.length > 0 || cellsAreFilled()) && arePeersAsKept;
   say(`${passed} passed, ${failed} failed`);
   process.exitCode = failed > 0 || passed === 0 || !isAsExpected ? 1 : 0;
 });
@@ -62,6 +75,29 @@ function cellsAreFilled(): boolean {
   const isWrong = written.includes(true) && process.env['CI'] !== undefined;
   if (isWrong) sayWrong('What is committed of the cells and of docs/INTEROP.md', 'it is not what ran: npm run interop');
   return open.length === 0 && !isWrong;
+}
+
+/** Writes the outcomes of the peers that ran, and their tables. @returns false in CI if they were other ones before */
+function peersAreAsKept(): boolean {
+  const isWrong = writePeers() && process.env['CI'] !== undefined;
+  if (isWrong) sayWrong('The committed outcomes of the peers', 'they are not those of this run: npm run interop');
+  const open = openCells(allOutcomes(), ALL_PEERS);
+  for (const cell of open) sayWrong(cell, 'it says nothing, or failed');
+  return open.length === 0 && !isWrong;
+}
+
+/** Writes the outcomes of the peers and their tables. @returns true if a file changed */
+function writePeers(): boolean {
+  const changes = Object.entries(PEERS).map(([language, peers]) =>
+    keepOutcomes(language as PeerLanguage, withFilledCells(keptOutcomes(language as PeerLanguage), peers)),
+  );
+  const tables = peerTables(ALL_PEERS, allOutcomes());
+  return [...changes, isNew(PAGE, (page) => withWritten(page, 'peers', tables))].includes(true);
+}
+
+function allOutcomes(): PeerOutcomes {
+  const kept = (Object.keys(PEERS) as PeerLanguage[]).map(keptOutcomes);
+  return Object.assign({}, ...kept) as PeerOutcomes;
 }
 
 function sayWrong(name: string, message: string): void {

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { openPlaces, type Outcomes, PLACES } from '../../interop/cells.js';
 import { type Framework, FRAMEWORKS, testedPackages } from '../../interop/frameworks.js';
-import { withTables } from '../../interop/page.js';
+import { withTables, withWritten } from '../../interop/page.js';
+import { ALL_PEERS, keptOutcomes, PEERS } from '../../interop/peers/peer-catalog.js';
+import { openCells, type PeerLanguage, type PeerOutcomes } from '../../interop/peers/peer-cells.js';
+import { peerTables } from '../../interop/peers/peer-page.js';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const text = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -29,5 +32,13 @@ describe('The page of agents of other frameworks (npm run interop writes it)', (
       '@a2a-js/sdk': testedPackages('sdk10')['@a2a-js/sdk'],
       'a2a-sdk-v0': `npm:@a2a-js/sdk@${testedPackages('sdk03')['@a2a-js/sdk']}`,
     });
+  });
+
+  it('has the tables of the peers in other languages, whose cells are all filled', () => {
+    const kept = (Object.keys(PEERS) as PeerLanguage[]).map(keptOutcomes);
+    const ran = Object.assign({}, ...kept) as PeerOutcomes;
+    expect(openCells(ran, ALL_PEERS)).toEqual([]);
+    const page = text('docs/INTEROP.md');
+    expect(page).toBe(withWritten(page, 'peers', peerTables(ALL_PEERS, ran)));
   });
 });

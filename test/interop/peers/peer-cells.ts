@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Operations of a table, by protocol and by who calls: Parley calls the peer, or the peer calls Parley. */
+export const PEER_OPERATIONS = {
+  a2a: {
+    called: ['send', 'stream', 'ask', 'follow-up', 'cancel', 'resubscribe', 'push', 'parts', 'errors', 'key'],
+    calls: ['send', 'stream', 'ask', 'follow-up', 'cancel', 'resubscribe', 'push', 'parts', 'errors', 'key'],
+  },
+  mcp: {
+    called: ['list', 'call', 'progress', 'structured', 'file', 'errors', 'cancel', 'key'],
+    calls: ['list', 'call', 'progress', 'ask', 'decline', 'errors', 'cancel', 'key'],
+  },
+} as const;
+
+export type PeerProtocol = keyof typeof PEER_OPERATIONS;
+export type PeerDirection = 'called' | 'calls';
+export type PeerBinding = 'JSONRPC' | 'HTTP+JSON' | 'GRPC' | 'Streamable HTTP';
+export type PeerOperation<P extends PeerProtocol = PeerProtocol> = (typeof PEER_OPERATIONS)[P][PeerDirection][number];
+
+/** Package of another language that calls Parley, or that Parley calls, in its folder here. */
+export interface Peer {
+  /** Stable id in the outcomes, unique among all peers. */
+  id: string;
+  language: PeerLanguage;
+  title: string;
+  protocol: PeerProtocol;
+  /** Names of the packages, as the lock file of the language has them. */
+  packages: readonly string[];
+  called: readonly PeerBinding[];
+  calls: readonly PeerBinding[];
+}
+
+export type PeerLanguage = 'Go' | 'Java' | 'Python' | 'Rust';
+
+/** Row of a table: a peer, a binding and a direction. */
+export interface PeerRow {
+  peer: Peer;
+  binding: PeerBinding;
+  direction: PeerDirection;
+}
+
+/** Text of a cell: that the operation works, or the reason why not and what Parley does then. */
+export type PeerFinding = '✓' | `✓ ${string}` | `– ${string}`;
+
+/** Texts of the cells, by row and operation. */
+export type PeerOutcomes = Record<string, Partial<Record<PeerOperation, string>>>;
+
+/** Text of a cell whose test failed. */
+export const FAILED = '✗';
+
+/** File with the pins of a language, and the pattern of a pin. */
+const PINS: Readonly<Record<PeerLanguage, readonly [string, (name: string) => RegExp]>> = {
+  Go: ['go/go.mod', (name) => new RegExp(`\\s${RegExp.escape(name)} v(\\S+)`)],
+  Java: ['java/pom.xml', (name) => new RegExp(`<artifactId>${RegExp.escape(name)}</artifactId>\\s*<version>([^<]+)`)],
+  Python: ['python/requirements.txt', (name) => new RegExp(`^${RegExp.escape(name)}==(\\S+)`, 'm')],
+  Rust: ['rust/Cargo.lock', (name) => new RegExp(`name = "${RegExp.escape(name)}"\\nversion = "([^"]+)"`)],
+};
+
+/** Returns the pinned version of a package of a peer. @throws Error if the lock file has none */
+export function pinnedVersion({ language }: Pick<Peer, 'language'>, name: string): string {
+  const [file, pattern] = PINS[language];
+  const version = pattern(name).exec(readFileSync(join(import.meta.dirname, file), 'utf8'))?.[1];
+  if (version === undefined) throw new Error(`${file} has no version of ${name}`);
+  return version;
+}
+
+export function rowKey({ peer, binding, direction }: PeerRow): string {
+  return `${peer.id} ${binding} ${direction}`;
+}
+
+/** Returns the rows of a peer, in the order of the tables. */
+export function rowsOf(peer: Peer): PeerRow[] {
+  const rows = (direction: PeerDirection): PeerRow[] =>
+    peer[direction].map((binding) => ({ peer, binding, direction }));
+  return [...rows('called'), ...rows('calls')];
+}
+
+/** What a cell says instead of ✓, and the test of that. Without a test, the peer has nothing to call. */
+export interface PeerGap<At> {
+  says: PeerFinding;
+  test?(at: At): Promise<void>;
+}
+
+/** Returns the cells without a text, and those that failed, as "row, operation". */
+export function openCells(outcomes: PeerOutcomes, peers: readonly Peer[]): string[] {
+  return peers
+    .flatMap(rowsOf)
+    .flatMap((row) =>
+      PEER_OPERATIONS[row.peer.protocol][row.direction]
+        .filter((operation) => [undefined, FAILED].includes(outcomes[rowKey(row)]?.[operation]))
+        .map((operation) => `${rowKey(row)}, ${operation}`),
+    );
+}

@@ -1,0 +1,14 @@
+import type { Peer } from '../peer-cells.js';
+
+/** Peers in Rust, which `cargo build` compiles in this folder. */
+export const RUST_PEERS = [
+  {
+    id: 'rust-a2a',
+    language: 'Rust',
+    title: 'a2a-client-lf, a2a-server-lf, a2a-grpc',
+    protocol: 'a2a',
+    packages: ['a2a-client-lf', 'a2a-server-lf', 'a2a-grpc'],
+    called: ['JSONRPC', 'HTTP+JSON', 'GRPC'],
+    calls: ['JSONRPC', 'HTTP+JSON', 'GRPC'],
+  },
+] as const satisfies readonly Peer[];

@@ -1,0 +1,17 @@
+import { describe } from 'node:test';
+import { describeCalled } from './peers/a2a-called.js';
+import { describeCalls } from './peers/a2a-calls.js';
+import { buildOf, runsAllPeers, whyNoPeers } from './peers/peer-builds.js';
+import { RUST_PEERS } from './peers/rust/rust-peers.js';
+
+const [A2A] = RUST_PEERS;
+const BINDINGS = runsAllPeers() ? A2A.called : A2A.called.slice(0, 1);
+
+describe('The peers in Rust', { skip: whyNoPeers('Rust') ?? false }, () => {
+  const build = buildOf('Rust');
+
+  for (const binding of BINDINGS) {
+    describeCalled(A2A, binding, build);
+    describeCalls(A2A, binding, build);
+  }
+});
