@@ -107,5 +107,5 @@ function isCurrent({ path }: ViewRoute, location: string): boolean {
 
 function bottomClass(current: boolean): string {
   const tone = current ? 'font-medium text-primary' : 'text-muted-foreground hover:text-foreground';
-  return `relative flex min-h-12 min-w-0 flex-1 flex-col items-center justify-center gap-1 text-[11px] ${tone}`;
+  return `relative flex min-h-12 min-w-0 flex-auto flex-col items-center justify-center gap-1 text-[11px] ${tone}`;
 }
