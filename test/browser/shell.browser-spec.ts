@@ -15,6 +15,19 @@ const TYPE_WITHOUT_PAUSE = `{
   };
   port2.postMessage(undefined);
 }`;
+/** Changes the elements of a page without a pause, and removes a button that has the focus. */
+const LOSE_FOCUS = `{
+  const part = document.body.appendChild(document.createElement('p'));
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => {
+    part.replaceChildren(document.createElement('br'));
+    port2.postMessage(undefined);
+  };
+  port2.postMessage(undefined);
+  const button = document.querySelector('main').appendChild(document.createElement('button'));
+  button.focus();
+  button.remove();
+}`;
 /** To look at a page has it find out at once what has changed. */
 const TWO_FRAMES = 'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))';
 
@@ -91,6 +104,13 @@ describe('the console', () => {
       await page.evaluate(TWO_FRAMES);
       await page.locator(colorScheme === 'dark' ? 'html.dark' : 'html:not(.dark)').waitFor();
     }
+  });
+
+  inBrowser('gives back a lost focus while the page changes all the time', async () => {
+    const page = await browser.open(`${stage.parley.url}/tasks`);
+    await page.getByRole('heading', { level: 1, name: 'Tasks' }).waitFor();
+    await page.evaluate(LOSE_FOCUS);
+    await page.locator('h1:focus').waitFor();
   });
 
   inBrowser('has nothing serious for an accessibility checker, light and dark, wide and narrow', async () => {
