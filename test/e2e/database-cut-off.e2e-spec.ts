@@ -27,7 +27,8 @@ let taskId: string;
 beforeAll(async () => {
   database = await freshDatabase();
   link = await DatabaseLink.to(database.url);
-  cutOff = await startParley({ databaseUrl: link.url, env: { GRPC_PORT: '0' } });
+  // A busy machine takes longer to find that a connection is lost than a new Message waits by default.
+  cutOff = await startParley({ databaseUrl: link.url, env: { GRPC_PORT: '0', JOURNAL_STALL_LIMIT: '120s' } });
   other = await startParley({ databaseUrl: database.url });
   const api = new Api(other.url);
   const long = script('long', { status: 'working' }, ...CHUNKS, { complete: 'done' });

@@ -65,7 +65,7 @@ export async function killAtEvents(stage: TrialStage, options: TrialOptions): Pr
     const wholes = await Promise.all(options.scenarios.map((scenario) => kills.whole(scenario)));
     const places = wholes.flatMap((whole) => placesOf(whole, options.most ?? Infinity, options.places));
     const none = (options.places ?? []).filter((name) => !places.some((place) => isCalled(place, name)));
-    if (none.length > 0) throw new Error(`There is no such place: ${none.join(', ')}`);
+    if (none.length > 0) throw new Error(`There is no such place: ${none.join(', ')}. ${describeEnds(wholes)}`);
     const { runs, problems } = await tryAll(stage, kills, places, options);
     looks.abort();
     problems.push(...(await looked), ...(await lastProblems(stage, [...wholes, ...runs])));
@@ -80,6 +80,15 @@ export async function killAtEvents(stage: TrialStage, options: TrialOptions): Pr
     await answerer.stop();
     await gates.end();
   }
+}
+
+/** Describes how the undisturbed runs ended. */
+function describeEnds(wholes: readonly Whole[]): string {
+  return wholes
+    .map(
+      ({ scenario, events, run }) => `${scenario.name}: ${events} events, ${JSON.stringify(run.error ?? run.status)}`,
+    )
+    .join('; ');
 }
 
 /** Executes all runs of a trial. @returns the ended runs, and the problems that were found */
