@@ -7,6 +7,15 @@ import { sizeBudget } from './size-budget.mjs';
 
 /** URL of a running service for `npm run dev` in this folder. */
 const SERVICE = process.env.PARLEY_URL ?? 'http://127.0.0.1:3000';
+/**
+ * Modules that several views share, in one chunk that is loaded at once: a view that loads thirty small files waits for
+ * them longer than for the kilobytes that it does not need. Markdown is a chunk of its own.
+ */
+const SHARED = {
+  name: 'shared',
+  minShareCount: 2,
+  test: /node_modules\/(lucide-react|@radix-ui)\/|apps\/console\/src\/(api|components|nodes|schema)\/(?!live-text|markdown|parts-view)/,
+};
 const proxied = ['/a2a', '/api', '/health', '/docs', '/metrics', '/.well-known'];
 
 export default defineConfig({
@@ -19,6 +28,7 @@ export default defineConfig({
     emptyOutDir: true,
     reportCompressedSize: false,
     license: { fileName: 'THIRD-PARTY-LICENSES' },
+    rolldownOptions: { output: { codeSplitting: { groups: [SHARED] } } },
   },
   server: {
     host: '127.0.0.1',

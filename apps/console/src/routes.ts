@@ -19,31 +19,42 @@ export interface ViewRoute {
   Icon: LucideIcon;
   /** Component of the view, loaded when it is first opened. Its own routes are relative to `path`. */
   View: LazyExoticComponent<ComponentType>;
+  /** Starts to load the view. */
+  preload: () => void;
 }
 
 /** Views of the console, in the order of the navigation. Each folder has its entry in `view.tsx`. */
 export const ROUTES: readonly ViewRoute[] = [
-  { path: '/overview', label: 'Overview', Icon: Gauge, View: loadView(() => import('./overview/view.js')) },
-  { path: '/workflows', label: 'Workflows', Icon: Workflow, View: loadView(() => import('./workflows/view.js')) },
-  { path: '/runs', label: 'Runs', Icon: Play, View: loadView(() => import('./runs/view.js')) },
-  { path: '/inbox', label: 'Inbox', Icon: Inbox, View: loadView(() => import('./inbox/view.js')) },
+  { path: '/overview', label: 'Overview', Icon: Gauge, ...lazyView(() => import('./overview/view.js')) },
+  { path: '/workflows', label: 'Workflows', Icon: Workflow, ...lazyView(() => import('./workflows/view.js')) },
+  { path: '/runs', label: 'Runs', Icon: Play, ...lazyView(() => import('./runs/view.js')) },
+  { path: '/inbox', label: 'Inbox', Icon: Inbox, ...lazyView(() => import('./inbox/view.js')) },
   {
     path: '/conversations',
     label: 'Conversations',
     Icon: MessagesSquare,
-    View: loadView(() => import('./conversations/view.js')),
+    ...lazyView(() => import('./conversations/view.js')),
   },
-  { path: '/brainstorms', label: 'Brainstorms', Icon: Brain, View: loadView(() => import('./brainstorms/view.js')) },
-  { path: '/agents', label: 'Agents', Icon: Bot, View: loadView(() => import('./agents/view.js')) },
-  { path: '/tasks', label: 'Tasks', Icon: ListChecks, View: loadView(() => import('./tasks/view.js')) },
-  { path: '/settings', label: 'Settings', Icon: Settings, View: loadView(() => import('./settings/view.js')) },
+  { path: '/brainstorms', label: 'Brainstorms', Icon: Brain, ...lazyView(() => import('./brainstorms/view.js')) },
+  { path: '/agents', label: 'Agents', Icon: Bot, ...lazyView(() => import('./agents/view.js')) },
+  { path: '/tasks', label: 'Tasks', Icon: ListChecks, ...lazyView(() => import('./tasks/view.js')) },
+  { path: '/settings', label: 'Settings', Icon: Settings, ...lazyView(() => import('./settings/view.js')) },
 ];
 
 /** View of the documentation, to which the headers of pages link. It is not in the navigation. */
-export const HelpView: LazyExoticComponent<ComponentType> = loadView(() => import('./help/view.js'));
+export const { View: HelpView } = lazyView(() => import('./help/view.js'));
 
-function loadView(load: () => Promise<{ View: ComponentType }>): LazyExoticComponent<ComponentType> {
-  return lazy(async () => ({ default: (await load().catch(throwUnreachable)).View }));
+/** Starts to load the view that an address names, beside the frame around it. */
+export function preloadView(address: string): void {
+  ROUTES.find(({ path }) => address === path || address.startsWith(`${path}/`))?.preload();
+}
+
+function lazyView(load: () => Promise<{ View: ComponentType }>): Pick<ViewRoute, 'View' | 'preload'> {
+  return {
+    View: lazy(async () => ({ default: (await load().catch(throwUnreachable)).View })),
+    // The view itself reports a failure when it is shown.
+    preload: () => void load().catch(() => undefined),
+  };
 }
 
 /**
