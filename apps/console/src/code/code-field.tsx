@@ -20,9 +20,20 @@ async function loadEditor(): Promise<(props: CodeEditorProps) => ReactNode> {
   );
 }
 
-/** Starts to load the editor of code before the first field is shown. */
-export function preloadCodeEditor(): void {
-  void loadEditor();
+/** Milliseconds after which the editor of code is loaded, also on a page that is never idle. */
+const PRELOAD_MS = 2_000;
+
+/**
+ * Loads the editor of code before the first field is shown, when the page has nothing else to do. The returned function
+ * cancels that.
+ */
+export function preloadCodeEditor(): () => void {
+  if (typeof requestIdleCallback === 'undefined') {
+    const timer = setTimeout(() => void loadEditor(), PRELOAD_MS);
+    return () => clearTimeout(timer);
+  }
+  const idle = requestIdleCallback(() => void loadEditor(), { timeout: PRELOAD_MS });
+  return () => cancelIdleCallback(idle);
 }
 
 /** Shows a field for code, or for a text with code in it. Its editor is loaded with the first field. */

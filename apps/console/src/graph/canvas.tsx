@@ -3,12 +3,16 @@ import {
   type Connection,
   Controls,
   type EdgeChange,
+  type FitViewOptions,
+  getNodesBounds,
+  getViewportForBounds,
   type NodeChange,
   ReactFlow,
   ReactFlowProvider,
   SelectionMode,
   useReactFlow,
   useStore,
+  type Viewport,
 } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
 import {
@@ -16,6 +20,7 @@ import {
   type MouseEvent,
   type ReactNode,
   type RefObject,
+  useCallback,
   useLayoutEffect,
   useMemo,
   useRef,
@@ -84,30 +89,49 @@ const ADDING_KEYS = ['Control', 'Meta', 'Shift'];
 const NO_NOTES: ReadonlySet<number> = new Set();
 /** Number of nodes above which only the nodes inside the visible area are drawn, and those in a far view as boxes. */
 const MANY = 100;
+const LEAST_ZOOM = 0.05;
 /** Number of nodes from which a map and a search field are shown. */
 const LARGE = 25;
 
 /** Shows a workflow as a graph. */
 export function Canvas(props: CanvasProps) {
   const places = usePlaces(props.graph);
+  const [frame, setFrame] = useState<CanvasFrame>();
+  const measureFrame = useCallback((box: HTMLElement | null) => {
+    if (box) setFrame(frameOf(box));
+  }, []);
   if (!places) return <Loading />;
   return (
-    <ReactFlowProvider>
-      <Flow {...props} places={places} />
-    </ReactFlowProvider>
+    <div ref={measureFrame} className="h-full w-full">
+      {frame && (
+        <ReactFlowProvider>
+          <Flow {...props} places={places} frame={frame} />
+        </ReactFlowProvider>
+      )}
+    </div>
   );
+}
+
+/** Size of the canvas in pixels when it is first shown. */
+interface CanvasFrame {
+  width: number;
+  height: number;
 }
 
 interface FlowProps extends CanvasProps {
   places: ReadonlyMap<string, Position>;
+  frame: CanvasFrame;
+}
+
+function frameOf(box: Element): CanvasFrame {
+  const { width, height } = box.getBoundingClientRect();
+  return { width, height };
 }
 
 function Flow(props: FlowProps) {
   const { graph, places, label, selected, onSelect, edit, loopHead } = props;
   const { dark } = useTheme();
   const box = useRef<HTMLDivElement>(null);
-  // Keep the view if the graph starts empty: the first dropped node stays where it was dropped.
-  const [fitView] = useState(() => graph.nodes.length > 0);
   const droppedRef = useRef(false);
   const drop = useDrop(edit?.drop, droppedRef);
   const editable = edit !== undefined;
@@ -121,6 +145,10 @@ function Flow(props: FlowProps) {
   const { nodes, edges, shown, onNodesChange, onEdgesChange } = useElements(props);
   const menu = useCanvasMenu(box, edit?.openMenu);
   const fitViewOptions = useMemo(() => ({ maxZoom: 1, padding }), [padding]);
+  // Keep the view if the graph starts empty: the first dropped node stays where it was dropped.
+  const [defaultViewport] = useState(() =>
+    graph.nodes.length === 0 ? undefined : firstViewport(nodes, props.frame, padding),
+  );
   const connect = useStableHandler(({ source, target }: Connection) => edit?.connect({ from: source, to: target }));
   const select = useStableHandler(onSelect);
   const handleNodeClick = useStableHandler(({ ctrlKey, metaKey, shiftKey }: MouseEvent, { id }: { id: string }) => {
@@ -153,8 +181,8 @@ function Flow(props: FlowProps) {
         multiSelectionKeyCode={editable ? ADDING_KEYS : null}
         selectionMode={SelectionMode.Partial}
         onlyRenderVisibleElements={isLarge}
-        minZoom={0.05}
-        fitView={fitView}
+        minZoom={LEAST_ZOOM}
+        {...(defaultViewport && { defaultViewport })}
         fitViewOptions={fitViewOptions}
       >
         <LabelScale box={box} />
@@ -166,6 +194,15 @@ function Flow(props: FlowProps) {
       </ReactFlow>
     </FarView>
   );
+}
+
+/** Returns the viewport that shows the whole graph. A fit after the first drawing would draw all nodes a second time. */
+function firstViewport(
+  nodes: Elements['nodes'],
+  { width, height }: CanvasFrame,
+  padding: NonNullable<FitViewOptions['padding']>,
+): Viewport {
+  return getViewportForBounds(getNodesBounds(nodes), width, height, LEAST_ZOOM, 1, padding);
 }
 
 interface Elements {

@@ -4,10 +4,13 @@ const node = (id: string, position?: { x: number; y: number }) => ({ id, type: '
 const row = (length: number) => Array.from({ length }, (_, index) => `n${index}`);
 
 describe('placedAside', () => {
-  it('tells what a frame has time for: few nodes, or places that are known', () => {
+  it('tells what a frame has time for: few nodes, a layout in linear time, or places that are known', () => {
     expect(isQuicklyPlaced({ nodes: row(40).map((id) => node(id)), edges: [] })).toBe(true);
     expect(isQuicklyPlaced({ nodes: row(41).map((id) => node(id)), edges: [] })).toBe(false);
-    expect(isQuicklyPlaced({ nodes: row(500).map((id) => node(id, { x: 1, y: 2 })), edges: [] })).toBe(true);
+    expect(isQuicklyPlaced({ nodes: row(150).map((id) => node(id)), edges: [] })).toBe(false);
+    expect(isQuicklyPlaced({ nodes: row(151).map((id) => node(id)), edges: [] })).toBe(true);
+    expect(isQuicklyPlaced({ nodes: row(4_001).map((id) => node(id)), edges: [] })).toBe(false);
+    expect(isQuicklyPlaced({ nodes: row(5_000).map((id) => node(id, { x: 1, y: 2 })), edges: [] })).toBe(true);
   });
 
   it('places every node, also where there are no workers', async () => {

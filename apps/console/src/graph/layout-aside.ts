@@ -1,15 +1,19 @@
 import type { Graph, Position } from './graph.js';
-import { layOutGraph, placeNodes, type GraphShape } from './layout.js';
+import { isLaidOutInLayers, layOutGraph, placeNodes, type GraphShape } from './layout.js';
 
 /** Maximum nodes of a graph that can be laid out during rendering without a visible delay. */
 const FEW = 40;
+/** Maximum nodes and edges of a graph whose layout in linear time takes less than the start of a worker. */
+const MANY_PARTS = 4_000;
 
-/**
- * True if `placeNodes` is fast enough for a graph to be called during rendering: for hundreds of nodes it takes
- * seconds.
- */
-export function isQuicklyPlaced({ nodes }: Graph): boolean {
-  return nodes.length <= FEW || nodes.every(({ position }) => position !== undefined);
+/** True if `placeNodes` is fast enough for a graph to be called during rendering: dagre takes a second for 150 nodes. */
+export function isQuicklyPlaced(graph: Graph): boolean {
+  return isQuicklyLaidOut(graph) || graph.nodes.every(({ position }) => position !== undefined);
+}
+
+function isQuicklyLaidOut(shape: GraphShape): boolean {
+  const { nodes, edges } = shape;
+  return nodes.length <= FEW || (isLaidOutInLayers(shape) && nodes.length + edges.length <= MANY_PARTS);
 }
 
 /** Returns the positions of `placeNodes`; a large graph is laid out in a worker, so the page stays responsive. */
@@ -19,7 +23,7 @@ export async function placedAside(graph: Graph): Promise<Map<string, Position>> 
 
 /** Returns the positions of `layOutGraph`; a large graph is laid out in a worker, so the page stays responsive. */
 export async function layoutAside(graph: GraphShape): Promise<Map<string, Position>> {
-  if (graph.nodes.length <= FEW || typeof Worker === 'undefined') return layOutGraph(graph);
+  if (isQuicklyLaidOut(graph) || typeof Worker === 'undefined') return layOutGraph(graph);
   const worker = new Worker(new URL('./layout-worker.ts', import.meta.url), { type: 'module' });
   try {
     return await answerOf(worker, graph);

@@ -23,8 +23,12 @@ export interface GraphShape {
  * - A graph with more than 150 nodes or 450 edges is laid out in linear time, with more crossings.
  */
 export function layOutGraph(shape: GraphShape): Map<string, Position> {
-  const isLarge = shape.nodes.length > FEW.nodes || shape.edges.length > FEW.edges;
-  return isLarge ? layoutInLayers(shape) : layoutByDagre(shape);
+  return isLaidOutInLayers(shape) ? layoutInLayers(shape) : layoutByDagre(shape);
+}
+
+/** True if a graph is laid out in linear time, and not by dagre. */
+export function isLaidOutInLayers({ nodes, edges }: GraphShape): boolean {
+  return nodes.length > FEW.nodes || edges.length > FEW.edges;
 }
 
 /**

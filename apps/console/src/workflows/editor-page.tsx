@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { PageHeader } from '../components/page-header.js';
 import { ResourceView } from '../components/resource-view.js';
+import { preloadCanvas } from '../graph/lazy-canvas.js';
 import { type Draft, EMPTY_DRAFT, moveNodes } from './draft.js';
 import { Editor } from './editor.js';
 import { templateDraft } from './template-draft.js';
@@ -23,6 +24,7 @@ export function EditorPage({ name, template }: EditorPageProps) {
   const isNew = name === undefined;
   const [, navigate] = useLocation();
   const [begun, setBegun] = useState({ isNew, template });
+  useEffect(preloadCanvas, []);
   if (isNew && (!begun.isNew || begun.template !== template)) setBegun({ isNew, template });
   const openWorkflow = (other: string): void => {
     setBegun({ isNew: false, template: undefined });
