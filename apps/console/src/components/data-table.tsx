@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Link } from 'wouter';
+import { RowCell } from './row-cell.js';
 
 export interface Column<T> {
   title: string;
@@ -53,13 +53,7 @@ export function DataTable<T>({ label, columns, rows, keyOf, hrefOf }: DataTableP
                   key={title}
                   className={`max-w-96 px-2 py-2.5 md:px-4 ${wideOnly ? 'hidden md:table-cell' : ''} ${className}`}
                 >
-                  {index === 0 && hrefOf ? (
-                    <Link href={hrefOf(row)} className="font-medium before:absolute before:inset-0 hover:underline">
-                      {cell(row)}
-                    </Link>
-                  ) : (
-                    cell(row)
-                  )}
+                  <RowCell row={row} cell={cell} href={index === 0 ? hrefOf?.(row) : undefined} />
                 </td>
               ))}
             </tr>

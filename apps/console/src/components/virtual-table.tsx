@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, memo, useEffect, useRef } from 'react';
-import { Link } from 'wouter';
 import type { Column } from './data-table.js';
+import { RowCell } from './row-cell.js';
 import type { RowSelection } from './row-selection.js';
 
 export interface VirtualTableProps<T> {
@@ -82,13 +82,7 @@ function TableRowView<T>({ row, index, columns, hrefOf, selection }: TableRowPro
       {selection && <SelectRow selection={selection} row={row} index={index} />}
       {columns.map(({ title, cell, wideOnly, className = '' }, column) => (
         <td key={title} className={`truncate ${getCellClass(wideOnly, selection)} ${className}`}>
-          {column === 0 && hrefOf ? (
-            <Link href={hrefOf(row)} className="font-medium before:absolute before:inset-0 hover:underline">
-              {cell(row)}
-            </Link>
-          ) : (
-            cell(row)
-          )}
+          <RowCell row={row} cell={cell} href={column === 0 ? hrefOf?.(row) : undefined} />
         </td>
       ))}
     </tr>
