@@ -87,5 +87,9 @@ describe('a node that is run alone', () => {
     await page.keyboard.type('changed');
     await trial.getByRole('note').getByText('The node runs as it was saved').waitFor();
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+    await page.getByLabel('Id', { exact: true }).fill('renamed');
+    await page.getByLabel('Id', { exact: true }).press('Enter');
+    await page.getByText('Run this node').first().click();
+    await page.getByText('This node is not saved.').waitFor();
   });
 });

@@ -46,13 +46,13 @@ interface NodePanelProps {
   change: DraftEditing['change'];
   onSelect: (id: string | undefined) => void;
   onSelectEdge: (id: string) => void;
-  /** True if the workflow has unsaved changes; `undefined` if it was never saved. */
-  dirty: boolean | undefined;
+  /** Workflow as it was last saved; `undefined` if it never was. */
+  saved: Draft | undefined;
 }
 
 /** Shows the settings of a node. */
 export function NodePanel(props: NodePanelProps) {
-  const { draft, plugins, index, problems, change, onSelect, onSelectEdge, dirty } = props;
+  const { draft, plugins, index, problems, change, onSelect, onSelectEdge, saved } = props;
   const node = draft.nodes[index];
   if (!node) return null;
   const { Icon, label, description, accent } = nodeLook(node.type);
@@ -108,7 +108,7 @@ export function NodePanel(props: NodePanelProps) {
           const Section = SECTIONS[name];
           return <Section key={name} {...control} />;
         })}
-        {dirty !== undefined && <NodeTrial key={node.id} workflow={draft.name} node={node} dirty={dirty} />}
+        {saved && <NodeTrial key={node.id} workflow={draft.name} node={node} saved={saved} />}
       </div>
       <Button
         kind="danger"

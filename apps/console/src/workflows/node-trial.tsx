@@ -12,6 +12,9 @@ import { Loading } from '../components/loading.js';
 import { PartsView } from '../components/parts-view.js';
 import { StatusBadge } from '../components/status-badge.js';
 import { getRunNode, listRunsOf } from '../runs/run-api.js';
+import type { GraphNode } from '../graph/graph.js';
+import type { Draft } from './draft.js';
+import { savedStateOf } from './saved-node.js';
 import { partsOfText, textOfParts } from './trial-parts.js';
 
 /** Types of nodes that work on one Message by themselves. Other types need a run, such as `human` and `workflow`. */
@@ -19,25 +22,33 @@ const ALONE: ReadonlySet<string> = new Set(['agent', 'tool', 'script', 'external
 
 interface NodeTrialProps {
   workflow: string;
-  node: { id: string; type: string };
-  /** True if the workflow has unsaved changes. */
-  dirty: boolean;
+  node: GraphNode;
+  /** Workflow as it was last saved. */
+  saved: Draft;
 }
 
 /**
  * Shows a section that runs one node alone, as it was last saved. The form begins with the node's input in the newest
- * run of the workflow, which the person may change. Shows nothing for types that need a run.
+ * run of the workflow, which the person may change. A node that is not saved cannot run. Shows nothing for types that
+ * need a run.
  */
 export function NodeTrial(props: NodeTrialProps) {
-  if (!ALONE.has(props.node.type)) return null;
+  const { node, saved } = props;
+  if (!ALONE.has(node.type)) return null;
   return (
     <Disclosure title="Run this node">
-      <TrialInput {...props} />
+      {savedStateOf(node, saved) === 'missing' ? (
+        <p role="note" className="text-xs text-muted-foreground">
+          This node is not saved. Save the workflow to run it.
+        </p>
+      ) : (
+        <TrialInput {...props} />
+      )}
     </Disclosure>
   );
 }
 
-function TrialInput({ workflow, node, dirty }: NodeTrialProps) {
+function TrialInput({ workflow, node, saved }: NodeTrialProps) {
   const last = useQuery({
     queryKey: ['last-input', workflow, node.id],
     queryFn: ({ signal }) => lastInput(workflow, node.id, signal),
@@ -46,7 +57,7 @@ function TrialInput({ workflow, node, dirty }: NodeTrialProps) {
     retry: false,
   });
   if (last.isPending) return <Loading />;
-  return <TrialForm workflow={workflow} node={node} dirty={dirty} last={last.data} />;
+  return <TrialForm workflow={workflow} node={node} saved={saved} last={last.data} />;
 }
 
 /** Input of a node in the newest run of its workflow. */
@@ -63,7 +74,7 @@ async function lastInput(workflow: string, node: string, signal: AbortSignal): P
   return input.length > 0 ? { runId: run.runId, parts: input } : null;
 }
 
-function TrialForm({ workflow, node, dirty, last }: NodeTrialProps & { last: LastInput | null | undefined }) {
+function TrialForm({ workflow, node, saved, last }: NodeTrialProps & { last: LastInput | null | undefined }) {
   const [session] = useState(
     () => new PlaygroundSession({ kind: 'served', path: `workflows/${workflow}/nodes/${node.id}` }),
   );
@@ -96,7 +107,7 @@ function TrialForm({ workflow, node, dirty, last }: NodeTrialProps & { last: Las
           />
         )}
       </Field>
-      {dirty && (
+      {savedStateOf(node, saved) === 'changed' && (
         <p role="note" className="text-xs text-warning">
           The node runs as it was saved. Save your changes to try them.
         </p>

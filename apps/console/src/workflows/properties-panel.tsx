@@ -35,7 +35,7 @@ export function PropertiesPanel(props: PropertiesPanelProps) {
 
 function PanelOfSelection(props: PropertiesPanelProps) {
   const { editing, plugins, saving, selection, commands, isNew, found } = props;
-  const { draft, change, dirty } = editing;
+  const { draft, change, saved } = editing;
   const node = draft.nodes.findIndex(({ id }) => id === selection.node);
   if (node >= 0)
     return (
@@ -48,7 +48,7 @@ function PanelOfSelection(props: PropertiesPanelProps) {
         change={change}
         onSelect={selection.selectNode}
         onSelectEdge={selection.selectEdge}
-        dirty={isNew ? undefined : dirty}
+        saved={isNew ? undefined : saved}
       />
     );
   const edge = selection.edge === undefined ? -1 : edgeIds(draft.edges).indexOf(selection.edge);

@@ -13,6 +13,8 @@ export interface DraftEditing {
   canRedo: boolean;
   /** True if there are unsaved changes. */
   dirty: boolean;
+  /** Draft that was last saved or opened. */
+  saved: Draft;
   /** Marks a draft that was sent to the service as saved. */
   markSaved: (saved: Draft) => void;
 }
@@ -36,6 +38,7 @@ export function useDraft(initial: Draft): DraftEditing {
     canUndo: history.past.length > 0,
     canRedo: history.future.length > 0,
     dirty,
+    saved,
     markSaved: setSaved,
   };
 }
