@@ -87,7 +87,7 @@ describe('the editor of the language', () => {
     const page = await edit(whole(unique('drawn')));
     await page.locator('[data-loop="review->draft"]').waitFor({ state: 'attached' });
     expect(await page.locator('[data-edge-label="review->draft"]').innerText()).toBe(
-      'up to 3× until nodes.review.data.…',
+      'up to 3× until nodes.review.data.ok',
     );
     expect(await page.locator('[data-edge-label="gate->pause"]').innerText()).toBe("nodes.gate.data.decision == 'yes'");
     expect(await page.locator('[data-edge-label="gate->done"]').innerText()).toBe('else');

@@ -43,6 +43,13 @@ describe('edgeLooks', () => {
     });
   });
 
+  it('cuts the text of a loop later, since its line is long', () => {
+    const long = { max_iterations: 3, exit_when: 'nodes.review.data.approved && nodes.review.data.score > 4' };
+    expect(looks('first', [{ loop: long }])[0]?.label).toBe(`up to 3× until ${long.exit_when}`);
+    const longer = { ...long, exit_when: 'x'.repeat(200) };
+    expect(looks('first', [{ loop: longer }])[0]?.label).toHaveLength(120);
+  });
+
   it('draws how an edge settled', () => {
     const of = (state: EdgeOutcome) => looks('every', [{}], state)[0];
     expect(of('live')).toMatchObject({ color: 'success', width: 2, sentence: 'From a to b, taken' });

@@ -22,6 +22,8 @@ export interface EdgeLook {
 }
 
 const LONGEST_LABEL = 34;
+/** Maximum characters of a loop's label, whose line is as long as the loop is wide. */
+const LONGEST_LOOP_LABEL = 120;
 const DASHED = '7 5';
 const DOTTED = '1 6';
 
@@ -64,7 +66,7 @@ function loopLook({ from, to, loop }: DefinitionEdge, state: EdgeOutcome): EdgeL
   const { max_iterations: most = 1, exit_when: until } = loop ?? {};
   const label = `up to ${most}×${until === undefined ? '' : ` until ${until}`}`;
   return {
-    ...labelOf(label),
+    ...labelOf(label, LONGEST_LOOP_LABEL),
     color: 'primary',
     ...strokeOf(state, false),
     sentence: `From ${from} back to ${to}, ${label}${state ? `, ${STATES[state]}` : ''}`,
@@ -85,8 +87,8 @@ function isElse({ when, loop }: DefinitionEdge): boolean {
   return when === undefined && loop === undefined;
 }
 
-function labelOf(text: string): Pick<EdgeLook, 'label' | 'title'> {
+function labelOf(text: string, longest = LONGEST_LABEL): Pick<EdgeLook, 'label' | 'title'> {
   if (text === '') return {};
   const line = text.replaceAll(/\s+/g, ' ');
-  return { label: line.length > LONGEST_LABEL ? briefText(line, LONGEST_LABEL - 1) : line, title: text };
+  return { label: line.length > longest ? briefText(line, longest - 1) : line, title: text };
 }

@@ -15,6 +15,9 @@ interface EdgeData extends Record<string, unknown> {
   onSelect: (id: string) => void;
 }
 
+/** Maximum width of a label in pixels, unless the line of a loop is longer. */
+const LABEL_WIDTH = 224;
+
 export type CanvasEdge = Edge<EdgeData, 'flow'>;
 
 /**
@@ -50,8 +53,11 @@ export const FlowEdge = memo((props: EdgeProps<CanvasEdge>) => {
             data-edge-label={id}
             title={[look.title, ...problems].filter((it) => it !== undefined).join('\n')}
             onClick={() => onSelect(id)}
-            style={{ transform: `translate(-50%, -50%) translate(${label.x}px, ${label.y}px)` }}
-            className={`nodrag nopan pointer-events-auto absolute max-w-56 truncate rounded border bg-card px-1.5 py-px font-mono text-[11px] ${
+            style={{
+              transform: `translate(-50%, -50%) translate(${label.x}px, ${label.y}px)`,
+              maxWidth: Math.max(LABEL_WIDTH, data.bottom === undefined ? 0 : Math.abs(props.sourceX - props.targetX)),
+            }}
+            className={`nodrag nopan pointer-events-auto absolute truncate rounded border bg-card px-1.5 py-px font-mono text-[11px] ${
               problems.length > 0 || look.color === 'destructive'
                 ? 'border-destructive/50 text-destructive'
                 : 'text-foreground'
