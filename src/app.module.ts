@@ -18,6 +18,7 @@ import { PostgresModule } from '#libs/postgres';
 import { PUSH_MIGRATIONS, PUSHES_UNDER_WAY, PushApiModule } from '#libs/push';
 import { REMOTE_AGENT_MIGRATIONS, RemoteAgentsModule } from '#libs/remote-agents';
 import { REGISTERED_AGENT_MIGRATIONS, RegisteredAgentsModule } from '#libs/registered-agents';
+import { SCHEDULE_MIGRATIONS, SchedulesModule } from '#libs/schedules';
 import { type AppConfig, ServiceModule } from '#libs/service';
 import { SignInModule } from '#libs/sign-in';
 import {
@@ -50,6 +51,7 @@ const MIGRATIONS = [
   ...MODEL_MIGRATIONS,
   ...FILE_MIGRATIONS,
   ...REGISTERED_AGENT_MIGRATIONS,
+  ...SCHEDULE_MIGRATIONS,
 ];
 
 /**
@@ -92,6 +94,7 @@ export class AppModule {
         AccessApiModule,
         SignInModule,
         WorkflowsModule,
+        SchedulesModule,
         ConversationsModule,
         BrainstormApiModule,
         McpClientModule,

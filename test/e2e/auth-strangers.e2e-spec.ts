@@ -23,6 +23,7 @@ import {
   MODEL_ROUTES,
   PROMPT_ROUTES,
   RUN_ROUTES,
+  SCHEDULE_ROUTES,
   WORKFLOW_ROUTES,
   askedRoutes,
 } from '../support/stranger-routes.js';
@@ -290,6 +291,7 @@ function isForeignTo(strangers: StrangerStage, other: string): void {
       ['/api/agents', annas.agent],
       ['/a2a/agents', annas.agent],
       ['/api/models', annas.model],
+      ['/api/schedules', annas.schedule],
       ['/api/agent-cards', annas.card],
       ['/a2a/agents', workflow],
       ['/a2a/.well-known/agent-card.json', workflow],
@@ -333,6 +335,7 @@ function sharedAsks(who: () => Record<string, string>) {
     ...apiAsks(who, MCP_SERVER_ROUTES).map((ask) => ({ ...ask, idOf: ({ annas }: StrangerStage) => annas.mcpServer })),
     ...apiAsks(who, AGENT_ROUTES).map((ask) => ({ ...ask, idOf: ({ annas }: StrangerStage) => annas.agent })),
     ...apiAsks(who, MODEL_ROUTES).map((ask) => ({ ...ask, idOf: ({ annas }: StrangerStage) => annas.model })),
+    ...apiAsks(who, SCHEDULE_ROUTES).map((ask) => ({ ...ask, idOf: ({ annas }: StrangerStage) => annas.schedule })),
     ...apiAsks(who, CARD_ROUTES).map((ask) => ({ ...ask, idOf: ({ annas }: StrangerStage) => annas.card })),
     ...apiAsks(who, WORKFLOW_ROUTES).map((ask) => ({ ...ask, idOf: ({ workflow }: StrangerStage) => workflow })),
   ];

@@ -51,6 +51,11 @@ const TRIED: Record<string, () => string | Promise<string>> = {
   'POST /expressions/check': nothing,
   'POST /workflows/{name}/runs': () => 'greeting',
   'POST /workflows/{name}/run': () => 'greeting',
+  'POST /schedules/times': nothing,
+  'POST /schedules': nothing,
+  'PUT /schedules/{name}': () => 'watch',
+  'POST /schedules/{name}/pause': () => 'watch',
+  'POST /schedules/{name}/backfill': () => 'morning-report',
   'POST /runs/cancel': nothing,
   'POST /runs/rerun': nothing,
   'POST /runs/{id}/rerun': async () => {

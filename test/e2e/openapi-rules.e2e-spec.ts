@@ -68,6 +68,7 @@ const INHERITING: Record<string, string> = {
   ConversationBody: 'ConversationRequest',
   McpReplacementBody: 'McpServerBody',
   RegisteredAgentReplacementBody: 'RegisteredAgentBody',
+  ScheduleReplacementBody: 'ScheduleBody',
 };
 /** A workflow without the expected revision is refused before its definition is checked. */
 const EXPECTED = 'revision';

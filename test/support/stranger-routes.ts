@@ -89,6 +89,19 @@ export const AGENT_ROUTES: readonly ApiRoute[] = [
   ['DELETE', '/agents/{id}'],
 ];
 
+const PERIOD = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' };
+
+export const SCHEDULE_ROUTES: readonly ApiRoute[] = [
+  ['GET', '/schedules/{id}'],
+  ['GET', '/schedules/{id}/firings'],
+  ['POST', '/schedules/{id}/pause', () => ({ note: 'mine' })],
+  ['POST', '/schedules/{id}/resume'],
+  ['POST', '/schedules/{id}/run'],
+  ['POST', '/schedules/{id}/backfill', () => PERIOD],
+  ['PUT', '/schedules/{id}', () => ({ workflow: 'mine', every: '1h' })],
+  ['DELETE', '/schedules/{id}'],
+];
+
 const MODEL = { provider: 'openai', model: 'mine' };
 
 export const MODEL_ROUTES: readonly ApiRoute[] = [
@@ -112,6 +125,7 @@ export function askedRoutes(): Set<string> {
     MCP_SERVER_ROUTES,
     AGENT_ROUTES,
     MODEL_ROUTES,
+    SCHEDULE_ROUTES,
     CARD_ROUTES,
   ].flat();
   return new Set(

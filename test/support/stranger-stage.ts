@@ -41,6 +41,7 @@ export interface Annas {
   mcpServer: string;
   agent: string;
   model: string;
+  schedule: string;
   card: string;
 }
 
@@ -167,6 +168,7 @@ async function everything({ stage, ann, workflow }: StrangerStage): Promise<Anna
     mcpServer: await keepMcpServer(ann),
     agent: await agent(stage, ann),
     model: await model(ann),
+    schedule: await schedule(ann, workflow),
     card: await card(ann),
   };
 }
@@ -186,6 +188,15 @@ async function agent(stage: Stage, { url, headers }: Api): Promise<string> {
 async function model(ann: Api): Promise<string> {
   const name = unique('model');
   await ann.call('POST', '/models', { name, provider: 'openai', model: 'hers' });
+  return name;
+}
+
+async function schedule(ann: Api, workflow: string): Promise<string> {
+  const name = unique('schedule');
+  const { status, text } = await ann.call('POST', '/schedules', {
+    ...{ name, workflow, at: '2099-01-01T00:00:00Z', inputs: { in: 'hers' } },
+  });
+  if (status !== 201) throw new Error(`${status} ${text}`);
   return name;
 }
 

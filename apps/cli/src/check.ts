@@ -9,6 +9,7 @@ import { findModelProblems } from '#libs/models';
 import { describedNodeTypes, placeholderService } from '#libs/nodes';
 import type { JsonObject } from '#libs/protocol';
 import { findRegistrationProblems } from '#libs/registered-agents';
+import { findScheduleProblems } from '#libs/schedules';
 import { ConfigError } from '#libs/service';
 import { problemsTogether, readDefinition, type WorkflowProblem, workflowSchema } from '#libs/workflow-definition';
 import { ChildRunNode, findUnknownObjects } from '#libs/workflows';
@@ -116,6 +117,7 @@ const OBJECT_CHECKS: Readonly<Record<string, (definition: JsonObject) => { path:
   'mcp-server': findMcpServerProblems,
   agent: findRegistrationProblems,
   key: findKeyProblems,
+  schedule: findScheduleProblems,
 };
 
 /** Prints the JSON Schema of workflows, as the service publishes it. */

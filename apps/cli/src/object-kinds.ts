@@ -75,6 +75,22 @@ export const OBJECT_KINDS: readonly ObjectKind[] = [
     fillDefaults: ({ policy, ...rest }) => ({ ...rest, ...(withoutEmpty(policy) !== undefined && { policy }) }),
   },
   {
+    kind: 'schedule',
+    path: '/api/schedules',
+    member: 'schedules',
+    plural: 'schedules',
+    describeObject: ({
+      owner: _owner,
+      paused: _paused,
+      note: _note,
+      nextTimes: _times,
+      createdAt: _made,
+      updatedAt: _changed,
+      ...rest
+    }) => withoutAbsent(rest),
+    fillDefaults: (definition) => ({ inputs: {}, overlap: 'skip', catchUp: '10m', ...definition }),
+  },
+  {
     kind: 'key',
     path: '/api/keys',
     member: 'keys',

@@ -59,6 +59,8 @@ export function routeAccess(method: string, route: string | undefined): RouteAcc
   if (/^\/api\/models(\/|$)/.test(route)) return reads ? READERS : ADMIN;
   // Prompts hold the authors' instructions and the results of tools, which a run's result may not show.
   if (route.startsWith('/api/tasks/:id/prompts')) return PROMPT_READERS;
+  // Authors of workflows also decide when they run.
+  if (/^\/api\/schedules(\/|$)/.test(route)) return reads || route === '/api/schedules/times' ? READERS : WORKFLOWS;
   if (route === '/api/workflows' || route === '/api/workflows/:name') return reads ? READERS : WORKFLOWS;
   if (route === '/api/apply' || route === '/api/generate') return WORKFLOWS;
   // Authors and readers of workflows check expressions; nothing is stored.

@@ -1115,6 +1115,145 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists schedules by name. */
+        get: operations["listSchedules"];
+        put?: never;
+        /** Creates a schedule, which runs a workflow at given times. */
+        post: operations["createSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns one schedule. */
+        get: operations["getSchedule"];
+        /** Replaces a schedule. The caller becomes the owner of the runs to come. */
+        put: operations["replaceSchedule"];
+        post?: never;
+        /** Deletes a schedule with its history. Its runs stay, and those under way continue. */
+        delete: operations["deleteSchedule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{name}/backfill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Starts a run for each time of a period of the past. */
+        post: operations["backfillSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{name}/firings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the history of a schedule, newest first: each time, and what came of it. */
+        get: operations["listFirings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{name}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Pauses a schedule. Times that come meanwhile are not taken later. */
+        post: operations["pauseSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{name}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resumes a paused schedule from its next time on. */
+        post: operations["resumeSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{name}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Starts a run of a schedule now, even if it is paused or an earlier run has not ended. */
+        post: operations["runSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/times": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Returns the next ten times of a schedule that is not saved yet. */
+        post: operations["listTimes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/session": {
         parameters: {
             query?: never;
@@ -1755,6 +1894,31 @@ export interface components {
              */
             prune: boolean;
             workflows: components["schemas"]["SentWorkflow"][];
+        };
+        BackfillBody: {
+            /**
+             * Format: date-time
+             * @example 2026-01-01T00:00:00Z
+             */
+            from: string;
+            /**
+             * @description `queue` starts one run after another, `allow` all at once.
+             * @default queue
+             * @enum {string}
+             */
+            overlap: "queue" | "allow";
+            /**
+             * Format: date-time
+             * @example 2026-01-31T00:00:00Z
+             */
+            to: string;
+        };
+        BackfillView: {
+            /**
+             * @description Number of runs that are started.
+             * @example 31
+             */
+            count: number;
         };
         BasicBody: {
             /**
@@ -3664,6 +3828,10 @@ export interface components {
             /** Format: date-time */
             updatedAt: string;
         };
+        NextTimesView: {
+            /** @description The next ten times, without jitter. */
+            nextTimes: string[];
+        };
         NodeChangeView: {
             /**
              * @description `moved`: only its position in the editor differs.
@@ -4144,6 +4312,10 @@ export interface components {
             updatedAt: string;
             /** @example https://agent.example.com/a2a */
             url: string;
+        };
+        RequestedRunView: {
+            /** @example 019a1f0e-5b7a-7c31-9a53-0d8f5f0e6a11 */
+            runId: string;
         };
         RerunBody: {
             /** @description Edited prompt of an agent node, which then runs again. */
@@ -4796,6 +4968,311 @@ export interface components {
             revision: string;
             /** Format: date-time */
             updatedAt: string;
+        };
+        ScheduleBody: {
+            /**
+             * Format: date-time
+             * @description The only time at which the schedule fires.
+             */
+            at?: string;
+            /**
+             * @description Time by which a run may be late, for example after an outage; later times count as missed.
+             * @default 10m
+             */
+            catchUp: string;
+            /**
+             * @description Cron expression: minute, hour, day of the month, month, day of the week; with six fields seconds come first. At most 100 characters. Exactly one of `cron`, `every` and `at` is given.
+             * @example 30 7 * * mon-fri
+             */
+            cron?: string;
+            /**
+             * Format: date-time
+             * @description Last moment at which the schedule may fire.
+             */
+            endAt?: string;
+            /**
+             * @description Interval of at least 1s, counted from `startAt`, or from 1970-01-01T00:00:00Z.
+             * @example 15m
+             */
+            every?: string;
+            /**
+             * @description Inputs of each run; at most 65536 characters as JSON.
+             * @default {}
+             * @example {
+             *       "text": "Good morning"
+             *     }
+             */
+            inputs: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Maximum delay of each run, so that schedules of the same time do not start together.
+             * @example 30s
+             */
+            jitter?: string;
+            /** @example morning-report */
+            name: string;
+            /**
+             * @description What happens to a time that comes while an earlier run of the schedule has not ended.
+             * @default skip
+             * @enum {string}
+             */
+            overlap: "skip" | "queue-one" | "queue" | "cancel" | "allow";
+            /**
+             * @description Number of failed runs in a row after which the schedule is paused.
+             * @example 3
+             */
+            pauseAfterFailures?: number;
+            /**
+             * Format: date-time
+             * @description First moment at which the schedule may fire.
+             */
+            startAt?: string;
+            /**
+             * @description IANA time zone of `cron`.
+             * @default UTC
+             * @example Europe/Berlin
+             */
+            timeZone: string;
+            /**
+             * @description Name of the workflow that is run.
+             * @example greeting
+             */
+            workflow: string;
+        };
+        ScheduleFiringListView: {
+            firings: components["schemas"]["ScheduleFiringView"][];
+            /**
+             * @description Empty on the last page.
+             * @example
+             */
+            nextPageToken: string;
+        };
+        ScheduleFiringView: {
+            /** @enum {string} */
+            cause: "time" | "backfill" | "request";
+            /** Format: date-time */
+            decidedAt: string;
+            /**
+             * Format: date-time
+             * @description Time of the schedule; for `missed` the last of several.
+             */
+            due: string;
+            /** @example 1234 */
+            id: string;
+            /** @example An earlier run of the schedule had not ended. */
+            reason?: string;
+            /**
+             * @description Absent if no run was started.
+             * @example 019a1f0e-5b7a-7c31-9a53-0d8f5f0e6a11
+             */
+            runId?: string;
+            /**
+             * @description State of the run; `ended` for a run that is no longer stored. `queued`, `skipped` and `missed` have no run.
+             * @enum {string}
+             */
+            state: "queued" | "starting" | "running" | "completed" | "failed" | "canceled" | "ended" | "skipped" | "missed";
+        };
+        ScheduleListView: {
+            /**
+             * @description Empty on the last page.
+             * @example
+             */
+            nextPageToken: string;
+            schedules: components["schemas"]["ScheduleView"][];
+        };
+        SchedulePauseBody: {
+            /** @example The printer is away until Monday. */
+            note?: string;
+        };
+        ScheduleReplacementBody: {
+            /**
+             * Format: date-time
+             * @description The only time at which the schedule fires.
+             */
+            at?: string;
+            /**
+             * @description Time by which a run may be late, for example after an outage; later times count as missed.
+             * @default 10m
+             */
+            catchUp: string;
+            /**
+             * @description Cron expression: minute, hour, day of the month, month, day of the week; with six fields seconds come first. At most 100 characters. Exactly one of `cron`, `every` and `at` is given.
+             * @example 30 7 * * mon-fri
+             */
+            cron?: string;
+            /**
+             * Format: date-time
+             * @description Last moment at which the schedule may fire.
+             */
+            endAt?: string;
+            /**
+             * @description Interval of at least 1s, counted from `startAt`, or from 1970-01-01T00:00:00Z.
+             * @example 15m
+             */
+            every?: string;
+            /**
+             * @description Inputs of each run; at most 65536 characters as JSON.
+             * @default {}
+             * @example {
+             *       "text": "Good morning"
+             *     }
+             */
+            inputs: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Maximum delay of each run, so that schedules of the same time do not start together.
+             * @example 30s
+             */
+            jitter?: string;
+            /** @example morning-report */
+            name: string;
+            /**
+             * @description What happens to a time that comes while an earlier run of the schedule has not ended.
+             * @default skip
+             * @enum {string}
+             */
+            overlap: "skip" | "queue-one" | "queue" | "cancel" | "allow";
+            /**
+             * @description Number of failed runs in a row after which the schedule is paused.
+             * @example 3
+             */
+            pauseAfterFailures?: number;
+            /**
+             * Format: date-time
+             * @description First moment at which the schedule may fire.
+             */
+            startAt?: string;
+            /**
+             * @description IANA time zone of `cron`.
+             * @default UTC
+             * @example Europe/Berlin
+             */
+            timeZone: string;
+            /**
+             * @description Name of the workflow that is run.
+             * @example greeting
+             */
+            workflow: string;
+        };
+        ScheduleTimingBody: {
+            /**
+             * Format: date-time
+             * @description The only time at which the schedule fires.
+             */
+            at?: string;
+            /**
+             * @description Cron expression: minute, hour, day of the month, month, day of the week; with six fields seconds come first. At most 100 characters. Exactly one of `cron`, `every` and `at` is given.
+             * @example 30 7 * * mon-fri
+             */
+            cron?: string;
+            /**
+             * Format: date-time
+             * @description Last moment at which the schedule may fire.
+             */
+            endAt?: string;
+            /**
+             * @description Interval of at least 1s, counted from `startAt`, or from 1970-01-01T00:00:00Z.
+             * @example 15m
+             */
+            every?: string;
+            /**
+             * Format: date-time
+             * @description First moment at which the schedule may fire.
+             */
+            startAt?: string;
+            /**
+             * @description IANA time zone of `cron`.
+             * @default UTC
+             * @example Europe/Berlin
+             */
+            timeZone: string;
+        };
+        ScheduleView: {
+            /**
+             * Format: date-time
+             * @description The only time at which the schedule fires.
+             */
+            at?: string;
+            /**
+             * @description Time by which a run may be late, for example after an outage; later times count as missed.
+             * @default 10m
+             */
+            catchUp: string;
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * @description Cron expression: minute, hour, day of the month, month, day of the week; with six fields seconds come first. At most 100 characters. Exactly one of `cron`, `every` and `at` is given.
+             * @example 30 7 * * mon-fri
+             */
+            cron?: string;
+            /**
+             * Format: date-time
+             * @description Last moment at which the schedule may fire.
+             */
+            endAt?: string;
+            /**
+             * @description Interval of at least 1s, counted from `startAt`, or from 1970-01-01T00:00:00Z.
+             * @example 15m
+             */
+            every?: string;
+            /**
+             * @description Inputs of each run; at most 65536 characters as JSON.
+             * @default {}
+             * @example {
+             *       "text": "Good morning"
+             *     }
+             */
+            inputs: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Maximum delay of each run, so that schedules of the same time do not start together.
+             * @example 30s
+             */
+            jitter?: string;
+            /** @example morning-report */
+            name: string;
+            /** @description The next ten times, without jitter; empty if paused. */
+            nextTimes: string[];
+            /** @example Paused by the service after 3 failed runs in a row. */
+            note?: string;
+            /**
+             * @description What happens to a time that comes while an earlier run of the schedule has not ended.
+             * @default skip
+             * @enum {string}
+             */
+            overlap: "skip" | "queue-one" | "queue" | "cancel" | "allow";
+            /**
+             * @description Caller under whose name the runs are started.
+             * @example ann
+             */
+            owner: string;
+            /**
+             * @description Number of failed runs in a row after which the schedule is paused.
+             * @example 3
+             */
+            pauseAfterFailures?: number;
+            paused: boolean;
+            /**
+             * Format: date-time
+             * @description First moment at which the schedule may fire.
+             */
+            startAt?: string;
+            /**
+             * @description IANA time zone of `cron`.
+             * @default UTC
+             * @example Europe/Berlin
+             */
+            timeZone: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /**
+             * @description Name of the workflow that is run.
+             * @example greeting
+             */
+            workflow: string;
         };
         SentObject: {
             /**
@@ -9027,6 +9504,428 @@ export interface operations {
             };
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listSchedules: {
+        parameters: {
+            query?: {
+                pageSize?: number;
+                /** @description The nextPageToken of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleListView"];
+                };
+            };
+            /** @description A parameter is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleBody"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleView"];
+                };
+            };
+            /** @description The body is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A schedule of this name exists already. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The workflow does not exist or does not take the inputs; or the tenant has too many schedules. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleView"];
+                };
+            };
+            /** @description schedule not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    replaceSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleReplacementBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleView"];
+                };
+            };
+            /** @description The body is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description schedule not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The workflow does not exist or does not take the inputs. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description schedule not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    backfillSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BackfillBody"];
+            };
+        };
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackfillView"];
+                };
+            };
+            /** @description The body is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description schedule not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The period has more than 1000 times, or too many runs are queued. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listFirings: {
+        parameters: {
+            query?: {
+                pageSize?: number;
+                /** @description The nextPageToken of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleFiringListView"];
+                };
+            };
+            /** @description A parameter is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description schedule not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pauseSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SchedulePauseBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleView"];
+                };
+            };
+            /** @description The body is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description schedule not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resumeSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleView"];
+                };
+            };
+            /** @description schedule not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    runSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RequestedRunView"];
+                };
+            };
+            /** @description schedule not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listTimes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleTimingBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NextTimesView"];
+                };
+            };
+            /** @description The body is malformed. */
+            400: {
                 headers: {
                     [name: string]: unknown;
                 };

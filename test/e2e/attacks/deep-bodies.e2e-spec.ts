@@ -37,6 +37,7 @@ describe('a body that is nested deep and has a number that is none', () => {
     ['/api/mcp-servers'],
     ['/api/agents'],
     ['/api/models'],
+    ['/api/schedules'],
     ['/api/credentials'],
     ['/api/apply'],
     ['/api/agent-messages'],
