@@ -2,6 +2,7 @@ import { apiKeyEnv, testCaller } from '../support/callers.js';
 import { keepMcpServer, McpHttpServer } from '../support/mcp-http-server.js';
 import { ParleyCommand } from '../support/parley-command.js';
 import { useStage } from '../support/stage.js';
+import { until } from '../support/until.js';
 import { Api, unique } from '../support/workflow.js';
 
 const SECRET = 'this-secret-is-in-no-output';
@@ -48,12 +49,9 @@ it('lists, shows and removes workflows, models, MCP servers and credentials, and
     expect((await run(word)).out).toMatch(line);
   }
   expect(JSON.parse((await run('mcp', '--json')).out)).toEqual([expect.objectContaining({ name })]);
-  expect((await run('names', 'exports')).out.trim().split('\n')).toEqual([
-    name,
-    `credential/${name}`,
-    `model/${name}`,
-    `mcp-server/${name}`,
-  ]);
+  // The command gives up after a second, without names.
+  const names = await until(async () => (await run('names', 'exports')).out.trim() || false, { what: 'the names' });
+  expect(names.split('\n')).toEqual([name, `credential/${name}`, `model/${name}`, `mcp-server/${name}`]);
   expect((await run('workflows', 'show', name)).out).toContain('description: Says hello.\n');
   expect((await run('credentials', 'show', name)).out).toContain('kind: bearer\n');
   expect(await run('credentials', 'remove', name)).toMatchObject({ code: 1, err: expect.stringContaining(name) });
@@ -64,6 +62,28 @@ it('lists, shows and removes workflows, models, MCP servers and credentials, and
   expect(await run('models', 'show')).toMatchObject({ code: 2, err: expect.stringContaining('parley models show') });
   expect((await run('models', 'remvoe', name)).code).toBe(2);
   expect([printed, stage.parley.logs()].some((text) => text.includes(SECRET))).toBe(false);
+});
+
+it('shows, pauses, resumes, runs, fills and removes schedules', async () => {
+  const name = unique('daily');
+  await api.save({ name, nodes: [{ id: 'a', type: 'input' }], edges: [] });
+  const body = { name, workflow: name, inputs: { a: 'x' }, cron: '0 6 * * *', timeZone: 'Europe/Berlin' };
+  expect((await api.call('POST', '/schedules', body)).status).toBe(201);
+  const listed = await run('schedules');
+  expect(listed.out).toMatch(new RegExp(`^${name} +${name} +0 6 \\* \\* \\* Europe/Berlin +20..-..-..T0[45]:00`, 'm'));
+  expect((await run('schedules', 'show', name)).out).toContain('cron: 0 6 * * *\n');
+  expect((await run('schedules', 'history', name)).out).toBe('The schedule has not fired yet.\n');
+  expect((await run('schedules', 'pause', name, '--note', 'until Monday')).out).toBe(`Paused ${name}.\n`);
+  expect((await run('schedules')).out).toContain('paused: until Monday');
+  const runId = (await run('schedules', 'run', name)).out.trim();
+  expect((await api.ended(runId)).status).toBe('completed');
+  expect((await run('schedules', 'history', name)).out).toMatch(new RegExp(`request +completed +${runId}`));
+  expect((await run('schedules', 'resume', name)).out).toMatch(/^Resumed .* due next: 20/);
+  const fill = ['--from', '2026-03-01T00:00:00Z', '--to', '2026-03-02T00:00:00Z', '--allow'];
+  expect((await run('schedules', 'backfill', name, ...fill)).out).toBe('1 run started.\n');
+  expect((await run('schedules', 'backfill', name)).code).toBe(2);
+  expect((await run('schedules', 'remove', name)).out).toBe(`Removed ${name}.\n`);
+  expect((await run('schedules')).out).toBe('There are no schedules.\n');
 });
 
 it('calls a tool of an MCP server, and asks for --yes where the tool may change something', async () => {

@@ -21,6 +21,13 @@ interface Firing extends JsonObject {
 const stage = useSharedStage();
 const FAR = '2099-01-01T00:00:00Z';
 
+/** Schedules of the test under way. Without their deletion they would fire beside the next test. */
+const made: string[] = [];
+
+afterEach(async () => {
+  for (const name of made.splice(0)) await stage.api.call('DELETE', `/schedules/${name}`);
+});
+
 const asks = (name: string): Workflow => linear(name, { id: 'gate', type: 'human', config: { prompt: 'Go on?' } });
 
 /** Saves a workflow and a schedule of it. */
@@ -29,7 +36,7 @@ async function schedule(workflow: Workflow, rules: object, api: Api = stage.api)
   const name = unique('schedule');
   const { status, text } = await api.call('POST', '/schedules', { name, workflow: workflow.name, ...rules });
   if (status !== 201) throw new Error(`${status} ${text}`);
-  stage.defer(() => api.call('DELETE', `/schedules/${name}`));
+  made.push(name);
   return name;
 }
 

@@ -16,6 +16,7 @@ const KINDS = [
   'runs',
   'nodes',
   'agents',
+  'schedules',
   'models',
   'mcp',
   'credentials',
@@ -57,6 +58,7 @@ export const EXPECTED_NAMES: Readonly<Record<string, ExpectedNames>> = {
   models: { second: 'models' },
   mcp: { second: 'mcp' },
   credentials: { second: 'credentials' },
+  schedules: { second: 'schedules' },
   keys: { second: 'keys' },
 };
 
@@ -108,7 +110,13 @@ async function findNames(lookup: Lookup, kind: NameKind, run: string | undefined
 }
 
 /** Kind of the objects (`ObjectKind.kind`) whose names are listed, by the argument of the command `names`. */
-const LISTED_KINDS = { agents: 'agent', models: 'model', mcp: 'mcp-server', credentials: 'credential' } as const;
+const LISTED_KINDS = {
+  agents: 'agent',
+  models: 'model',
+  mcp: 'mcp-server',
+  credentials: 'credential',
+  schedules: 'schedule',
+} as const;
 
 async function workflowNames({ client, signal }: Lookup): Promise<string[]> {
   const page = await client.call<{ name: string }[]>('/api/workflows', { signal });

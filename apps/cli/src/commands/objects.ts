@@ -5,6 +5,7 @@ import { exampleText } from '../examples.js';
 import { CommandError, EXIT } from '../exit-code.js';
 import { definitionOf, definitionText, savedWorkflows } from '../saved-workflows.js';
 import type { Session } from '../session.js';
+import { addScheduleOptions, SCHEDULE_ACTIONS, scheduleCells } from './schedules.js';
 
 /** Command that lists, shows and removes the objects of one kind. */
 interface ObjectCommand {
@@ -89,9 +90,21 @@ const COMMANDS: readonly ObjectCommand[] = [
     list: (session) => listPages(session, '/api/credentials', 'credentials'),
     example: 'parley credentials remove partner',
   },
+  {
+    word: 'schedules',
+    path: '/api/schedules',
+    one: 'a schedule',
+    many: 'schedules',
+    titles: ['NAME', 'WORKFLOW', 'TIMES', 'NEXT (UTC)'],
+    rowOf: (view) => scheduleCells(view as unknown as Schemas['ScheduleView']),
+    list: (session) => listPages(session, '/api/schedules', 'schedules'),
+    example: 'parley schedules pause morning-report --note "until Monday"',
+    more: SCHEDULE_ACTIONS,
+    addArguments: addScheduleOptions,
+  },
 ];
 
-/** Adds the commands `workflows`, `models`, `mcp`, `credentials` and `keys`, which manage the objects of a service. */
+/** Adds the commands that manage the objects of a service: `workflows`, `models`, `schedules`, `keys` and others. */
 export function addObjectCommands(program: Command, session: Session): void {
   for (const command of COMMANDS) {
     const actions = [...ACTIONS, ...Object.keys(command.more ?? {})];
