@@ -5,10 +5,12 @@ import { openDoor } from '../support/doors.js';
 import { type CalledAt, describeCalled } from './peers/a2a-called.js';
 import { type CallsAt, describeCalls } from './peers/a2a-calls.js';
 import { GO_PEERS } from './peers/go/go-peers.js';
+import { describeToolCalls } from './peers/mcp-calls.js';
+import { describeTools } from './peers/mcp-called.js';
 import { buildOf, runsAllPeers, whyNoPeers } from './peers/peer-builds.js';
 import { PEER_OPERATIONS, type PeerGap } from './peers/peer-cells.js';
 
-const [V1, V03] = GO_PEERS;
+const [V1, V03, MCP] = GO_PEERS;
 
 /** The client takes no card that asks for a key, as Parley's cards do where callers need one. */
 const READS_NO_REQUIREMENTS: PeerGap<CallsAt> = {
@@ -38,5 +40,9 @@ describe('The peers in Go', { skip: whyNoPeers('Go') ?? false }, () => {
   for (const binding of runsAllPeers() ? V03.called : []) {
     describeCalled(V03, binding, buildOf('Go', 'v03'), binding === 'GRPC' ? NO_GRPC_03 : {});
     describeCalls(V03, binding, buildOf('Go', 'v03'));
+  }
+  if (runsAllPeers()) {
+    describeTools(MCP, buildOf('Go', 'tools'));
+    describeToolCalls(MCP, buildOf('Go', 'tools'));
   }
 });

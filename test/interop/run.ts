@@ -12,7 +12,7 @@ import { peerTables } from './peers/peer-page.js';
 
 /**
  * Runs the tests of all frameworks and of one peer of each language; `--all` runs all peers, and names run the files
- * that begin with one of them, `--only=TEXT` of these the tests whose names have the text. Each test says what its cell says. The cells of the peers that ran are written, and if
+ * that begin with one of them. Each test says what its cell says. The cells of the peers that ran are written, and if
  * all files ran, also those of the frameworks. `--page` runs no test, and writes the page from the cells.
  * Exits 0 only where every test passed and every cell is filled; in CI only where the cells and the page that are there
  * were right already.
@@ -33,9 +33,7 @@ const files = globSync('*.interop.ts', { cwd: import.meta.dirname })
 let passed = 0;
 let failed = 0;
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
-const only = process.argv.find((word) => word.startsWith('--only='))?.slice('--only='.length);
-const testNamePatterns = only === undefined ? undefined : [new RegExp(RegExp.escape(only))];
-const tests = run({ files, isolation: 'none', concurrency: false, testNamePatterns });
+const tests = run({ files, isolation: 'none', concurrency: false });
 tests.on('test:start', ({ name, nesting }) => {
   if (nesting === 0) say(`\n${name}`);
 });

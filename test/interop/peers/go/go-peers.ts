@@ -20,4 +20,13 @@ export const GO_PEERS = [
     called: ['JSONRPC', 'GRPC'],
     calls: ['JSONRPC', 'GRPC'],
   },
+  {
+    id: 'go-mcp',
+    language: 'Go',
+    title: 'MCP go-sdk',
+    protocol: 'mcp',
+    packages: ['github.com/modelcontextprotocol/go-sdk'],
+    called: ['Streamable HTTP'],
+    calls: ['Streamable HTTP'],
+  },
 ] as const satisfies readonly Peer[];

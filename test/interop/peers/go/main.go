@@ -1,11 +1,12 @@
 // Peers in Go: A2A agents and clients on a2a-go 2 and 0.3, and an MCP server and client on go-sdk.
-// ../peer-program.ts describes the commands; a first word names the version of A2A.
+// ../peer-program.ts describes the commands; a first word names the package.
 package main
 
 import (
 	"fmt"
 	"os"
 
+	"peers/tools"
 	"peers/v03"
 	"peers/v1"
 )
@@ -21,6 +22,10 @@ func main() {
 		v03.Serve(args[2], args[3], args[4], args[5])
 	case "v03 a2a-call":
 		v03.Call(args[2], args[3], args[4], args[5:])
+	case "tools mcp-serve":
+		tools.Serve(args[2])
+	case "tools mcp-call":
+		tools.Call(args[2], args[3], args[4:])
 	default:
 		fmt.Fprintln(os.Stderr, "no such command:", args)
 		os.Exit(2)
