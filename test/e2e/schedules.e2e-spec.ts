@@ -87,6 +87,8 @@ describe('A schedule', () => {
     expect(firings[1]).toMatchObject({ cause: 'time', reason: 'An earlier run of the schedule had not ended.' });
     const paused = await stage.api.call<Schedule>('POST', `/schedules/${name}/pause`, { note: 'until Monday' });
     expect(paused.body).toMatchObject({ paused: true, note: 'until Monday', nextTimes: [] });
+    const again = await stage.api.call<Schedule>('POST', `/schedules/${name}/pause`);
+    expect([again.status, again.body.paused, again.body['note']]).toEqual([200, true, undefined]);
     const before = (await history(name)).length;
     await stage.api.call('POST', `/runs/${firings[0]!.runId}/cancel`);
     const resumed = await stage.api.call<Schedule>('POST', `/schedules/${name}/resume`);

@@ -167,6 +167,7 @@ export class ScheduleReplacementBody extends ScheduleBody {
 @ApiClosed()
 export class SchedulePauseBody {
   static readonly unknown = 'is not a field of a pause';
+  static readonly optional = true;
 
   @ApiPropertyOptional({ maxLength: 500, example: 'The printer is away until Monday.' })
   @IfGiven()

@@ -1,0 +1,110 @@
+import { useCluster } from '../support/cluster-stage.js';
+import { ShiftedClock } from '../support/shifted-clock.js';
+import { until } from '../support/until.js';
+import { linear, script, unique } from '../support/workflow.js';
+
+const SCHEDULES = 10;
+/** Seconds by which the clocks of the replicas differ from that of the database. */
+const SHIFTS = [-30, 0, 30];
+const KILLS = 4;
+/** Number of decisions between two kills. */
+const BETWEEN = 30;
+
+const clocks = SHIFTS.map((seconds) => new ShiftedClock(seconds * 1_000));
+const envOf = (index: number): Record<string, string> => clocks[index % clocks.length]!.env;
+
+const stage = useCluster({ replicas: 1, env: envOf(0) });
+
+afterAll(() => {
+  for (const clock of clocks) clock.remove();
+});
+
+interface Decided {
+  name: string;
+  due: Date;
+  decided_at: Date;
+  state: string;
+  run_id: string;
+  task_state: string | null;
+}
+
+async function count(): Promise<number> {
+  const [row] = await stage.database.query<{ count: number }>('SELECT count(*)::int AS count FROM schedule_firing');
+  return row?.count ?? 0;
+}
+
+const awaitCount = (least: number): Promise<unknown> =>
+  until(async () => (await count()) >= least, { what: `${least} decisions of the schedules` });
+
+/** Pauses a schedule; again if the balancer had sent the request to a replica that was killed. */
+async function pause(name: string): Promise<void> {
+  let last = '';
+  const isPaused = async (): Promise<boolean> => {
+    const { status, text } = await stage.api.call('POST', `/schedules/${name}/pause`);
+    last = `${status} ${text}`;
+    if (status === 200 || status >= 502) return status === 200;
+    throw new Error(last);
+  };
+  await until(isPaused, { what: () => `the pause of ${name}: ${last}` });
+}
+
+describe('schedules whose replicas are killed, with clocks half a minute apart', () => {
+  let workflow: string;
+  let decided: Decided[];
+
+  beforeAll(async () => {
+    for (const index of [1, 2]) await stage.cluster.add({ env: envOf(index) });
+    await stage.cluster.balanced();
+    ({ name: workflow } = await stage.api.save(linear(unique('ticks'), script('tick', { complete: 'done' }))));
+    const names = Array.from({ length: SCHEDULES }, () => unique('every'));
+    for (const name of names) {
+      const body = { name, workflow, every: '1s', overlap: 'allow', catchUp: '1h' };
+      const { status, text } = await stage.api.call('POST', '/schedules', body);
+      if (status !== 201) throw new Error(`${status} ${text}`);
+    }
+    for (let killed = 0; killed < KILLS; killed += 1) {
+      await awaitCount((await count()) + BETWEEN);
+      const [first] = stage.cluster.replicas;
+      await stage.cluster.kill(first!);
+      await stage.cluster.add({ env: envOf(killed) });
+    }
+    await awaitCount((await count()) + BETWEEN);
+    for (const name of names) await pause(name);
+    decided = await until(
+      async () => {
+        const rows = await stage.database.query<Decided>(DECIDED);
+        return rows.every(({ task_state }) => task_state === 'TASK_STATE_COMPLETED') && rows;
+      },
+      { what: 'the end of each run' },
+    );
+  });
+
+  it('decide about each time once, and never before it', () => {
+    for (const name of new Set(decided.map((row) => row.name))) {
+      const dues = decided.filter((row) => row.name === name).map(({ due }) => due.getTime());
+      expect([name, dues]).toEqual([name, dues.map((_, index) => dues[0]! + index * 1_000)]);
+    }
+    expect(decided.filter(({ due, decided_at }) => decided_at < due)).toEqual([]);
+  });
+
+  it('start one run for each, and no other', async () => {
+    expect(decided.length).toBeGreaterThanOrEqual((KILLS + 1) * BETWEEN);
+    expect(decided.filter(({ state }) => state !== 'started')).toEqual([]);
+    const runs = await stage.database.query<{ task_id: string }>('SELECT task_id FROM task WHERE agent = $1', [
+      `workflows/${workflow}`,
+    ]);
+    expect(runs.map(({ task_id }) => task_id).toSorted()).toEqual(decided.map(({ run_id }) => run_id).toSorted());
+  });
+
+  it('leave no job that has given up', async () => {
+    expect(await stage.database.query(GIVEN_UP)).toEqual([]);
+  });
+});
+
+const GIVEN_UP = `
+  SELECT key, last_error FROM graphile_worker.jobs WHERE task_identifier LIKE 'schedules.%' AND attempts >= max_attempts`;
+
+const DECIDED = `
+  SELECT schedule.name, firing.due, firing.decided_at, firing.state, firing.run_id, task.state AS task_state
+  FROM schedule_firing AS firing JOIN schedule USING (schedule_id) LEFT JOIN task ON task.task_id = firing.run_id
+  ORDER BY schedule.name, firing.due`;
