@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 /** Operations of a table, by protocol and by who calls: Parley calls the peer, or the peer calls Parley. */
 export const PEER_OPERATIONS = {
@@ -25,8 +25,10 @@ export interface Peer {
   language: PeerLanguage;
   title: string;
   protocol: PeerProtocol;
-  /** Names of the packages, as the lock file of the language has them. */
+  /** Names of the packages, as the lock file has them. */
   packages: readonly string[];
+  /** Folder of the lock file below that of the language, if each peer has its own. */
+  lock?: string;
   called: readonly PeerBinding[];
   calls: readonly PeerBinding[];
 }
@@ -58,8 +60,9 @@ const PINS: Readonly<Record<PeerLanguage, readonly [string, (name: string) => Re
 };
 
 /** Returns the pinned version of a package of a peer. @throws Error if the lock file has none */
-export function pinnedVersion({ language }: Pick<Peer, 'language'>, name: string): string {
-  const [file, pattern] = PINS[language];
+export function pinnedVersion({ language, lock = '' }: Pick<Peer, 'language' | 'lock'>, name: string): string {
+  const [path, pattern] = PINS[language];
+  const file = join(dirname(path), lock, basename(path));
   const version = pattern(name).exec(readFileSync(join(import.meta.dirname, file), 'utf8'))?.[1];
   if (version === undefined) throw new Error(`${file} has no version of ${name}`);
   return version;

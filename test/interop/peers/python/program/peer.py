@@ -1,0 +1,29 @@
+"""Runs a command of a peer, as peer-program.ts describes them. Arguments: folder of the peer, command, its arguments."""
+
+import asyncio
+import json
+import logging
+import sys
+
+FOLDER, COMMAND, *ARGS = sys.argv[1:]
+sys.path.insert(0, FOLDER)
+logging.disable(logging.CRITICAL)
+
+
+async def call_agent(base, binding, operation, *texts):
+    from caller import call
+
+    try:
+        await call(base, binding, operation, texts)
+    except Exception as error:
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        print(json.dumps({'error': f'{type(error).__name__}: {error}'}), flush=True)
+
+
+if COMMAND.endswith('-serve'):
+    from agent import serve
+
+    serve(*ARGS)
+else:
+    asyncio.run(call_agent(*ARGS))

@@ -1,0 +1,20 @@
+import type { Peer } from '../peer-cells.js';
+
+/** Peer whose folder here has its code and its lock file. */
+interface PythonPeer extends Peer {
+  lock: string;
+}
+
+/** Peers in Python. The first one runs in each change. */
+export const PYTHON_PEERS = [
+  {
+    id: 'python-a2a-sdk',
+    language: 'Python',
+    title: 'a2a-sdk (A2A 1.0)',
+    protocol: 'a2a',
+    lock: 'a2a-sdk',
+    packages: ['a2a-sdk'],
+    called: ['JSONRPC', 'HTTP+JSON', 'GRPC'],
+    calls: ['JSONRPC', 'HTTP+JSON', 'GRPC'],
+  },
+] as const satisfies readonly PythonPeer[];
