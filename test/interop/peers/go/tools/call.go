@@ -7,7 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"peers/shared"
+	"peers/program"
 )
 
 // Call does an operation as client. PEER_ANSWER is the answer to each question; without it the user declines.
@@ -17,17 +17,17 @@ func Call(url, operation string, args []string) {
 	options := &mcp.ClientOptions{
 		ElicitationHandler: answer,
 		ProgressNotificationHandler: func(_ context.Context, it *mcp.ProgressNotificationClientRequest) {
-			shared.Print(map[string]any{"progress": it.Params.Progress, "message": it.Params.Message})
+			program.Print(map[string]any{"progress": it.Params.Progress, "message": it.Params.Message})
 			if operation == "cancel" {
 				cancel()
 			}
 		},
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "peer", Version: "1.0.0"}, options)
-	transport := &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: shared.HttpClient()}
+	transport := &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: program.HttpClient()}
 	session, err := client.Connect(context.Background(), transport, nil)
 	if err != nil {
-		shared.PrintError(err)
+		program.PrintError(err)
 		return
 	}
 	defer session.Close()
@@ -46,10 +46,10 @@ func Call(url, operation string, args []string) {
 
 func printResult[T any](result *T, err error) {
 	if err != nil {
-		shared.PrintError(err)
+		program.PrintError(err)
 		return
 	}
-	shared.Print(result)
+	program.Print(result)
 }
 
 // answer gives the answer for each member that the question asks for.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"peers/shared"
+	"peers/program"
 )
 
 type given struct {
@@ -36,7 +36,7 @@ func Serve(port string) {
 	mcp.AddTool(server, &mcp.Tool{Name: "brew", Description: "Reports its progress"}, brew)
 	mcp.AddTool(server, &mcp.Tool{Name: "wait", Description: "Works until it is canceled, and writes a file"}, wait)
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil)
-	http.Handle("/mcp", shared.Guard(handler))
+	http.Handle("/mcp", program.Guard(handler))
 	panic(http.ListenAndServe("127.0.0.1:"+port, nil))
 }
 

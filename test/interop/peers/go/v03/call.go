@@ -11,7 +11,7 @@ import (
 	"github.com/a2aproject/a2a-go/a2aclient"
 	"github.com/a2aproject/a2a-go/a2aclient/agentcard"
 
-	"peers/shared"
+	"peers/program"
 )
 
 type caller struct {
@@ -23,18 +23,18 @@ type caller struct {
 func Call(base, binding, operation string, args []string) {
 	client, err := connect(base, binding)
 	if err != nil {
-		shared.PrintError(err)
+		program.PrintError(err)
 		return
 	}
 	it := caller{context.Background(), client}
 	if err := it.do(operation, args); err != nil {
-		shared.PrintError(err)
+		program.PrintError(err)
 	}
 }
 
 func connect(base, binding string) (*a2aclient.Client, error) {
 	ctx := context.Background()
-	card, err := agentcard.NewResolver(shared.HttpClient()).Resolve(ctx, base)
+	card, err := agentcard.NewResolver(program.HttpClient()).Resolve(ctx, base)
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +48,8 @@ func connect(base, binding string) (*a2aclient.Client, error) {
 			it.URL = "passthrough:///" + strings.TrimPrefix(it.URL, "http://")
 		}
 		return a2aclient.NewFromEndpoints(ctx, []a2a.AgentInterface{it},
-			a2aclient.WithJSONRPCTransport(shared.HttpClient()),
-			a2aclient.WithGRPCTransport(shared.DialOptions(port)...),
+			a2aclient.WithJSONRPCTransport(program.HttpClient()),
+			a2aclient.WithGRPCTransport(program.DialOptions(port)...),
 		)
 	}
 	return nil, errors.New("the card has no interface of " + binding)
@@ -111,7 +111,7 @@ func (it caller) send(message *a2a.Message, config *a2a.MessageSendConfig) (*a2a
 	if err != nil {
 		return nil, err
 	}
-	shared.Print(result)
+	program.Print(result)
 	task, _ := result.(*a2a.Task)
 	return task, nil
 }
@@ -121,14 +121,14 @@ func (it caller) read(events iter.Seq2[a2a.Event, error]) error {
 		if err != nil {
 			return err
 		}
-		shared.Print(event)
+		program.Print(event)
 	}
 	return nil
 }
 
 func printed(task *a2a.Task, err error) error {
 	if err == nil {
-		shared.Print(task)
+		program.Print(task)
 	}
 	return err
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/a2aproject/a2a-go/a2asrv/eventqueue"
 	"github.com/a2aproject/a2a-go/a2asrv/push"
 
-	"peers/shared"
+	"peers/program"
 )
 
 type agent struct{}
@@ -87,7 +87,7 @@ func (it *turn) status(state a2a.TaskState, text string) {
 func (it *turn) tell(path string) {
 	begun := a2a.NewArtifactEvent(it.call, a2a.TextPart{Text: "one "})
 	it.write(begun)
-	shared.WaitFor(it.ctx, path)
+	program.WaitFor(it.ctx, path)
 	done := a2a.NewArtifactUpdateEvent(it.call, begun.Artifact.ID, a2a.TextPart{Text: "two"})
 	done.LastChunk = true
 	it.write(done)
@@ -122,7 +122,7 @@ func Serve(binding, port, cardPort, address string) {
 		DefaultOutputModes: []string{"text/plain"},
 		Skills:             []a2a.AgentSkill{{ID: "tea", Name: "Tea", Description: "Tea", Tags: []string{"tea"}}},
 	}
-	if shared.Key != "" {
+	if program.Key != "" {
 		scheme := a2a.APIKeySecurityScheme{In: "header", Name: "x-api-key"}
 		card.SecuritySchemes = a2a.NamedSecuritySchemes{"key": scheme}
 		card.Security = []a2a.SecurityRequirements{{"key": {}}}
@@ -131,13 +131,13 @@ func Serve(binding, port, cardPort, address string) {
 	handler := a2asrv.NewHandler(agent{}, pushes)
 	http.Handle("/.well-known/agent-card.json", a2asrv.NewStaticAgentCardHandler(card))
 	if binding == "JSONRPC" {
-		http.Handle("/", shared.Guard(a2asrv.NewJSONRPCHandler(handler)))
+		http.Handle("/", program.Guard(a2asrv.NewJSONRPCHandler(handler)))
 	} else {
 		listener, err := net.Listen("tcp", "127.0.0.1:"+port)
 		if err != nil {
 			panic(err)
 		}
-		server := shared.GrpcServer()
+		server := program.GrpcServer()
 		a2agrpc.NewHandler(handler).RegisterWith(server)
 		go server.Serve(listener)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
 	"github.com/a2aproject/a2a-go/v2/a2agrpc/v1"
 
-	"peers/shared"
+	"peers/program"
 )
 
 type caller struct {
@@ -22,18 +22,18 @@ type caller struct {
 func Call(base, binding, operation string, args []string) {
 	client, err := connect(base, binding)
 	if err != nil {
-		shared.PrintError(err)
+		program.PrintError(err)
 		return
 	}
 	it := caller{context.Background(), client}
 	if err := it.do(operation, args); err != nil {
-		shared.PrintError(err)
+		program.PrintError(err)
 	}
 }
 
 func connect(base, binding string) (*a2aclient.Client, error) {
 	ctx := context.Background()
-	card, err := agentcard.NewResolver(shared.HttpClient()).Resolve(ctx, base)
+	card, err := agentcard.NewResolver(program.HttpClient()).Resolve(ctx, base)
 	if err != nil {
 		return nil, err
 	}
@@ -46,9 +46,9 @@ func connect(base, binding string) (*a2aclient.Client, error) {
 			it.URL = "passthrough:///" + strings.TrimPrefix(it.URL, "http://")
 		}
 		return a2aclient.NewFromEndpoints(ctx, []*a2a.AgentInterface{it},
-			a2aclient.WithJSONRPCTransport(shared.HttpClient()),
-			a2aclient.WithRESTTransport(shared.HttpClient()),
-			a2agrpc.WithGRPCTransport(shared.DialOptions(port)...),
+			a2aclient.WithJSONRPCTransport(program.HttpClient()),
+			a2aclient.WithRESTTransport(program.HttpClient()),
+			a2agrpc.WithGRPCTransport(program.DialOptions(port)...),
 		)
 	}
 	return nil, a2a.NewError(a2a.ErrInvalidRequest, "the card has no interface of "+binding)
@@ -113,7 +113,7 @@ func (it caller) send(message *a2a.Message, config *a2a.SendMessageConfig) (*a2a
 	if err != nil {
 		return nil, err
 	}
-	shared.Print(result)
+	program.Print(result)
 	task, _ := result.(*a2a.Task)
 	return task, nil
 }
@@ -123,14 +123,14 @@ func (it caller) read(events iter.Seq2[a2a.Event, error]) error {
 		if err != nil {
 			return err
 		}
-		shared.Print(event)
+		program.Print(event)
 	}
 	return nil
 }
 
 func printed(task *a2a.Task, err error) error {
 	if err == nil {
-		shared.Print(task)
+		program.Print(task)
 	}
 	return err
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 	"github.com/a2aproject/a2a-go/v2/a2asrv/push"
 
-	"peers/shared"
+	"peers/program"
 )
 
 type agent struct{}
@@ -66,7 +66,7 @@ func tell(ctx context.Context, call *a2asrv.ExecutorContext, path string, yield 
 	if !yield(begun, nil) {
 		return
 	}
-	shared.WaitFor(ctx, path)
+	program.WaitFor(ctx, path)
 	done := a2a.NewArtifactUpdateEvent(call, begun.Artifact.ID, a2a.NewTextPart("two"))
 	done.LastChunk = true
 	if yield(done, nil) {
@@ -111,7 +111,7 @@ func Serve(binding, port, cardPort, address string) {
 		DefaultOutputModes: []string{"text/plain"},
 		Skills:             []a2a.AgentSkill{{ID: "tea", Name: "Tea", Description: "Tea", Tags: []string{"tea"}}},
 	}
-	if shared.Key != "" {
+	if program.Key != "" {
 		scheme := a2a.APIKeySecurityScheme{Location: "header", Name: "x-api-key"}
 		card.SecuritySchemes = a2a.NamedSecuritySchemes{"key": scheme}
 		card.SecurityRequirements = a2a.SecurityRequirementsOptions{{"key": {}}}
@@ -121,15 +121,15 @@ func Serve(binding, port, cardPort, address string) {
 	http.Handle("/.well-known/agent-card.json", a2asrv.NewStaticAgentCardHandler(card))
 	switch binding {
 	case "JSONRPC":
-		http.Handle("/", shared.Guard(a2asrv.NewJSONRPCHandler(handler)))
+		http.Handle("/", program.Guard(a2asrv.NewJSONRPCHandler(handler)))
 	case "HTTP+JSON":
-		http.Handle("/", shared.Guard(a2asrv.NewRESTHandler(handler)))
+		http.Handle("/", program.Guard(a2asrv.NewRESTHandler(handler)))
 	default:
 		listener, err := net.Listen("tcp", "127.0.0.1:"+port)
 		if err != nil {
 			panic(err)
 		}
-		server := shared.GrpcServer()
+		server := program.GrpcServer()
 		a2agrpc.NewHandler(handler).RegisterWith(server)
 		go server.Serve(listener)
 	}

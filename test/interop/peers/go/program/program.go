@@ -1,5 +1,5 @@
-// Package shared has what the peers of both versions of A2A need: keys, certificates and lines of JSON.
-package shared
+// Package program has what the peers of both versions of A2A need: keys, certificates and lines of JSON.
+package program
 
 import (
 	"context"
