@@ -17,4 +17,14 @@ export const PYTHON_PEERS = [
     called: ['JSONRPC', 'HTTP+JSON', 'GRPC'],
     calls: ['JSONRPC', 'HTTP+JSON', 'GRPC'],
   },
+  {
+    id: 'python-google-adk',
+    language: 'Python',
+    title: 'google-adk (A2A 1.0)',
+    protocol: 'a2a',
+    lock: 'google-adk',
+    packages: ['google-adk'],
+    called: ['JSONRPC'],
+    calls: [],
+  },
 ] as const satisfies readonly PythonPeer[];

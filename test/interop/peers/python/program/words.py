@@ -4,8 +4,8 @@ import asyncio
 from pathlib import Path
 
 
-async def pieces_of(text):
-    """Yields the pieces of the answer to a text."""
+async def pieces_of(text, earlier=()):
+    """Yields the pieces of the answer to a text, after earlier texts of the same conversation."""
     word, *rest = text.split()
     if word == 'tell':
         yield 'one '
@@ -17,5 +17,7 @@ async def pieces_of(text):
         await asyncio.Event().wait()
     elif word == 'throw':
         raise RuntimeError('the kettle broke')
+    elif word == 'recall':
+        yield f'heard {" and ".join(earlier) or "nothing"}'
     else:
         yield f'heard {text}'
