@@ -160,6 +160,7 @@ interface ModelErrorOptions {
   retryAfter?: number | undefined;
   usage?: ModelUsage | undefined;
   isTruncated?: boolean;
+  isOverflow?: boolean;
 }
 
 /**
@@ -183,6 +184,8 @@ export class ModelError extends PublicFault {
   readonly usage: ModelUsage | undefined;
   /** True if the answer was truncated at its token limit. */
   readonly isTruncated: boolean;
+  /** True if the conversation is longer than the context of the model. */
+  readonly isOverflow: boolean;
 
   constructor(message: string, options: ModelErrorOptions = {}) {
     super(briefText(message), { cause: options.cause });
@@ -192,6 +195,7 @@ export class ModelError extends PublicFault {
     this.retryAfter = options.retryAfter;
     this.usage = options.usage;
     this.isTruncated = options.isTruncated === true;
+    this.isOverflow = options.isOverflow === true;
   }
 
   override get kind(): FaultKind {

@@ -19,6 +19,7 @@ import { ModelStore } from './model-store.js';
 import { type Model, type ModelCall, type ModelEnd, ModelError, type ModelEvent, type ModelToolCall } from './model.js';
 import { CredentialSigner, FirstUsableSigner, KeySigner, type ModelSigner } from './provider/model-signer.js';
 import { ProviderModel, type ProviderModelOptions } from './provider/provider-model.js';
+import { RefusedFormats } from './provider/refused-formats.js';
 
 /** Media types of the Parts that a model accepts. */
 interface ModelInput {
@@ -158,7 +159,10 @@ export class ConfiguredModels extends Models {
   /** True if an endpoint is configured. The endpoint itself rejects unknown names. */
   readonly hasEndpoint: boolean;
   /** Options shared by the calls of all models in this process. */
-  readonly shared: Pick<ProviderModelOptions, 'files' | 'ownFiles' | 'fileLimit' | 'fileRoom' | 'room' | 'jsonMembers'>;
+  readonly shared: Pick<
+    ProviderModelOptions,
+    'files' | 'ownFiles' | 'fileLimit' | 'fileRoom' | 'room' | 'jsonMembers' | 'refusedFormats'
+  >;
   private readonly endpoint: string | undefined;
   private readonly echo: Model;
   private readonly named: (name: string, signer?: ModelSigner) => Model;
@@ -175,7 +179,8 @@ export class ConfiguredModels extends Models {
     super();
     const { artifact: fileLimit, jsonMembers } = content;
     const fileRoom = rooms?.modelFiles;
-    this.shared = { files: http.fetch, ownFiles, fileLimit, fileRoom, room, jsonMembers };
+    const refusedFormats = new RefusedFormats();
+    this.shared = { files: http.fetch, ownFiles, fileLimit, fileRoom, room, jsonMembers, refusedFormats };
     const { baseUrl, apiKey, inputModes: input } = llm;
     const counts = new ModelCounts(metrics);
     this.hasEndpoint = baseUrl !== undefined;

@@ -2,7 +2,7 @@ import type { APICallError } from '@ai-sdk/provider';
 import { AgentCallError } from '#libs/a2a-client';
 import { PublicFault } from '#libs/faults';
 import { OutboundFault, OutboundRefusedError, requestedPause } from '#libs/http-client';
-import { isJsonObject } from '#libs/protocol';
+import { briefText, isJsonObject } from '#libs/protocol';
 import { ModelError, type ModelOutage } from '../model.js';
 import { UnfitAnswer } from './answer-streams.js';
 import { AnswerTooLong } from './provider-fetch.js';
@@ -22,7 +22,7 @@ export function modelFailure(error: unknown, call: FailedCall): ModelError | und
   if (isNamed(error, 'AI_APICallError')) {
     const { statusCode, cause } = error as APICallError;
     const inner = cause === undefined ? undefined : ofConnection(cause, toModelError);
-    if (statusCode === undefined || statusCode < 400) return inner ?? toModelError('its answer cannot be understood');
+    if (statusCode === undefined || statusCode < 400) return inner ?? unreadable(error, call.secrets, toModelError);
     return ofStatus(error as APICallError, statusCode, call.secrets, toModelError);
   }
   return ofConnection(error, toModelError) ?? ofAnswer(error, call.secrets, toModelError);
@@ -33,6 +33,7 @@ interface Known {
   fallback?: boolean;
   outage?: ModelOutage | undefined;
   retryAfter?: number | undefined;
+  isOverflow?: boolean;
 }
 
 type Failed = (reason: string, options?: Known) => ModelError;
@@ -52,16 +53,19 @@ function ofStatus(
   const outage = outageOf(status);
   const retryAfter = requestedPause(responseHeaders?.['retry-after']);
   const refusal = status === 401 ? 'the provider refused the key (HTTP 401)' : `HTTP ${status}`;
-  const fallback = outage !== undefined || (said !== '' && isContextOverflow(status, message));
-  return failed(`${refusal}${said}`, { status, fallback, outage, retryAfter });
+  const isOverflow = said !== '' && isContextOverflow(status, message);
+  const fallback = outage !== undefined || isOverflow;
+  return failed(`${refusal}${said}`, { status, fallback, outage, retryAfter, isOverflow });
 }
 
+/** HTTP statuses with which providers refuse a conversation that is longer than the context of the model. */
+const OVERFLOW_STATUSES: ReadonlySet<number | undefined> = new Set([400, 413, 422]);
 /** Words with which providers say that a conversation is longer than the context of the model. */
 const OVERFLOW = /context_length_exceeded|context (?:length|window|size)|maximum context|prompt is too long/i;
 
 /** True if a request is too long for the context of this model; another model may have a longer context. */
 function isContextOverflow(status: number, message: string): boolean {
-  return (status === 400 || status === 413 || status === 422) && OVERFLOW.test(message);
+  return OVERFLOW_STATUSES.has(status) && OVERFLOW.test(message);
 }
 
 function outageOf(status: unknown): ModelOutage | undefined {
@@ -112,12 +116,35 @@ function ofCredential(error: AgentCallError, failed: Failed): ModelError {
 function ofAnswer(error: unknown, secrets: readonly string[], failed: Failed): ModelError | undefined {
   if (isNamed(error, 'AI_InvalidResponseDataError')) return cutShort(failed);
   if (isNamed(error, 'AI_UnsupportedFunctionalityError')) return failed((error as Error).message);
-  if (error instanceof Error) return isNamed(error, 'AI_') ? failed('its answer cannot be understood') : undefined;
+  if (error instanceof Error) return isNamed(error, 'AI_') ? unreadable(error, secrets, failed) : undefined;
   const said = isJsonObject(error) ? error : {};
   const message = typeof said['message'] === 'string' ? `: ${redactSecrets(said['message'], secrets, false)}` : '';
   const status = [said['statusCode'], said['code']].map(statusOf).find((it) => it !== undefined);
   const refused = status !== undefined && status < 500 && status !== 429;
   return failed(`it broke off${message}`, { status, fallback: !refused, outage: outageOf(status) });
+}
+
+/** Maximum number of member names of an unreadable answer that an error lists. */
+const LISTED_MEMBERS = 8;
+
+/** Converts an answer that is not in the format of its provider to a ModelError. Its text says what arrived instead. */
+function unreadable(error: unknown, secrets: readonly string[], failed: Failed): ModelError {
+  const arrived = redactSecrets(describeUnreadable(error), secrets, true);
+  return failed(`its answer cannot be understood${arrived === '' ? '' : `: ${arrived}`}`);
+}
+
+/** Describes an unreadable answer by its form and the names of its members, never by their values. */
+function describeUnreadable(error: unknown): string {
+  if (isNamed(error, 'AI_JSONParseError')) return 'it is not JSON';
+  if (isNamed(error, 'AI_EmptyResponseBodyError')) return 'it is empty';
+  if (isNamed(error, 'AI_TypeValidationError')) {
+    const { value } = error as { value?: unknown };
+    if (!isJsonObject(value)) return 'it is JSON, but no object';
+    const names = Object.keys(value).slice(0, LISTED_MEMBERS);
+    return `it is an object with the members ${names.map((name) => briefText(name, 40)).join(', ') || '(none)'}`;
+  }
+  const { cause } = error as { cause?: unknown };
+  return isNamed(cause, 'AI_') ? describeUnreadable(cause) : '';
 }
 
 /** Returns an HTTP error status; `undefined` for any other value. Some gateways (LiteLLM) send the status as a text. */
@@ -165,10 +192,12 @@ const FORMAT_WORDS = /response_?format|schema|grammar|json.?mode|structured.?out
 
 /**
  * True if an endpoint may have refused a response format. Endpoints that refuse tools together with a format (Groq)
- * each have their own words for it, so beside tools the status alone suffices, except for HTTP 500.
+ * each have their own words for it, so beside tools the status alone suffices, except for HTTP 500. A conversation that
+ * is longer than the context of the model is never a refused format.
  */
 export function refusesFormat(error: unknown, hasTools: boolean): boolean {
-  const { statusCode, responseBody } = error as { statusCode?: number; responseBody?: string };
+  const { statusCode, responseBody = '' } = error as { statusCode?: number; responseBody?: string };
   if (!FORMAT_REFUSALS.has(statusCode)) return false;
-  return (hasTools && statusCode !== 500) || FORMAT_WORDS.test(responseBody ?? '');
+  if (OVERFLOW_STATUSES.has(statusCode) && OVERFLOW.test(responseBody)) return false;
+  return (hasTools && statusCode !== 500) || FORMAT_WORDS.test(responseBody);
 }

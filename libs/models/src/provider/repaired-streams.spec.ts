@@ -122,12 +122,12 @@ describe('a whole answer that an endpoint ends in its own way', () => {
     [
       'what is no piece, and a good end after it',
       text('x') + event({ strange: true }) + say({}, 'stop') + DONE,
-      'its answer cannot be understood',
+      'its answer cannot be understood: it is an object with the members strange',
     ],
     [
       'what is no JSON, and a good end after it',
       `${text('x')}data: {\n\n${say({}, 'stop')}${DONE}`,
-      'its answer cannot be understood',
+      'its answer cannot be understood: it is not JSON',
     ],
     ['what is no piece', text('x') + event({ strange: true }) + DONE, 'its answer cannot be understood'],
   ])('is not %s', async (_, stream, said) => {
