@@ -73,7 +73,7 @@ export interface RunEventPayloads {
     refused?: EventViolation[];
   };
   'node.progress': { text?: string; artifact?: EventArtifact & { append?: boolean }; tool?: string; call?: string };
-  'model.request': { model: string; step: number };
+  'model.request': { model: string; step: number; omitted?: number };
   'model.response': {
     model: string;
     step: number;

@@ -1,5 +1,6 @@
-import { textPart } from '#libs/protocol';
-import { isToken, REPLY_SKIP, replyText } from './turn-reply.js';
+import { CalledTask } from '#libs/a2a-client';
+import { failureMetadata, textPart } from '#libs/protocol';
+import { isToken, REPLY_SKIP, replyOf, replyText } from './turn-reply.js';
 
 const NOTHING = { reply: undefined, artifacts: [], status: undefined };
 const said = (state: 'TASK_STATE_COMPLETED' | 'TASK_STATE_INPUT_REQUIRED', text: string) => ({
@@ -41,4 +42,17 @@ test('A11 a token is the whole text but for the space around it', () => {
   expect(isToken(' REPLY_SKIP \n', REPLY_SKIP)).toBe(true);
   expect(isToken('REPLY_SKIP.', REPLY_SKIP)).toBe(false);
   expect(isToken('reply_skip', REPLY_SKIP)).toBe(false);
+});
+
+test.each([
+  ['cut', 'ANSWER_CUT'],
+  ['server-error', 'AGENT_FAILED'],
+  [undefined, 'AGENT_FAILED'],
+])('a failed Task whose failure has the kind %s has the code %s', (kind, code) => {
+  const metadata = kind === undefined ? {} : failureMetadata({ kind });
+  const message = { messageId: 'm', role: 'ROLE_AGENT' as const, parts: [textPart('Error: cut')], metadata };
+  const status = { state: 'TASK_STATE_FAILED' as const, message };
+  const answer = Object.assign(new CalledTask(), { status });
+  const failure = { kind: 'failed' as const, message: 'cut', retryable: false };
+  expect(replyOf({ kind: 'failed', answer, failure }, 1_000)).toMatchObject({ failure: { code } });
 });

@@ -1,7 +1,7 @@
 import { AgentCallError, type CalledTask } from '#libs/a2a-client';
 import { UnknownAgent } from '#libs/agents';
 import { type CallFailure, type CallFailureKind, type CallOutcome, withStatusText } from '#libs/durable';
-import { A2AError, type Artifact, type Part, spokenParts } from '#libs/protocol';
+import { A2AError, type Artifact, failureNote, type Part, spokenParts } from '#libs/protocol';
 import { TIMEOUT, type TurnFailure, type TurnReply } from './conversation.js';
 
 /** Skip token: the answer with which an agent ends the conversation. */
@@ -57,6 +57,9 @@ function dataText(parts: readonly Part[]): string {
  */
 export const CREDENTIAL_UNUSABLE = 'CREDENTIAL_UNUSABLE';
 
+/** Code of the failure of a turn whose answer was truncated at the token limit of its model. */
+const ANSWER_CUT = 'ANSWER_CUT';
+
 const CODES: Record<CallFailureKind, string> = {
   connect: 'AGENT_UNREACHABLE',
   timeout: TIMEOUT,
@@ -83,8 +86,12 @@ const CODES: Record<CallFailureKind, string> = {
  * @throws the cause of an internal fault
  */
 export function replyOf(outcome: CallOutcome, timeoutMs: number): TurnReply {
-  if (outcome.kind === 'failed') return { failure: toTurnFailure(outcome.failure, timeoutMs) };
   const { answer } = outcome;
+  if (outcome.kind === 'failed') {
+    const failure = toTurnFailure(outcome.failure, timeoutMs);
+    const isCut = failure.code === CODES.failed && failureNote(answer.status?.message?.metadata)?.kind === 'cut';
+    return { failure: isCut ? { ...failure, code: ANSWER_CUT } : failure };
+  }
   if (answer.reply === undefined && answer.state === 'TASK_STATE_AUTH_REQUIRED') return { failure: wantsAuth(answer) };
   return { text: replyText(answer) };
 }

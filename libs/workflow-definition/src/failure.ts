@@ -22,6 +22,7 @@ export type FailureKind =
   | 'internal'
   | 'rate-limited' // the agent asks to be called less often (HTTP 429)
   | 'invalid-output' // the node's result violates its definition
+  | 'cut' // a model's answer was truncated at its token limit
   | 'expression' // an expression of the definition has no value in this run
   | 'deadline' // the run's deadline has passed
   | 'max-iterations'; // a loop has reached its limit and failed
@@ -45,6 +46,7 @@ const ALL: Record<FailureKind, true> = {
   failed: true,
   rejected: true,
   'invalid-output': true,
+  cut: true,
   expression: true,
   'client-error': true,
   unauthorized: true,

@@ -7,7 +7,14 @@ import type {
 import { isJsonObject, type JsonValue, tryParseJson } from '#libs/protocol';
 import type { ModelProvider } from '../model-definition.js';
 import { type ModelPrice, usageOf } from '../model-price.js';
-import { type ModelEnd, ModelError, type ModelEvent, type ModelOutage, type ModelToolCall } from '../model.js';
+import {
+  type ModelEnd,
+  ModelError,
+  type ModelEvent,
+  type ModelOutage,
+  type ModelToolCall,
+  type ModelUsage,
+} from '../model.js';
 import { DONE_REASON } from './answer-streams.js';
 
 type AnswerContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
@@ -66,7 +73,7 @@ export class AnswerEvents {
     const usage = finish && usageOf(finish.usage, this.price);
     const reason = finish && wholeBecause(finish.finishReason, this.provider);
     if (reason === undefined) {
-      const { said, ...options } = lackOf(finish?.finishReason);
+      const { said, ...options } = lackOf(finish?.finishReason, usage);
       throw new ModelError(`model "${this.model}" gave no answer: its answer ${said}`, { ...options, usage });
     }
     const kept = this.#keptContent();
@@ -133,10 +140,10 @@ interface AnswerLack {
  * at its token limit`. `fallback` is true if the next model of `fallbacks` may answer instead; false if the provider
  * withholds content.
  */
-function lackOf(reason: LanguageModelV4FinishReason | undefined): AnswerLack {
+function lackOf(reason: LanguageModelV4FinishReason | undefined, usage: ModelUsage | undefined): AnswerLack {
   switch (reason?.unified) {
     case 'length':
-      return { said: 'was cut at its token limit', fallback: true, isTruncated: true };
+      return { said: `was cut at its token limit${describeFullContext(usage)}`, fallback: true, isTruncated: true };
     case 'content-filter':
       return { said: 'was withheld', fallback: false };
     default: {
@@ -145,6 +152,11 @@ function lackOf(reason: LanguageModelV4FinishReason | undefined): AnswerLack {
       return { said: 'ended in the middle', fallback: true, ...(wasCut && { outage: 'connect' as const }) };
     }
   }
+}
+
+/** States the numbers of tokens if the conversation, and not the answer, takes most of the context. */
+function describeFullContext({ inputTokens, outputTokens }: ModelUsage = { inputTokens: 0, outputTokens: 0 }): string {
+  return inputTokens > outputTokens ? `, after ${outputTokens} tokens: it was sent ${inputTokens} tokens` : '';
 }
 
 /** Maximum nesting depth of the arguments of a tool. Deeper values would overflow recursive code. */

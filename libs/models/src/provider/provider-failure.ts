@@ -121,7 +121,9 @@ function ofAnswer(error: unknown, secrets: readonly string[], failed: Failed): M
   const message = typeof said['message'] === 'string' ? `: ${redactSecrets(said['message'], secrets, false)}` : '';
   const status = [said['statusCode'], said['code']].map(statusOf).find((it) => it !== undefined);
   const refused = status !== undefined && status < 500 && status !== 429;
-  return failed(`it broke off${message}`, { status, fallback: !refused, outage: outageOf(status) });
+  const isOverflow = OVERFLOW.test(message);
+  const fallback = !refused || isOverflow;
+  return failed(`it broke off${message}`, { status, fallback, outage: outageOf(status), isOverflow });
 }
 
 /** Maximum number of member names of an unreadable answer that an error lists. */

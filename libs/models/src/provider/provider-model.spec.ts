@@ -187,6 +187,12 @@ describe('a model of an OpenAI-compatible endpoint', () => {
       /^model "small" gave no answer: its answer was cut at its token limit$/,
     ],
     [
+      'a limit of tokens that the conversation fills',
+      { text: 'bon', reason: 'length', usage: { input: 1_900, output: 148 } },
+      { fallback: true, isTruncated: true },
+      /was cut at its token limit, after 148 tokens: it was sent 1900 tokens$/,
+    ],
+    [
       'a filter',
       { text: 'bon', reason: 'content_filter' },
       { fallback: false, outage: undefined },
@@ -198,6 +204,12 @@ describe('a model of an OpenAI-compatible endpoint', () => {
       { text: 'bon', breaks: 'slow down', breaksWith: '429' },
       { fallback: true, status: 429, outage: 'rate-limited' },
       /it broke off: slow down$/,
+    ],
+    [
+      'an overflow of the context in the middle',
+      { text: 'bon', breaks: 'the context size has been exceeded', breaksWith: 400 },
+      { fallback: true, isOverflow: true, outage: undefined },
+      /it broke off: the context size has been exceeded$/,
     ],
     [
       'an error in the middle with a word',

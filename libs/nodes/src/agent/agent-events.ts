@@ -47,7 +47,10 @@ export interface ModelFailure {
   step: number;
   status?: number;
   message: string;
-  /** Name of the model that is called next (`fallbacks`); absent if none is. */
+  /**
+   * Name of the model that is called next: one of `fallbacks`, or the same model without the oldest messages of its
+   * memory; absent if none is.
+   */
   next?: string;
   /** Number of tokens of the call; absent if the provider does not report it. */
   usage?: ModelUsage;
@@ -117,6 +120,14 @@ const CALLED_KEY = 'parley/called';
 /** Metadata key of the text that a model reads in place of the error of a call. */
 const MODEL_ERROR_KEY = 'parley/model-error';
 
+/** Payload of `model.request`: a call of a model that begins. */
+interface ModelRequest {
+  model: string;
+  step: number;
+  /** Number of the oldest messages of the memory that the model is not given; 0 is not recorded. */
+  omitted?: number;
+}
+
 /**
  * Returns the event `model.request`, which records that a model is called.
  * @param remembered ids of the earlier Tasks that the model is given, oldest first; absent if the log has them already,
@@ -124,10 +135,11 @@ const MODEL_ERROR_KEY = 'parley/model-error';
  */
 export function modelRequest(
   task: TaskReference,
-  { model, step }: { model: string; step: number },
+  { omitted = 0, ...request }: ModelRequest,
   remembered?: readonly string[],
 ): NodeEvent {
-  return stepEvent(task, 'model.request', { model, step }, remembered && { [REMEMBERED_KEY]: [...remembered] });
+  const payload = { ...request, ...(omitted > 0 && { omitted }) };
+  return stepEvent(task, 'model.request', payload, remembered && { [REMEMBERED_KEY]: [...remembered] });
 }
 
 /**

@@ -140,6 +140,8 @@ export interface LoggedToolCall extends AskedCall {
 export interface OpenStep {
   step: number;
   model: string;
+  /** Number of the oldest messages of the memory that the model was not given; absent: none. */
+  omitted?: number;
 }
 
 /**
@@ -161,6 +163,8 @@ export class AgentLog {
   revision: string | undefined;
   /** Ids of the earlier Tasks that the model is given, oldest first; `undefined` before they are chosen. */
   remembered: readonly string[] | undefined;
+  /** Number of the oldest messages of the memory for which the context of the model has no room. */
+  omitted = 0;
   /**
    * Conversation after `opening`, without the step in progress. Tools have the names that events use, not WireNames.
    */
@@ -268,13 +272,14 @@ export class AgentLog {
     }
   }
 
-  private recordModelRequest({ model, step }: OpenStep): void {
+  private recordModelRequest({ model, step, omitted = 0 }: OpenStep): void {
     if (this.answer) {
       this.mended.push(this.answer);
       this.said.push(this.complaintAbout(this.answer));
       this.answer = undefined;
     }
     this.open = { model, step };
+    this.omitted = omitted;
     this.step = step;
     this.pieces = [];
   }

@@ -1,4 +1,4 @@
-import { AGENT_TOOL, type ConversationEntry, type RequestContext } from '#libs/agents';
+import { AGENT_TOOL, type RequestContext } from '#libs/agents';
 import { matchesGlob } from '#libs/mcp-client';
 import {
   coalesceText,
@@ -14,34 +14,37 @@ import {
   type StructuredAnswer,
   type WantedModel,
 } from '#libs/models';
-import { briefText, dataPart, type Message, parseJson, type Part, textPart, UnfitJson } from '#libs/protocol';
+import {
+  briefText,
+  dataPart,
+  type FailureNote,
+  type Message,
+  parseJson,
+  type Part,
+  textPart,
+  UnfitJson,
+} from '#libs/protocol';
 import { type NodeEvent, NodeFailure } from '../node-executor.js';
 import {
   type AskedCall,
   type CallQuestion,
   callQuestion,
   modelError,
+  type ModelFailure,
   modelRequest,
   modelResponse,
   toolCall,
   toolResult,
 } from './agent-events.js';
-import {
-  type AgentLog,
-  answerReport,
-  type BrainstormRequest,
-  type LoggedToolCall,
-  type SaidMessage,
-  saidMessages,
-} from './agent-log.js';
-import type { Remembered } from './agent-memory.js';
+import { type AgentLog, answerReport, type BrainstormRequest, type LoggedToolCall } from './agent-log.js';
 import { PromptedCall } from './agent-prompts.js';
 import type { AgentNodeSettings } from './agent-settings.js';
 import { modelTools, type OfferedTool, type ToolCaller, type WireNames } from './agent-tools.js';
 import { AnswerInPieces } from './answer-pieces.js';
+import { type EarlierSources, planOmission, readEarlierMessages, saidBefore } from './earlier-messages.js';
 
 /** State and services of one execution of an `agent` node. */
-export interface AgentNodeTurn {
+export interface AgentNodeTurn extends EarlierSources {
   /** Id of the node, which is also the id of its Artifact. */
   node: string;
   context: RequestContext;
@@ -52,15 +55,8 @@ export interface AgentNodeTurn {
   /** Required form of the answer (`output`), if any. */
   structure: StructuredAnswer | undefined;
   log: AgentLog;
-  /**
-   * Conversation entries (data that a conversation of this service sends with a Message) of the current Message, and of
-   * the Message that began the Task; each is absent if the Message has none.
-   */
-  entries: { current?: ConversationEntry; opening?: ConversationEntry };
   /** Request of a brainstorm in the Message that began the Task, if any. */
   brainstorm?: BrainstormRequest;
-  /** Reads the remembered Messages of earlier Tasks. They are read once; repeated calls return the same Messages. */
-  recallEarlier(): Promise<Remembered>;
 }
 
 /** Returns the caller on whose behalf the tools of a turn are called. */
@@ -71,16 +67,18 @@ export function callerOf({ call, signal }: RequestContext): ToolCaller {
 /**
  * Builds the messages for a model: system prompts, memory, and the Messages of this Task. The built-in model `echo`
  * gets no memory.
+ * @param omitted number of the oldest messages of the memory that are omitted
  */
-async function buildConversation(turn: AgentNodeTurn, model: string): Promise<ModelMessage[]> {
+async function buildConversation(turn: AgentNodeTurn, model: string, omitted: number): Promise<ModelMessage[]> {
   const { settings, log, context, brainstorm } = turn;
-  const prompts = [settings.systemPrompt, brainstorm?.systemPrompt, instructionsOf(turn)];
+  const earlier = model === ECHO_MODEL ? undefined : await readEarlierMessages(turn, omitted);
+  const prompts = [settings.systemPrompt, brainstorm?.systemPrompt, instructionsOf(turn, earlier?.saidCount)];
   const system = prompts.filter((text) => text !== undefined);
   const [first, ...others] = openingOf(log, context);
   const opening = first ? [{ ...first, ...(brainstorm && { parts: brainstorm.parts }) }, ...others] : [];
   return [
     ...(system.length === 0 ? [] : [{ role: 'system' as const, parts: [{ text: system.join('\n\n') }] }]),
-    ...(model === ECHO_MODEL ? [] : [...(await turn.recallEarlier()).messages, ...saidBefore(turn)]),
+    ...(earlier?.messages ?? []),
     ...opening.map(modelMessage),
     ...log.messagesToSend.map((said) => onWire(said, turn.wire)),
   ];
@@ -95,22 +93,17 @@ export function openingOf(log: AgentLog, context: Pick<RequestContext, 'task' | 
 }
 
 /**
- * Returns texts of the conversation that this agent neither received nor sent: the newest texts that fit in
- * `historyTokens`.
- */
-export function saidBefore({ settings, entries }: Pick<AgentNodeTurn, 'settings' | 'entries'>): SaidMessage[] {
-  return settings.history === 'none' ? [] : saidMessages(entries.opening, settings.historyTokens);
-}
-
-/**
  * Returns the instructions of the conversation to which the Message belongs; `undefined` if it belongs to none. For an
  * agent with the role `announcer`, they also state how many texts of the conversation are omitted because they do not
  * fit in the agent's memory.
+ * @param kept number of texts of the conversation that the agent gets
  */
-function instructionsOf({ settings, entries }: Pick<AgentNodeTurn, 'settings' | 'entries'>): string | undefined {
-  const { current, opening } = entries;
+function instructionsOf(
+  turn: Pick<AgentNodeTurn, 'settings' | 'entries'>,
+  kept = saidBefore(turn).length,
+): string | undefined {
+  const { current, opening } = turn.entries;
   if (current?.role !== 'announcer') return current?.instructions;
-  const kept = saidBefore({ settings, entries }).length;
   const omitted = (opening?.said?.length ?? 0) - kept;
   if (omitted === 0) return current.instructions;
   const left = kept === 0 ? 'only the last of these texts' : `these texts without the ${omitted} oldest`;
@@ -136,6 +129,8 @@ type ModelStepEvents = AsyncGenerator<NodeEvent, void, void>;
  * Calls a model for its next answer, and yields the answer in pieces as it arrives.
  * - A call that a crash interrupted is made again. The new Artifact replaces the pieces that were yielded before.
  * - If a model fails and another model may answer instead (`fallbacks`), the next model is called.
+ * - If the context of the last model has no room for the conversation, the model is called again without the older half
+ *   of the memory.
  * @throws NodeFailure if no model answers, or the limit of steps or tokens is reached
  */
 export async function* modelStep(turn: AgentNodeTurn): ModelStepEvents {
@@ -145,25 +140,40 @@ export async function* modelStep(turn: AgentNodeTurn): ModelStepEvents {
   const names = turn.settings.models;
   const modelNameAt = (at: number): string => names[at] ?? models.defaultModel.name;
   const first = names.findIndex((_, at) => modelNameAt(at) === log.open?.model);
-  for (let at = Math.max(first, 0); ; at += 1) {
+  let { omitted } = log;
+  for (let at = Math.max(first, 0); ;) {
     const prompted = new PromptedCall(context, step);
     try {
       const model = await models.findModel(names[at], wantedModel(turn));
-      return yield* askedFor(turn, model, { step, isLast: at + 1 >= names.length, prompted });
+      return yield* askedFor(turn, model, { step, isLast: at + 1 >= names.length, prompted, omitted });
     } catch (error) {
       if (!(error instanceof ModelError)) throw error;
-      const { message, status, outage, retryAfter, usage } = error;
-      const next = error.fallback && at + 1 < names.length ? modelNameAt(at + 1) : undefined;
-      const more = { ...(status !== undefined && { status }), ...(usage && { usage }) };
-      const failure = { model: modelNameAt(at), step, message, ...more };
-      const note = outage && { kind: outage, ...(retryAfter !== undefined && { retryAfter }) };
-      yield prompted.attachError(
-        modelError(context, { ...failure, ...(next !== undefined && { next }) }, note),
-        message,
-      );
-      if (next === undefined) throw new NodeFailure(message, { cause: error, note });
+      const hasFallback = error.fallback && at + 1 < names.length;
+      const omission = hasFallback ? undefined : await planOmission(turn, error, omitted);
+      const isCalledAgain = hasFallback || omission !== undefined;
+      const attempt = {
+        model: modelNameAt(at),
+        step,
+        ...(isCalledAgain && { next: modelNameAt(hasFallback ? at + 1 : at) }),
+      };
+      const note = noteOf(error);
+      yield prompted.attachError(modelError(context, failureOf(error, attempt), note), error.message);
+      if (!isCalledAgain) throw new NodeFailure(error.message, { cause: error, note });
+      omitted = omission ?? omitted;
+      if (hasFallback) at += 1;
     }
   }
+}
+
+function failureOf(error: ModelError, attempt: Pick<ModelFailure, 'model' | 'step' | 'next'>): ModelFailure {
+  const { message, status, usage } = error;
+  return { ...attempt, message, ...(status !== undefined && { status }), ...(usage && { usage }) };
+}
+
+/** Returns the kind of a failure for retries (`retry.on`): an outage, or `cut`; `undefined` for any other failure. */
+function noteOf({ outage, retryAfter, isTruncated }: ModelError): FailureNote | undefined {
+  const kind = outage ?? (isTruncated ? 'cut' : undefined);
+  return kind && { kind, ...(retryAfter !== undefined && { retryAfter }) };
 }
 
 function wantedModel({ context, brainstorm }: AgentNodeTurn): WantedModel {
@@ -180,15 +190,24 @@ function refuseMore({ log, settings: { maxSteps, budget } }: AgentNodeTurn): voi
     throw new NodeFailure(`the model was called ${maxSteps} times (maxSteps) and has no answer yet`);
 }
 
+/** Attempt of a step: see the parameters of `askedFor`. */
+interface ModelAttempt {
+  step: number;
+  isLast: boolean;
+  prompted: PromptedCall;
+  omitted: number;
+}
+
 /**
  * Calls one model of the agent, and yields the events of its answer.
  * @param isLast true if no further model may be called; then an empty answer is accepted
+ * @param omitted number of the oldest messages of the memory that are omitted
  * @throws ModelError if the model gives no whole answer, or an empty one that is not accepted
  */
 async function* askedFor(
   turn: AgentNodeTurn,
   model: Model,
-  { step, isLast, prompted }: { step: number; isLast: boolean; prompted: PromptedCall },
+  { step, isLast, prompted, omitted }: ModelAttempt,
 ): ModelStepEvents {
   const { context, log, settings, structure } = turn;
   // The memory is decided once and recorded, so that a replica that adopts the Task gives the model the same memory.
@@ -196,7 +215,7 @@ async function* askedFor(
   const remembered = isDecided ? undefined : (await turn.recallEarlier()).taskIds;
   const { signal } = context;
   const call: ModelCall = {
-    messages: await buildConversation(turn, model.name),
+    messages: await buildConversation(turn, model.name, omitted),
     ...(turn.tools.length > 0 && { tools: modelTools(turn.tools, turn.wire) }),
     ...(settings.temperature !== undefined && { temperature: settings.temperature }),
     ...(settings.topP !== undefined && { topP: settings.topP }),
@@ -207,7 +226,11 @@ async function* askedFor(
     reader: context.call.scope,
     signal,
   };
-  yield await prompted.attachRequest(modelRequest(context, { model: model.name, step }, remembered), model, call);
+  yield await prompted.attachRequest(
+    modelRequest(context, { model: model.name, step, omitted }, remembered),
+    model,
+    call,
+  );
   const answer = new AnswerInPieces(turn);
   const headers = context.trace?.headersBelow('chat', step, model.name);
   const events = model.streamAnswer({ ...call, ...(headers && { headers }) });
@@ -223,7 +246,7 @@ async function* askedFor(
   if (end === undefined) throw new ModelError(`model "${model.name}" broke off`, { fallback: true });
   const failed = { fallback: true, usage: end.usage };
   if (answer.isEmpty && !isLast) throw new ModelError(`model "${model.name}" ${EMPTY}`, failed);
-  const note = answer.isEmpty ? EMPTY : end.note;
+  const note = noteAbout(answer.isEmpty ? EMPTY : end.note, omitted);
   yield* answer.reportRest(turn.brainstorm && answerReport(turn, end.usage));
   const toolCalls = askedCalls(turn, answer.calls, step);
   const used = end.usage && { usage: end.usage };
@@ -237,6 +260,13 @@ async function* askedFor(
       : [],
     ...(note !== undefined && { note }),
   });
+}
+
+/** Returns the note about an answer, which also states how many messages of the memory were omitted. */
+function noteAbout(note: string | undefined, omitted: number): string | undefined {
+  if (omitted === 0) return note;
+  const left = `answered without the ${omitted} oldest messages of its memory: its context has no room for them`;
+  return note === undefined ? left : `${left}; ${note}`;
 }
 
 /**

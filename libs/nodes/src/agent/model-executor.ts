@@ -28,8 +28,9 @@ import { AgentLog, type BrainstormRequest, brainstormRequest, tokensOf } from '.
 import { type AgentMemory, NOTHING_REMEMBERED, type Remembered } from './agent-memory.js';
 import { type AgentNodeSettings, agentSettings } from './agent-settings.js';
 import { type AgentTools, type AgentToolServices, WireNames } from './agent-tools.js';
-import { type AgentNodeTurn, callerOf, callStep, modelStep, openingOf, saidBefore } from './agent-turn.js';
+import { type AgentNodeTurn, callerOf, callStep, modelStep, openingOf } from './agent-turn.js';
 import { CalledAgents } from './called-agents.js';
+import { saidBefore } from './earlier-messages.js';
 
 /** Services of `agent` nodes. */
 export interface AgentNodeServices {

@@ -14,6 +14,7 @@ const KINDS: Readonly<Record<string, { label: string; usual: boolean }>> = {
   failed: { label: 'its work failed', usual: false },
   rejected: { label: 'refuses the work', usual: false },
   'invalid-output': { label: 'its result does not fit', usual: false },
+  cut: { label: 'its answer was cut', usual: false },
   expression: { label: 'an expression failed', usual: false },
 };
 
