@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '#libs/protocol';
-import { EXAMPLE_STATE, initialState, InvalidState, readState, stateJson } from './canonical-state.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
+import { EXAMPLE_STATE, initialState, InvalidState, readState, STATE_SCHEMA, stateJson } from './canonical-state.js';
 
 const VALID = stateJson(initialState('idea', []));
 
@@ -66,5 +66,29 @@ describe('readState', () => {
 
   it.each([null, 'text', 7, [[]]])('J16 refuses %j', (value) => {
     expect(faults(value)).toContain('the state: ');
+  });
+});
+
+describe('the schema that agents are asked for', () => {
+  const schemasIn = (value: JsonValue): JsonObject[] => {
+    if (Array.isArray(value)) return value.flatMap(schemasIn);
+    return isJsonObject(value) ? [value, ...Object.values(value).flatMap(schemasIn)] : [];
+  };
+
+  it('bounds every text and every list, far below what is accepted', () => {
+    const all = schemasIn(STATE_SCHEMA);
+    const texts = all.filter(({ type, enum: words }) => type === 'string' && words === undefined);
+    const lists = all.filter(({ type }) => type === 'array');
+    expect([texts.length, lists.length]).toEqual([7, 4]);
+    expect(texts.map((it) => it['maxLength']).toSorted()).toEqual([20_000, 600, 600, 600, 600, 600, 6_000]);
+    for (const list of lists) expect(list['maxItems']).toBe(20);
+  });
+
+  it('has a confidence that a grammar can hold, and other answers are still accepted', () => {
+    const confidence = schemasIn(STATE_SCHEMA).find((it) => Array.isArray(it['enum']) && it['enum'].includes(0.05));
+    expect(confidence?.['enum']).toHaveLength(21);
+    const assumptions = Array.from({ length: 30 }, () => 'x'.repeat(1_000));
+    const read = readState({ ...VALID, assumptions, metrics: { confidence: 0.62 } });
+    expect([read.metrics.confidence, read.assumptions]).toEqual([0.62, assumptions]);
   });
 });

@@ -176,11 +176,18 @@ function fieldName(path: string): string {
   return path === '' ? 'the state' : path.replace(/^\./, '');
 }
 
+/** Maximum entries of a list, and maximum characters of a text, that agents are asked for. */
+const ASKED_BOUNDS = { entries: 20, text: 600, architecture: 6_000, idea: 20_000 };
+/** Values of the confidence that agents are asked for: 0 to 1 in steps of 0.05. */
+const ASKED_CONFIDENCES = Array.from({ length: 21 }, (_, step) => step / 20);
+
 /**
  * JSON Schema (draft 7) of the state that agents are asked for. It is derived from the rules of `readState` and
  * stricter than ACCEPTED_STATE_SCHEMA.
+ * - Small models may repeat themselves up to the bounds of a schema, so the bounds are small.
+ * - The confidence is an enumeration, because some endpoints (llama.cpp) do not enforce the range of a number.
  */
-export const STATE_SCHEMA = schemaOf();
+export const STATE_SCHEMA = boundSchema(schemaOf());
 
 /**
  * JSON Schema (draft 7) of the answers that `readState` accepts: lists may be missing, unknown members are dropped, and
@@ -218,6 +225,25 @@ function acceptedSchema(): JsonObject {
   });
   const lists: readonly unknown[] = STATE_LISTS;
   return { ...schema, required: (required as string[]).filter((name) => !lists.includes(name)) };
+}
+
+/** Returns a stricter copy of a schema. @param name name of the member that has this schema, if any */
+function boundSchema(schema: JsonObject, name = ''): JsonObject {
+  const { properties, items } = schema;
+  const longest = name === 'idea' || name === 'architecture' ? ASKED_BOUNDS[name] : ASKED_BOUNDS.text;
+  return {
+    ...schema,
+    ...(schema['maxLength'] !== undefined && { maxLength: longest }),
+    ...(schema['maxItems'] !== undefined && { maxItems: ASKED_BOUNDS.entries }),
+    ...(name === 'confidence' && { enum: ASKED_CONFIDENCES }),
+    ...(isJsonObject(items) && { items: boundSchema(items) }),
+    ...(isJsonObject(properties) && { properties: boundMembers(properties) }),
+  };
+}
+
+function boundMembers(properties: JsonObject): JsonObject {
+  const bounded = Object.entries(properties).map(([name, it]) => [name, isJsonObject(it) ? boundSchema(it, name) : it]);
+  return Object.fromEntries(bounded) as JsonObject;
 }
 
 /**
