@@ -27,23 +27,31 @@ describe('progress', () => {
     [said('TASK_STATE_COMPLETED', 'the result'), undefined],
   ])('tells of %j: %s', (event, text) => expect(progressText(event)).toBe(text));
 
-  it('counts, is told again while nothing happens, and ends', () => {
+  it('is the position in the run, is sent again while nothing happens, and ends', () => {
     jest.useFakeTimers();
     const sent: ProgressNotification[] = [];
     {
       using progress = new ProgressNotifier(async (it) => void sent.push(it));
       jest.advanceTimersByTime(15_000);
-      progress.reportEvent(said('TASK_STATE_WORKING', 'on it'));
+      progress.reportEvent(said('TASK_STATE_WORKING', 'on it'), 7);
       jest.advanceTimersByTime(30_000);
     }
     jest.advanceTimersByTime(60_000);
     const again = { message: 'on it' };
-    expect(sent).toEqual([{ progress: 1 }, ...[2, 3, 4].map((progress) => ({ progress, ...again }))]);
+    expect(sent).toEqual([{ progress: 0.01 }, ...[7, 7.01, 7.02].map((progress) => ({ progress, ...again }))]);
+  });
+
+  it('increases from one call to the next, also by the same events again', () => {
+    const sent: number[] = [];
+    using progress = new ProgressNotifier(async (it) => void sent.push(it.progress));
+    progress.resumeAt(12);
+    for (const sequence of [3, 13, 13, 14]) progress.reportEvent(said('TASK_STATE_WORKING', 'on it'), sequence);
+    expect(sent).toEqual([12.01, 13, 13.01, 14]);
   });
 
   it('does not mind a client that has left', async () => {
     using progress = new ProgressNotifier(() => Promise.reject(new Error('gone')));
-    progress.reportEvent(said('TASK_STATE_WORKING', 'on it'));
+    progress.reportEvent(said('TASK_STATE_WORKING', 'on it'), 1);
     await Promise.resolve();
   });
 });

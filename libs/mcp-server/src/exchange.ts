@@ -82,6 +82,11 @@ export class McpExchange {
     return { ...this.callFor(path), agent: path, namesInputs: true };
   }
 
+  /** Returns the URL at which the caller reads a Task over A2A (GetTask of HTTP+JSON). */
+  taskUrl({ id }: { id: string }): string {
+    return `${this.call.baseUrl}/a2a/tasks/${encodeURIComponent(id)}`;
+  }
+
   /**
    * Returns the context for a call to the agent at a path. For a registered agent, the context has the caller's scopes
    * and headers.

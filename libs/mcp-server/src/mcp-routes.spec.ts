@@ -72,11 +72,11 @@ describe('a call that takes long', () => {
     const readUntil = async (text: string): Promise<void> => {
       while (!seen.join('').includes(text)) seen.push((await reader.read()).value ?? text);
     };
-    await readUntil('"progress":1');
-    jest.advanceTimersByTime(15_000);
     await readUntil('"progress":2');
     jest.advanceTimersByTime(15_000);
-    await readUntil('"progress":3');
+    await readUntil('"progress":2.01');
+    jest.advanceTimersByTime(15_000);
+    await readUntil('"progress":2.02');
     run.becomes('TASK_STATE_COMPLETED');
     await readUntil('"result"');
     expect(seen.join('')).toContain('It is TASK_STATE_COMPLETED');

@@ -1,6 +1,8 @@
 import { agentMessage, type Artifact, dataPart, type Part, type Task, type TaskState, textPart } from '#libs/protocol';
 import { taskResult } from './mcp-tasks.js';
 
+const resultOf = (task: Task) => taskResult(task, 'http://parley/a2a/tasks/t');
+
 const reference = { taskId: 't', contextId: 'c' };
 
 function ended(state: TaskState, text?: string, artifacts?: Artifact[]): Task {
@@ -12,7 +14,7 @@ const made = (...parts: Part[]) => ended('TASK_STATE_COMPLETED', undefined, [{ a
 
 describe('the result of a Task', () => {
   it('has texts as one text, and is found by the names of its Artifacts', () => {
-    expect(taskResult(made(textPart('Hello '), textPart('Ada')))).toEqual({
+    expect(resultOf(made(textPart('Hello '), textPart('Ada')))).toEqual({
       content: [{ type: 'text', text: 'Hello Ada' }],
       structuredContent: { out: 'Hello Ada' },
       _meta: { 'parley/taskId': 't', 'parley/contextId': 'c' },
@@ -20,7 +22,7 @@ describe('the result of a Task', () => {
   });
 
   it('has data as it is, and as text for who reads only that', () => {
-    expect(taskResult(made(dataPart({ price: 3 })))).toMatchObject({
+    expect(resultOf(made(dataPart({ price: 3 })))).toMatchObject({
       content: [{ type: 'text', text: '{"price":3}' }],
       structuredContent: { out: { price: 3 } },
     });
@@ -33,7 +35,7 @@ describe('the result of a Task', () => {
       { raw: 'cGRm', mediaType: 'application/pdf', filename: 'a.pdf' },
       { url: 'https://example.com/a.csv', mediaType: 'text/csv' },
     ];
-    expect(taskResult(made(textPart('See'), ...files))).toMatchObject({
+    expect(resultOf(made(textPart('See'), ...files))).toMatchObject({
       content: [
         { type: 'text', text: 'See' },
         { type: 'image', data: 'aW1n', mimeType: 'image/png' },
@@ -49,10 +51,10 @@ describe('the result of a Task', () => {
   });
 
   it('is the last words of a run without an output, or nothing', () => {
-    expect(taskResult(ended('TASK_STATE_COMPLETED', 'Done'))).toMatchObject({
+    expect(resultOf(ended('TASK_STATE_COMPLETED', 'Done'))).toMatchObject({
       content: [{ type: 'text', text: 'Done' }],
     });
-    expect(taskResult(ended('TASK_STATE_COMPLETED'))).toMatchObject({ content: [] });
+    expect(resultOf(ended('TASK_STATE_COMPLETED'))).toMatchObject({ content: [] });
   });
 
   it.each<[TaskState, string]>([
@@ -61,10 +63,10 @@ describe('the result of a Task', () => {
     ['TASK_STATE_CANCELED', 'The run was canceled'],
   ])('of one that is %s is an error with its sentence', (state, sentence) => {
     const artifacts = [{ artifactId: 'i', parts: [textPart('half')] }];
-    expect(taskResult(ended(state, 'no luck', artifacts))).toMatchObject({
+    expect(resultOf(ended(state, 'no luck', artifacts))).toMatchObject({
       isError: true,
       content: [{ type: 'text', text: 'no luck' }],
     });
-    expect(taskResult(ended(state))).toMatchObject({ isError: true, content: [{ type: 'text', text: sentence }] });
+    expect(resultOf(ended(state))).toMatchObject({ isError: true, content: [{ type: 'text', text: sentence }] });
   });
 });

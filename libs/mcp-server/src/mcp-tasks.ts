@@ -11,13 +11,8 @@ import {
   textRows,
 } from '#libs/protocol';
 import type { AskingTask, McpExchange } from './exchange.js';
+import { type CallResult, type ContentBlock, fitResult } from './fit-result.js';
 import { inputRequests } from './questions.js';
-
-/** Content block of a tool result, as MCP defines it. */
-type ContentBlock = { type: string } & JsonObject;
-
-/** Result of `tools/call`. */
-export type CallResult = JsonObject & { content: ContentBlock[] };
 
 const SENTENCES: Partial<Record<TaskState, string>> = {
   TASK_STATE_CANCELED: 'The run was canceled',
@@ -35,21 +30,23 @@ export function failureResult(text: string, about: JsonObject = {}): CallResult 
 
 /**
  * Returns the result of `tools/call` for a Task that has ended: its Artifacts, else the text of its status. A Task that
- * failed, was canceled or was rejected gives an error result.
+ * failed, was canceled or was rejected gives an error result. A result beyond MOST_BYTES is shortened (`fitResult`).
+ * @param url URL at which the caller can read the whole Task
  */
-export function taskResult(task: Task): CallResult {
+export function taskResult(task: Task, url: string): CallResult {
   const { status, artifacts = [] } = task;
   const said = joinedText(status.message?.parts ?? []);
   const sentence = SENTENCES[status.state];
-  if (sentence !== undefined) return failureResult(said || sentence, aboutOf(task));
+  if (sentence !== undefined) return fitResult(failureResult(said || sentence, aboutOf(task)), url);
   const content = artifacts.flatMap(({ artifactId, parts }) =>
     blocksOf(parts, (index) => `parley://tasks/${task.id}/artifacts/${artifactId}/${index}`),
   );
-  return {
+  const result = {
     content: content.length > 0 || said === undefined ? content : [{ type: 'text', text: said }],
     ...(artifacts.length > 0 && { structuredContent: structuredContent(artifacts) }),
     ...aboutOf(task),
   };
+  return fitResult(result, url);
 }
 
 /** Returns the result of `tools/call` for a direct Message. */
@@ -152,7 +149,7 @@ export async function getTask(exchange: McpExchange, taskId: string): Promise<Js
     ...(task['status'] === 'input_required' && {
       inputRequests: inputRequests(asking.questions) as unknown as JsonObject,
     }),
-    ...(task['status'] === 'completed' && { result: taskResult(asking.task) }),
+    ...(task['status'] === 'completed' && { result: taskResult(asking.task, exchange.taskUrl(asking.task)) }),
   };
 }
 

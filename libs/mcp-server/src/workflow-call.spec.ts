@@ -25,7 +25,7 @@ function callOf(run: FakeRun, support: ClientSupport = { tasks: false }): Called
   return {
     call: new WorkflowCall(exchange, RUN_AGENT, {
       support,
-      progress: { reportEvent: () => undefined },
+      progress: { reportEvent: () => undefined, resumeAt: () => undefined },
       askClient: ask,
     }),
     asked,

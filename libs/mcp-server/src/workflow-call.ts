@@ -27,9 +27,15 @@ export interface ProgressNotification {
   message?: string;
 }
 
-/** Reports the progress of a call to the waiting client: on each event of the run, and every 15 seconds. */
+/** Increase of the progress by a notification that repeats the last one. */
+const REPEATED = 0.01;
+
+/**
+ * Reports the progress of a call to the waiting client: on each event of the run, and every 15 seconds. The progress is
+ * the position in the events of the run, so that it also increases from one call of a client to the next.
+ */
 export class ProgressNotifier implements Disposable {
-  private count = 0;
+  private progress = 0;
   private last: string | undefined;
   private readonly heartbeat: NodeJS.Timeout | undefined;
 
@@ -38,22 +44,29 @@ export class ProgressNotifier implements Disposable {
     if (notify) this.heartbeat = setInterval(() => this.sendNotification(), HEARTBEAT_MS).unref();
   }
 
-  reportEvent(response: StreamResponse): void {
+  /** Notes that the client knows the events of the run up to a position. */
+  resumeAt(sequence: number): void {
+    this.progress = Math.max(this.progress, sequence);
+  }
+
+  /** @param sequence position of the event in the events of the run */
+  reportEvent(response: StreamResponse, sequence: number): void {
     const said = progressText(response);
     if (said === undefined || this.notify === undefined) return;
     this.last = said;
-    this.sendNotification();
+    this.sendNotification(sequence);
   }
 
   [Symbol.dispose](): void {
     clearInterval(this.heartbeat);
   }
 
-  private sendNotification(): void {
-    this.count += 1;
+  private sendNotification(sequence = 0): void {
+    const increased = Math.round((this.progress + REPEATED) * 100) / 100;
+    this.progress = Math.max(increased, sequence);
     const message = this.last === undefined ? {} : { message: this.last };
     // A notification to a client that has left fails. The call itself notices the disconnect.
-    this.notify?.({ progress: this.count, ...message }).catch(() => undefined);
+    this.notify?.({ progress: this.progress, ...message }).catch(() => undefined);
   }
 }
 
@@ -89,7 +102,7 @@ const TASK_AFTER_MS = 5_000;
 /** Capabilities of the waiting client, and functions to inform and ask it within the stream of the response. */
 export interface Listener {
   support: ClientSupport;
-  progress: Pick<ProgressNotifier, 'reportEvent'>;
+  progress: Pick<ProgressNotifier, 'reportEvent' | 'resumeAt'>;
   /** Sends an elicitation. The answer arrives as a separate HTTP request, at any replica. */
   askClient(id: string, elicitation: Elicitation): Promise<void>;
 }
@@ -160,7 +173,8 @@ export class WorkflowCall {
     this.rounds = Number(rounds ?? 0);
     const taskId = rounds === undefined ? state : state.slice(0, -2);
     const asking = await this.loadTask(taskId);
-    if (isTerminalState(asking.header.state)) return taskResult(asking.task);
+    this.listener.progress.resumeAt(asking.header.lastSequence);
+    if (isTerminalState(asking.header.state)) return taskResult(asking.task, this.exchange.taskUrl(asking.task));
     const message = this.exchange.answerTo(asking, replies);
     if (message) return this.awaitOutcome(this.startStream(message));
     if (asking.questions.some(({ key }) => readReply(replies[key]) !== undefined)) return unansweredResult(asking);
@@ -188,7 +202,7 @@ export class WorkflowCall {
       if (this.reply) return messageResult(this.reply);
       if (!this.position) throw new Error('A Message was taken in, and nothing came of it');
       const asking = await this.loadTask(this.position.taskId);
-      if (isTerminalState(asking.header.state)) return taskResult(asking.task);
+      if (isTerminalState(asking.header.state)) return taskResult(asking.task, this.exchange.taskUrl(asking.task));
       if (tasks) return createdTask(asking);
       this.exchange.refuseEnded(asking.header.taskId);
       if (this.declined.signal.aborted) return unansweredResult(asking);
@@ -207,7 +221,7 @@ export class WorkflowCall {
       if ('message' in response) return void (this.reply = response.message);
       if ('task' in response) this.position = { taskId: response.task.id, sequence };
       else if (this.position) this.position.sequence = sequence;
-      this.listener.progress.reportEvent(response);
+      this.listener.progress.reportEvent(response, sequence);
       if ('statusUpdate' in response && !isActiveState(response.statusUpdate.status.state)) return;
     }
   }

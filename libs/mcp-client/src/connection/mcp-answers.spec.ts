@@ -77,12 +77,21 @@ describe.each<McpEra>(['modern', 'legacy'])('a list of tools from a server of th
     ['15 MB each', page(1, 15_000_000), /^the answer is longer than 8388608 bytes$/, 1],
     ['100 kB each', page(1, 100_000), /^describes its tools with more than 2097152 characters$/, 21],
     ['1,001 tools', page(1_001, 1), /^has more than 1000 tools$/, 1],
-    ['no tools', [], /^its list of tools has more than 64 pages$/, 64],
+    ['no tools', [], /^its list of tools has more than 64 pages without tools$/, 64],
   ])('whose pages have %s and no end is refused in a sentence', async (_, tools, text, pages) => {
     const { server, connection } = await raw(era);
     server.answer = ({ params }) => ({ tools, nextCursor: `${Number(params['cursor'] ?? 0) + 1}` });
     expect(await failureOf(connection.listTools(NEVER))).toMatch(text);
     expect(server.count('tools/list')).toBe(pages);
+  });
+
+  it('is read to its end where each of more than 64 pages has one tool', async () => {
+    const { server, connection } = await raw(era);
+    server.answer = ({ params }) => {
+      const at = Number(params['cursor'] ?? 0);
+      return { tools: [tool(`t${at}`)], ...(at < 69 && { nextCursor: `${at + 1}` }) };
+    };
+    expect((await connection.listTools(NEVER)).tools).toHaveLength(70);
   });
 
   it.each<[string, JsonObject, RegExp]>([

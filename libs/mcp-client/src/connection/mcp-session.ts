@@ -159,7 +159,8 @@ export interface SessionCall {
   trace?: Readonly<Record<string, string>>;
 }
 
-const MOST_PAGES = 64;
+/** Maximum number of pages without tools in one list. The number of tools bounds the other pages. */
+const MOST_EMPTY_PAGES = 64;
 /** Maximum number of characters of a cursor, which is sent back in the request for the next page. */
 const LONGEST_CURSOR = 4_096;
 const NAME = { name: 'parley', version: '1.0.0' };
@@ -230,13 +231,13 @@ export class McpSession {
   /**
    * Yields the list of tools page by page.
    * @throws the reason of the signal; no further page is requested then
-   * @throws AgentCallError if the list has too many pages or takes too long
+   * @throws AgentCallError if the list has too many pages without tools, or takes too long
    */
   async *listPages(signal: AbortSignal): AsyncGenerator<JsonValue[]> {
     if (!this.client.getServerCapabilities()?.tools) return;
     const until = performance.now() + this.times.listTotal;
     let cursor: string | undefined;
-    for (let page = 0; page < MOST_PAGES; page += 1) {
+    for (let empty = 0; empty < MOST_EMPTY_PAGES;) {
       const params = cursor === undefined ? {} : { cursor };
       const timeout = Math.min(this.times.list, until - performance.now());
       if (timeout <= 0) throw new AgentCallError('timeout', 'timeout: its list of tools did not end in time');
@@ -245,13 +246,17 @@ export class McpSession {
         signal,
       );
       const { tools, nextCursor } = resultAsSent(result);
+      if (!Array.isArray(tools) || tools.length === 0) empty += 1;
       yield tools as JsonValue[];
       if (typeof nextCursor !== 'string' || nextCursor === cursor) return;
       if (nextCursor.length > LONGEST_CURSOR)
         throw new AgentCallError('invalid-response', `a cursor of its list has more than ${LONGEST_CURSOR} characters`);
       cursor = nextCursor;
     }
-    throw new AgentCallError('invalid-response', `its list of tools has more than ${MOST_PAGES} pages`);
+    throw new AgentCallError(
+      'invalid-response',
+      `its list of tools has more than ${MOST_EMPTY_PAGES} pages without tools`,
+    );
   }
 
   /** Calls a tool once. @throws the reason of the signal */
