@@ -3646,6 +3646,8 @@ export interface components {
              * @example https://models.example.com/v1
              */
             baseUrl?: string;
+            /** @description Settings of the calls of nodes that set none; absent: the defaults of the provider. */
+            defaults?: components["schemas"]["ModelDefaults"];
             /**
              * @description Media types of Parts that the model accepts beside text and data.
              * @default []
@@ -3669,6 +3671,35 @@ export interface components {
             price?: components["schemas"]["ModelPrice"];
             /** @enum {string} */
             provider: "openai-compatible" | "openai" | "anthropic" | "google";
+        };
+        ModelDefaults: {
+            /**
+             * @description Maximum number of tokens of one answer; an answer that reaches it fails.
+             * @example 2000
+             */
+            maxTokens?: number;
+            /**
+             * @description Texts before which an answer ends.
+             * @example [
+             *       "END"
+             *     ]
+             */
+            stop?: string[];
+            /**
+             * @description Sampling temperature.
+             * @example 0.2
+             */
+            temperature?: number;
+            /**
+             * @description Total probability of the tokens from which the model samples.
+             * @example 0.9
+             */
+            topP?: number;
+            /**
+             * @description Seconds to wait for the first piece of an answer, and for each further piece; default: 120.
+             * @example 600
+             */
+            waitSeconds?: number;
         };
         ModelListView: {
             /**
@@ -3812,6 +3843,7 @@ export interface components {
             baseUrl?: string;
             /** Format: date-time */
             createdAt: string;
+            defaults?: components["schemas"]["ModelDefaults"];
             /**
              * @example [
              *       "image/*"

@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '#libs/protocol';
+import type { ModelDefaults } from './model-defaults.js';
 import type { ModelPrice } from './model-price.js';
 
 export const MODEL_PROVIDERS = ['openai-compatible', 'openai', 'anthropic', 'google'] as const;
@@ -14,6 +15,8 @@ export interface ModelSettings {
   baseUrl: string;
   /** Media types of Parts that the model accepts beside text and JSON. */
   input: readonly string[];
+  /** Settings of calls that set none; absent: the defaults of the provider. */
+  defaults?: Readonly<ModelDefaults> | undefined;
 }
 
 /** Default base URLs of the providers. An `openai-compatible` model has no default and must name its own URL. */
@@ -65,6 +68,8 @@ export interface ModelDefinition {
   input: string[];
   /** Price of the model's tokens; absent: the cost of its calls is unknown. */
   price?: ModelPrice;
+  /** Settings of calls that set none; absent: the defaults of the provider. */
+  defaults?: ModelDefaults;
 }
 
 /** Stored model of a tenant. */

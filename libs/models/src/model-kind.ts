@@ -13,7 +13,7 @@ export class ModelKind extends TableKind {
   readonly kind = 'model';
   readonly rank = 20;
   protected readonly table = 'model';
-  protected readonly columns = ['provider', 'model', 'base_url', 'auth', 'input', 'price'];
+  protected readonly columns = ['provider', 'model', 'base_url', 'auth', 'input', 'price', 'defaults'];
   protected readonly most = MOST_MODELS;
   protected readonly plural = 'models';
 
@@ -33,7 +33,7 @@ export class ModelKind extends TableKind {
   }
 
   protected override toColumns({ definition }: WantedObject): Record<string, unknown> {
-    const { provider, model, baseUrl, auth, input, price } = definition as unknown as ModelDefinition;
+    const { provider, model, baseUrl, auth, input, price, defaults } = definition as unknown as ModelDefinition;
     return {
       provider,
       model,
@@ -41,11 +41,13 @@ export class ModelKind extends TableKind {
       auth: auth ?? null,
       input: JSON.stringify(input),
       price: price ? JSON.stringify(price) : null,
+      defaults: defaults ? JSON.stringify(defaults) : null,
     };
   }
 
   protected override toDefinition(row: JsonObject): JsonObject {
-    const { provider = '', model = '', base_url: baseUrl = null, auth = null, input = [], price = null } = row;
+    const { provider = '', model = '', base_url: baseUrl = null, auth = null, input = [] } = row;
+    const { price = null, defaults = null } = row;
     return {
       provider,
       model,
@@ -53,6 +55,7 @@ export class ModelKind extends TableKind {
       ...(auth !== null && { auth }),
       input,
       ...(price !== null && { price }),
+      ...(defaults !== null && { defaults }),
     };
   }
 }

@@ -96,12 +96,13 @@ export class ModelStore {
   }
 }
 
-function columnsOf({ provider, model, baseUrl, auth, input, price }: ModelDefinition) {
-  return { provider, model, base_url: baseUrl ?? null, auth: auth ?? null, input, price: price ?? null };
+function columnsOf({ provider, model, baseUrl, auth, input, price, defaults }: ModelDefinition) {
+  const optional = { base_url: baseUrl ?? null, auth: auth ?? null, price: price ?? null, defaults: defaults ?? null };
+  return { provider, model, input, ...optional };
 }
 
 function modelOf(row: ModelRow): StoredModel {
-  const { tenant, name, provider, model, base_url: baseUrl, auth, input, price } = row;
+  const { tenant, name, provider, model, base_url: baseUrl, auth, input, price, defaults } = row;
   return {
     tenant,
     name,
@@ -111,6 +112,7 @@ function modelOf(row: ModelRow): StoredModel {
     ...(auth !== null && { auth }),
     input,
     ...(price !== null && { price }),
+    ...(defaults !== null && { defaults }),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };

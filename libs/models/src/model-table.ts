@@ -1,5 +1,6 @@
 import { Column, Entity, type MigrationInterface, PrimaryColumn, type QueryRunner } from 'typeorm';
 import { createMarkMigration } from '#libs/configuration';
+import type { ModelDefaults } from './model-defaults.js';
 import type { ModelProvider } from './model-definition.js';
 import type { ModelPrice } from './model-price.js';
 
@@ -15,6 +16,7 @@ export class ModelRow {
   @Column('text', { nullable: true }) auth!: string | null;
   @Column('json') input!: string[];
   @Column('json', { nullable: true }) price!: ModelPrice | null;
+  @Column('json', { nullable: true }) defaults!: ModelDefaults | null;
   @Column('timestamptz') created_at!: Date;
   @Column('timestamptz') updated_at!: Date;
   /**
@@ -66,8 +68,22 @@ class PriceModels1700000001420 implements MigrationInterface {
   }
 }
 
+/** Adds the column `defaults` to the table of models. */
+class ModelDefaults1700000001633 implements MigrationInterface {
+  readonly name = 'ModelDefaults1700000001633';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE model ADD COLUMN IF NOT EXISTS defaults json');
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('ALTER TABLE model DROP COLUMN defaults');
+  }
+}
+
 export const MODEL_MIGRATIONS = [
   CreateModel1700000000830,
   createMarkMigration('model', 'MarkModel1700000001400'),
   PriceModels1700000001420,
+  ModelDefaults1700000001633,
 ];

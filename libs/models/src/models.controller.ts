@@ -36,6 +36,7 @@ import {
   type ModelProvider,
   type StoredModel,
 } from './model-definition.js';
+import { ModelDefaults, toPlainDefaults } from './model-defaults.js';
 import { ModelPrice, toPlainPrice } from './model-price.js';
 import { ModelStore, MOST_MODELS } from './model-store.js';
 import { ECHO_MODEL, Models } from './models.js';
@@ -105,10 +106,22 @@ export class ModelBody {
   @ValidateNested({ message: 'must be an object' })
   price?: ModelPrice;
 
+  @ApiPropertyOptional({
+    type: ModelDefaults,
+    description: 'Settings of the calls of nodes that set none; absent: the defaults of the provider.',
+  })
+  @IfGiven()
+  @IsObject({ message: 'must be an object' })
+  @ValidateNested({ message: 'must be an object' })
+  defaults?: ModelDefaults;
+
   static from(sent: object): ModelBody {
-    const { price } = sent as { price?: JsonValue };
-    const read = isJsonObject(price) ? withMembers(ModelPrice, price) : price;
-    return withMembers(ModelBody, { ...sent, ...(read !== undefined && { price: read }) });
+    const { price, defaults } = sent as { price?: JsonValue; defaults?: JsonValue };
+    return withMembers(ModelBody, {
+      ...sent,
+      ...(isJsonObject(price) && { price: withMembers(ModelPrice, price) }),
+      ...(isJsonObject(defaults) && { defaults: withMembers(ModelDefaults, defaults) }),
+    });
   }
 
   /**
@@ -116,7 +129,7 @@ export class ModelBody {
    * or invalid
    */
   get definition(): ModelDefinition {
-    const { provider, model, auth, input = [], price } = this;
+    const { provider, model, auth, input = [], price, defaults } = this;
     const baseUrl = this.baseUrl === undefined ? undefined : withoutTrailing(this.baseUrl, '/');
     if (this.name === ECHO_MODEL) throw malformedRequest({ path: 'name', detail: 'is that of the built-in model' });
     if (baseUrl === undefined && provider === 'openai-compatible')
@@ -133,6 +146,7 @@ export class ModelBody {
       ...(auth !== undefined && { auth }),
       input: [...new Set(input)],
       ...(price && { price: toPlainPrice(price) }),
+      ...(defaults && { defaults: toPlainDefaults(defaults) }),
     };
   }
 }
@@ -188,6 +202,9 @@ class ModelView {
   @ApiPropertyOptional({ type: ModelPrice })
   price?: ModelPrice;
 
+  @ApiPropertyOptional({ type: ModelDefaults })
+  defaults?: ModelDefaults;
+
   @ApiProperty({ format: 'date-time' })
   createdAt!: string;
 
@@ -210,7 +227,7 @@ class ModelListView {
 }
 
 function modelView(stored: StoredModel): ModelView {
-  const { name, provider, model, baseUrl, auth, input, price, createdAt, updatedAt } = stored;
+  const { name, provider, model, baseUrl, auth, input, price, defaults, createdAt, updatedAt } = stored;
   return {
     name,
     provider,
@@ -219,6 +236,7 @@ function modelView(stored: StoredModel): ModelView {
     ...(auth !== undefined && { auth }),
     input,
     ...(price && { price }),
+    ...(defaults && { defaults }),
     createdAt: createdAt.toISOString(),
     updatedAt: updatedAt.toISOString(),
   };

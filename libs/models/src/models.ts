@@ -181,7 +181,7 @@ export class ConfiguredModels extends Models {
     const fileRoom = rooms?.modelFiles;
     const refusedFormats = new RefusedFormats();
     this.shared = { files: http.fetch, ownFiles, fileLimit, fileRoom, room, jsonMembers, refusedFormats };
-    const { baseUrl, apiKey, inputModes: input } = llm;
+    const { baseUrl, apiKey, inputModes: input, defaults } = llm;
     const counts = new ModelCounts(metrics);
     this.hasEndpoint = baseUrl !== undefined;
     this.endpoint = baseUrl;
@@ -198,7 +198,7 @@ export class ConfiguredModels extends Models {
       } as const;
       const key = new KeySigner(apiKey);
       this.named = (model, signer = key) =>
-        counts.countModel(new ProviderModel({ ...ways, signer, name: model, model, input }));
+        counts.countModel(new ProviderModel({ ...ways, signer, name: model, model, input, defaults }));
     }
     this.defaultModel = this.selectModel(llm.model ?? ECHO_MODEL);
   }

@@ -111,14 +111,18 @@ function ModelForm({ model }: { model?: ModelEntry }) {
   );
 }
 
-/** Returns the body of a request. The form has no field for the price, so a stored price stays. */
+/** Returns the body of a request. The form has no fields for price and defaults, so stored ones stay. */
 function buildModelBody(fields: FormData, model: ModelEntry | undefined): object {
   const texts = ['name', 'provider', 'model', 'baseUrl', 'auth'].flatMap((field) => {
     const text = readText(fields, field);
     return text === undefined ? [] : [[field, text]];
   });
   return {
-    ...(model && { name: model.name, ...(model.price && { price: model.price }) }),
+    ...(model && {
+      name: model.name,
+      ...(model.price && { price: model.price }),
+      ...(model.defaults && { defaults: model.defaults }),
+    }),
     ...Object.fromEntries(texts),
     input: readTexts(fields, 'input'),
   };

@@ -53,8 +53,8 @@ function countBytes(
 /** Headers that the provider packages set and that are removed: placeholders for keys, and data about this machine. */
 const OTHERS = ['authorization', 'x-api-key', 'x-goog-api-key', 'user-agent'];
 
-/** Time limits in milliseconds: until the first byte of an answer, and between two bytes. */
-const TIMES = { firstByteMs: 120_000, idleMs: 120_000 };
+/** Default of the seconds until the first byte of an answer, and between two bytes. */
+const WAIT_S = 120;
 
 /**
  * Sends the requests of one call with a credential. After HTTP 401 the credential is renewed, if possible, and the
@@ -69,6 +69,8 @@ export class SignedFetch {
     private readonly http: OutboundFetch,
     private readonly signer: ModelSigner,
     private readonly signal: AbortSignal,
+    /** Maximum seconds until the first byte of an answer, and between two bytes. */
+    private readonly waitSeconds = WAIT_S,
   ) {}
 
   readonly fetchSigned: typeof fetch = async (input, init) => {
@@ -95,6 +97,8 @@ export class SignedFetch {
     this.secrets = [...this.secrets, ...(auth?.secrets ?? [])];
     const call = auth === undefined ? { url, headers: plain } : applyProof(auth, url, plain);
     const { url: target, ...rest } = call;
-    return this.http(target, { method: 'POST', ...init, ...rest, ...TIMES, signal: this.signal });
+    const waitMs = this.waitSeconds * 1_000;
+    const times = { firstByteMs: waitMs, idleMs: waitMs };
+    return this.http(target, { method: 'POST', ...init, ...rest, ...times, signal: this.signal });
   }
 }

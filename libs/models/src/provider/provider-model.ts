@@ -131,7 +131,8 @@ export class ProviderModel implements Model {
     call.signal.throwIfAborted();
     const lost = new AbortController();
     const signal = AbortSignal.any([call.signal, lost.signal]);
-    const wire = new SignedFetch(this.options.http, this.options.signer, signal);
+    const { http, signer, defaults } = this.options;
+    const wire = new SignedFetch(http, signer, signal, defaults?.waitSeconds);
     const whose = call.reader ?? NOBODY;
     using place = this.options.room?.openPlace(whose, { onEvicted: (error) => lost.abort(error) });
     using files = this.options.fileRoom?.openPlace(whose);
@@ -206,7 +207,8 @@ export class ProviderModel implements Model {
   }
 
   async #optionsOf(call: ModelCall, read: ReadFile): Promise<LanguageModelV4CallOptions> {
-    const { messages, tools = [], temperature, topP, stop, maxTokens, output, isOutputDescribed, headers } = call;
+    const { messages, tools = [], output, isOutputDescribed, headers } = call;
+    const { temperature, topP, stop, maxTokens } = { ...this.options.defaults, ...settingsOf(call) };
     // Providers of this kind keep the tools of a conversation, and permit an answer by a schema if none is called.
     const isAnswerOnly = call.isAnswerOnly === true && tools.length > 0 && this.options.provider.startsWith('openai');
     const said = output === undefined || isOutputDescribed ? messages : [...messages, asJson(output)];
@@ -242,6 +244,16 @@ export class ProviderModel implements Model {
     if (provider !== 'openai-compatible') return fittingEvents(bounded, jsonMembers);
     return withoutNullContent(repairedStreams(fittingEvents(streamingWholeAnswers(bounded, jsonMembers), jsonMembers)));
   }
+}
+
+/** Returns the settings that a call itself sets. */
+function settingsOf({ temperature, topP, stop, maxTokens }: ModelCall): Partial<ModelCall> {
+  return {
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { topP }),
+    ...(stop !== undefined && { stop }),
+    ...(maxTokens !== undefined && { maxTokens }),
+  };
 }
 
 /** Returns the number of characters of an event that stay in memory until the answer ends. */

@@ -22,6 +22,18 @@ export interface LlmConfig {
   readonly generateModel?: string;
   /** Media types of files that the model accepts, besides text and JSON data. */
   readonly inputModes: readonly string[];
+  /** Settings of calls that set none; absent: the defaults of the provider. */
+  readonly defaults?: LlmDefaults;
+}
+
+/** Settings of the calls to the models of the operator's endpoint. */
+export interface LlmDefaults {
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly stop?: string[];
+  readonly maxTokens?: number;
+  /** Seconds to wait for the first piece of an answer, and for each further piece. */
+  readonly waitSeconds?: number;
 }
 
 /** Policy for bad signatures of remote agents' cards: ignore them, log a warning, or fail the call. */

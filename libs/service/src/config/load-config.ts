@@ -13,6 +13,7 @@ import { type AgentBinding, AppConfig, type LlmConfig } from './app-config.js';
 import { type AuthConfig, LIMIT_VARIABLES, limitsOf, readAuth } from './auth-config.js';
 import { CONTENT_VARIABLES, contentLimitsOf } from './content-limits.js';
 import { FILES_VARIABLES, filesOf, readS3Keys, type S3Keys } from './files-config.js';
+import { LLM_VARIABLES, llmDefaultsOf } from './llm-config.js';
 import { type McpServerEntry, readMcpServers } from './mcp-config.js';
 import { MEMORY_VARIABLES, memoryOf } from './memory-config.js';
 import { readOidc } from './oidc-config.js';
@@ -182,6 +183,7 @@ const VARIABLES = z.object({
   LLM_MODEL: z.string().optional(),
   GENERATE_MODEL: z.string().optional(),
   LLM_INPUT_MODES: mediaTypes.default([]),
+  ...LLM_VARIABLES,
   CARD_SIGNING: z.enum(['on', 'off'], 'must be on or off').default('on'),
   CARD_SIGNATURES: z.enum(['ignore', 'warn', 'require'], 'must be ignore, warn or require').default('warn'),
   CARD_TRUSTED_KEYS: keySets.default([]),
@@ -250,7 +252,9 @@ interface ReferencedValues {
 
 function toConfig(values: ConfigVariables, auth: AuthConfig, { apiKey, servers, s3 }: ReferencedValues): AppConfig {
   const { LLM_BASE_URL: baseUrl, LLM_MODEL: model, LLM_INPUT_MODES: inputModes } = values;
-  const llm: LlmConfig = { baseUrl, apiKey, model, generateModel: values.GENERATE_MODEL, inputModes };
+  const defaults = llmDefaultsOf(values);
+  const named = { model, generateModel: values.GENERATE_MODEL };
+  const llm: LlmConfig = { baseUrl, apiKey, ...named, inputModes, ...(defaults && { defaults }) };
   return {
     port: values.PORT,
     host: values.HOST,
