@@ -6,6 +6,7 @@ import type {
 } from '@ai-sdk/provider';
 import { isFilePart, isJsonObject, type JsonObject, type JsonValue, type Part, partAsText } from '#libs/protocol';
 import type { AssistantMessage, Model, ModelCall, ModelMessage, ModelTool, ToolResult } from '../model.js';
+import { separateFiles } from './tool-files.js';
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
 type ToolContent = Extract<LanguageModelV4Message, { role: 'tool' }>['content'];
@@ -30,9 +31,26 @@ export async function promptOf(
 ): Promise<LanguageModelV4Prompt> {
   const system = messages.flatMap((it) => (it.role === 'system' ? it.parts.map(partText) : []));
   const prompt: LanguageModelV4Prompt = system.length > 0 ? [{ role: 'system', content: joinTexts(system) }] : [];
-  for (const message of messages)
-    if (message.role !== 'system') prompt.push(await toProviderMessage(message, provider, read));
+  for (const message of messages) {
+    if (message.role === 'tool') prompt.push(...(await toToolMessages(message.results, read)));
+    else if (message.role !== 'system') prompt.push(await toProviderMessage(message, provider, read));
+  }
   return prompt;
+}
+
+/**
+ * Converts the results of tools. The files in them that the model accepts follow as a message of the user, because few
+ * providers accept files in a result.
+ */
+async function toToolMessages(sent: readonly ToolResult[], read: ReadFile): Promise<LanguageModelV4Message[]> {
+  const { results, files } = separateFiles(sent);
+  const content: (LanguageModelV4TextPart | LanguageModelV4FilePart)[] = [];
+  for (const [index, file] of files.entries()) {
+    const part = await read(file);
+    if (part?.type === 'file') content.push({ type: 'text', text: `File ${index + 1} of the tool results:` }, part);
+  }
+  const message: LanguageModelV4Message = { role: 'tool', content: results.map(toToolContent) };
+  return content.length > 0 ? [message, { role: 'user', content }] : [message];
 }
 
 /** Request of a call in the form that the model reads: one system prompt, and the messages after it. */
@@ -65,7 +83,7 @@ export function requestedPrompt({ provider }: Pick<Model, 'provider'>, call: Mod
 }
 
 function shownMessage(message: ModelMessage, provider: string | undefined): ModelMessage {
-  if (message.role === 'tool') return message;
+  if (message.role === 'tool') return { role: 'tool', results: separateFiles(message.results).results };
   const parts = message.parts.map(withoutBytes);
   if (message.role !== 'assistant') return { ...message, parts };
   const { kept, ...shown } = message;
@@ -79,7 +97,7 @@ function withoutBytes(part: Part): Part {
   return { ...rest, metadata: { ...rest.metadata, bytes: Buffer.byteLength(raw, 'base64') } };
 }
 
-type Said = Exclude<ModelMessage, { role: 'system' }>;
+type Said = Exclude<ModelMessage, { role: 'system' | 'tool' }>;
 
 async function toProviderMessage(message: Said, provider: string, read: ReadFile): Promise<LanguageModelV4Message> {
   switch (message.role) {
@@ -87,8 +105,6 @@ async function toProviderMessage(message: Said, provider: string, read: ReadFile
       return { role: 'user', content: await userContent(message.parts, read) };
     case 'assistant':
       return { role: 'assistant', content: keptBy(message, provider) ?? assistantContent(message) };
-    case 'tool':
-      return { role: 'tool', content: message.results.map(toToolContent) };
   }
 }
 
