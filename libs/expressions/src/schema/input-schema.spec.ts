@@ -57,16 +57,7 @@ describe('what a schema is', () => {
 });
 
 describe('names', () => {
-  const names = [
-    '$id',
-    'id',
-    '$anchor',
-    '$dynamicAnchor',
-    '$dynamicRef',
-    '$recursiveAnchor',
-    '$recursiveRef',
-    '$async',
-  ];
+  const names = ['$id', 'id', '$dynamicAnchor', '$dynamicRef', '$recursiveAnchor', '$recursiveRef', '$async'];
 
   test.each(names)('%s is refused wherever a schema may stand, with its place', (name) => {
     const named: JsonObject = { [name]: name === '$async' ? true : 'urn:x' };
@@ -116,6 +107,27 @@ describe('names', () => {
 });
 
 describe('references', () => {
+  test('to an anchor find it, wherever it is', () => {
+    const schema = InputSchema.fromJson({
+      properties: { age: { $ref: '#age' }, ages: { items: { $ref: '#age' } }, $anchor: { type: 'boolean' } },
+      $defs: { age: { $anchor: 'age', type: 'integer', minimum: 0 } },
+      examples: [{ $anchor: 'age' }],
+    });
+    expect(schema.faults({ age: 7, ages: [1, 2], $anchor: true })).toEqual([]);
+    expect(schema.faults({ age: -1 })).toEqual([{ path: '.age', detail: 'must be >= 0' }]);
+    expect(schema.faults({ ages: [1, 'x'] })).toEqual([{ path: '.ages[1]', detail: 'must be integer' }]);
+    expect(schema.faults({ $anchor: 1 })).toEqual([{ path: '.$anchor', detail: 'must be boolean' }]);
+  });
+
+  test.each<[string, JsonObject, string]>([
+    ['in a circle', { $anchor: 'a', allOf: [{ $ref: '#a' }] }, 'circle'],
+    ['that two places have', { $defs: { a: { $anchor: 'x' }, b: { $anchor: 'x' } } }, 'two places'],
+    ['that is no name', { $defs: { a: { $anchor: '/definitions/b' } } }, 'no name'],
+    ['that is no text', { $defs: { a: { $anchor: 7 } } }, 'no name'],
+  ])('to an anchor %s are refused', (_, schema, why) => {
+    expect(refused(schema)).toContain(why);
+  });
+
   const circle = { a: { allOf: [{ $ref: '#/definitions/b' }] }, b: { anyOf: [{ $ref: '#/definitions/a' }] } };
 
   test.each([

@@ -54,7 +54,7 @@ const MOST_STEPS = 1_000_000;
 /**
  * JSON Schema (draft 7) that validates an input.
  * - `$id`, `uniqueItems: true` and unknown keywords are refused.
- * - `$ref` points into the schema itself, without cycles.
+ * - `$ref` points into the schema itself, without cycles: to a place, or to an `$anchor`.
  * - Patterns are regular expressions of RE2. Of the values of `format`, those in FORMATS are enforced.
  * - `fromJson` refuses a schema that could take too long to compile; `faults` refuses a value that could take too long
  *   to check.
@@ -88,7 +88,7 @@ export class InputSchema {
     refuseBeyond(use, 'keywords', schemas.keywords, MOST_KEYWORDS);
     const cost = new SchemaCost(schemas);
     refuseBeyond(use, 'instructions of patterns', cost.size, MOST_INSTRUCTIONS);
-    return new InputSchema(schema, cost, mostFaults);
+    return new InputSchema(schemas.withoutAnchors(schema), cost, mostFaults);
   }
 
   /**

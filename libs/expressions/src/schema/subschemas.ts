@@ -19,13 +19,13 @@ const SCHEMAS: ReadonlySet<string> = new Set(
 /** Keywords whose value is an object with a schema for each name. */
 const BY_NAME: ReadonlySet<string> = new Set('$defs definitions dependencies patternProperties properties'.split(' '));
 const OTHERS: ReadonlySet<string> = new Set(
-  '$comment $ref $schema const contentEncoding contentMediaType default deprecated description enum examples exclusiveMaximum exclusiveMinimum format maxItems maxLength maxProperties maximum minItems minLength minProperties minimum multipleOf nullable pattern readOnly required title type uniqueItems writeOnly'.split(
+  '$anchor $comment $ref $schema const contentEncoding contentMediaType default deprecated description enum examples exclusiveMaximum exclusiveMinimum format maxItems maxLength maxProperties maximum minItems minLength minProperties minimum multipleOf nullable pattern readOnly required title type uniqueItems writeOnly'.split(
     ' ',
   ),
 );
 /** Keywords that describe a value and do not restrict it. */
 const DESCRIBING: ReadonlySet<string> = new Set(
-  '$comment $schema contentEncoding contentMediaType default deprecated description examples readOnly title writeOnly'.split(
+  '$anchor $comment $schema contentEncoding contentMediaType default deprecated description examples readOnly title writeOnly'.split(
     ' ',
   ),
 );
@@ -34,6 +34,8 @@ const DESCRIBING: ReadonlySet<string> = new Set(
  * reference.
  */
 const REFERENCE = /^#(?:\/(?:[\w.$@:-]|~[01])+)*$/;
+/** Pattern of the name of an anchor, as JSON Schema 2019-09 defines it. */
+const ANCHOR = /^[A-Za-z_][\w.-]{0,99}$/;
 const DIALECT = /^http:\/\/json-schema\.org\/draft-07\/schema#?$/;
 
 const MOST_SUBSCHEMAS = 500;
@@ -59,6 +61,8 @@ export interface Subschema {
 export class Subschemas {
   readonly root: Subschema;
   private readonly places = new Map<string, Subschema>();
+  /** Places of subschemas with an `$anchor`, by its name. */
+  private readonly anchors = new Map<string, string>();
   /** Number of names in the lists of `dependencies`. Each name costs as much as a subschema. */
   private names = 0;
   /** Number of keywords that restrict values, in all subschemas. */
@@ -89,12 +93,44 @@ export class Subschemas {
     const reference = schema['$ref'];
     const shown = briefText(reference, 200);
     if (!reference.startsWith('#')) throw new InvalidInputSchema(`may refer to itself alone, not to ${shown}`);
-    if (!REFERENCE.test(reference))
+    const place = this.anchors.get(reference.slice(1)) ?? reference;
+    if (place === reference && !REFERENCE.test(reference))
       throw new InvalidInputSchema(`may refer to places such as #/definitions/name, not to ${shown}`);
-    const found = this.places.get(reference);
+    const found = this.places.get(place);
     if (found === undefined || Array.isArray(found.schema))
       throw new InvalidInputSchema(`refers to ${shown}, which is no schema of it`);
     return found;
+  }
+
+  /**
+   * Returns the schema without anchors, as draft 7 has none: a reference to an anchor becomes a reference to its place.
+   */
+  withoutAnchors(schema: JsonObject): JsonObject {
+    return this.anchors.size === 0 ? schema : (this.plainSchema(schema) as JsonObject);
+  }
+
+  private plainSchema(schema: JsonValue): JsonValue {
+    if (Array.isArray(schema)) return schema.map((it) => this.plainSchema(it));
+    if (!isJsonObject(schema)) return schema;
+    const plain = Object.entries(schema).flatMap(([keyword, value]): [string, JsonValue][] => {
+      if (keyword === '$anchor') return [];
+      if (keyword === '$ref' && typeof value === 'string')
+        return [[keyword, this.anchors.get(value.slice(1)) ?? value]];
+      if (BY_NAME.has(keyword) && isJsonObject(value)) {
+        const named = Object.entries(value).map(([name, it]): [string, JsonValue] => [name, this.plainSchema(it)]);
+        return [[keyword, Object.fromEntries(named)]];
+      }
+      return [[keyword, SCHEMAS.has(keyword) ? this.plainSchema(value) : value]];
+    });
+    return Object.fromEntries(plain);
+  }
+
+  private readAnchor({ $anchor: anchor }: JsonObject, place: string): void {
+    if (anchor === undefined) return;
+    if (typeof anchor !== 'string' || !ANCHOR.test(anchor))
+      throw new InvalidInputSchema(`has an $anchor that is no name (${briefText(place, 200)})`);
+    if (this.anchors.has(anchor)) throw new InvalidInputSchema(`has two places with the $anchor ${anchor}`);
+    this.anchors.set(anchor, place);
   }
 
   private readSubschema(schema: JsonValue, place: string, depth: number): Subschema {
@@ -105,6 +141,7 @@ export class Subschemas {
       throw new InvalidInputSchema(`must not have more than ${MOST_SUBSCHEMAS} subschemas`);
     if (depth > MOST_NESTED) throw new InvalidInputSchema(`must not be nested deeper than ${MOST_NESTED} schemas`);
     if (!isJsonObject(schema)) return read;
+    this.readAnchor(schema, place);
     for (const [keyword, value] of Object.entries(schema)) {
       const at = `${place}/${escapePointer(keyword)}`;
       refuseKeyword(keyword, value, at);
