@@ -60,9 +60,10 @@ import {
   withQuietRoutes,
 } from '#libs/service';
 import { TaskQuestions, TaskStore } from '#libs/tasks';
+import { serveDocumentation } from './api-document.js';
 import { AppModule } from './app.module.js';
 import { startLines } from './start-lines.js';
-import { hasConsole, serveConsole, serveDocumentation } from './web-pages.js';
+import { hasConsole, serveConsole } from './web-pages.js';
 
 const OF_AGENTS = /^\/a2a(?=[/?]|$)/;
 

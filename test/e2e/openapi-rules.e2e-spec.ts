@@ -67,13 +67,13 @@ const CHOSEN_BY = 'kind';
 const INHERITING: Record<string, string> = {
   ConversationBody: 'ConversationRequest',
   McpReplacementBody: 'McpServerBody',
-  RegisteredAgentReplacementBody: 'RegisteredAgentBody',
-  ScheduleReplacementBody: 'ScheduleBody',
 };
+/** Schemas of bodies whose name is that of the path. Their rules are those of the body that creates the object. */
+const REPLACEMENT = /Replacement(?=Body$)/;
 /** A workflow without the expected revision is refused before its definition is checked. */
 const EXPECTED = 'revision';
 /** A definition and its parts have no rules: one shape checks and documents them. Requests try it like all others. */
-const SHAPED = /^(Workflow(Node|Edge)?|Note|Position|Each|Retry|Fallback|Output|Wait|Loop|Exit)Body$/;
+const SHAPED = /^(Workflow(Replacement|Node|Edge)?|Note|Position|Each|Retry|Fallback|Output|Wait|Loop|Exit)Body$/;
 /** Members that a request may have in any form: the path says the name, and a run without inputs is one. */
 const FORMLESS = [/^PUT \S+ name: /, /^POST \/workflows\/\{name\}\/run inputs: /];
 
@@ -102,10 +102,10 @@ describe('the documentation of bodies', () => {
   });
 
   it('A19 requires the members that the rules require', () => {
-    for (const { type, schema } of bodyClasses()) {
+    for (const { type, schema, isReplacement } of bodyClasses()) {
       const missing = validateSync(withMembers(type, {})).map(({ property }) => property);
       const [broken, required] = [missing, schema.required ?? []].map((names) =>
-        names.filter((name) => name !== CHOSEN_BY).toSorted(),
+        names.filter((name) => name !== CHOSEN_BY && !(isReplacement && name === 'name')).toSorted(),
       );
       expect([type.name, broken]).toEqual([type.name, required]);
     }
@@ -117,9 +117,10 @@ describe('the documentation of bodies', () => {
   });
 
   it('A19 says of each member what its rules say', () => {
-    const silent = bodyClasses().flatMap(({ type, schema }) =>
+    const silent = bodyClasses().flatMap(({ type, schema, isReplacement }) =>
       rulesOf(type).flatMap(({ propertyName, name = '', constraints = [], each }) => {
-        const said = propertyName === CHOSEN_BY ? {} : (KEYWORDS[name]?.(constraints[0], constraints[1]) ?? {});
+        const isFree = propertyName === CHOSEN_BY || (isReplacement && propertyName === 'name');
+        const said = isFree ? {} : (KEYWORDS[name]?.(constraints[0], constraints[1]) ?? {});
         const member = schema.properties?.[propertyName] ?? {};
         const documented: Schema = each ? (member.items ?? {}) : member;
         return Object.entries(said)
@@ -148,7 +149,7 @@ describe('the documentation of bodies', () => {
 });
 
 /** Classes of bodies and of what stands in them, each with its schema, but for those of a definition. */
-function bodyClasses(): { type: new () => object; schema: Schema }[] {
+function bodyClasses(): { type: new () => object; schema: Schema; isReplacement: boolean }[] {
   const { validationMetadatas } = getMetadataStorage() as unknown as {
     validationMetadatas: Map<new () => object, unknown[]>;
   };
@@ -157,9 +158,10 @@ function bodyClasses(): { type: new () => object; schema: Schema }[] {
   const names = [...reached].filter((name) => document.components.schemas[name]?.properties !== undefined);
   const ruled = names.filter((name) => !SHAPED.test(name));
   return ruled.map((name) => {
-    const type = [...validationMetadatas.keys()].find((it) => it.name === (INHERITING[name] ?? name));
+    const ruledName = INHERITING[name] ?? name.replace(REPLACEMENT, '');
+    const type = [...validationMetadatas.keys()].find((it) => it.name === ruledName);
     if (!type) throw new Error(`The body ${name} has no rules`);
-    return { type, schema: document.components.schemas[name] ?? {} };
+    return { type, schema: document.components.schemas[name] ?? {}, isReplacement: REPLACEMENT.test(name) };
   });
 }
 

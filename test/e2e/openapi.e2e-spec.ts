@@ -1,3 +1,4 @@
+import { Ajv } from 'ajv';
 import { KNOWS_CALLERS } from '../support/callers.js';
 import { useSharedStage } from '../support/shared-stage.js';
 
@@ -23,12 +24,22 @@ interface Operation {
   security?: Record<string, string[]>[];
   parameters?: { name: string; in: string; schema?: Schema; example?: unknown }[];
   requestBody?: { content: Content };
-  responses: Record<string, { description: string; content?: Content }>;
+  responses: Record<string, DocumentedAnswer>;
+}
+
+interface DocumentedAnswer {
+  $ref?: string;
+  description?: string;
+  content?: Content;
 }
 
 interface Document {
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Schema>; securitySchemes: Record<string, object> };
+  components: {
+    schemas: Record<string, Schema>;
+    responses: Record<string, DocumentedAnswer>;
+    securitySchemes: Record<string, object>;
+  };
 }
 
 /** What each operation is called: programs that are generated from the document call it by this name. */
@@ -210,6 +221,72 @@ it('each operation has a whole example of what it takes and of what it answers',
   ]);
   expect([...new Set(missing)]).toEqual([]);
 });
+
+/** Members of a schema in OpenAPI 3.0, which has fewer than JSON Schema. */
+const MEMBERS = new Set(
+  [
+    '$ref title multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern maxItems',
+    'minItems uniqueItems maxProperties minProperties required enum type not allOf oneOf anyOf items properties',
+    'additionalProperties description format default nullable discriminator readOnly writeOnly example deprecated',
+  ].flatMap((line) => line.split(' ')),
+);
+
+it('each schema has only members of OpenAPI 3.0', () => {
+  const foreign = allSchemas().flatMap(([path, schema]) =>
+    Object.keys(schema).flatMap((name) => (MEMBERS.has(name) ? [] : [`${path}.${name}`])),
+  );
+  expect(foreign).toEqual([]);
+});
+
+it('each example of a schema conforms to it', () => {
+  const ajv = new Ajv({ strict: false, validateFormats: false });
+  const wrong = allSchemas().flatMap(([path, schema]) => {
+    if (schema.example === undefined) return [];
+    const isValid = ajv.compile({ ...schema, components: document.components });
+    return isValid(schema.example) ? [] : [`${path}: ${ajv.errorsText(isValid.errors)}`];
+  });
+  expect(wrong).toEqual([]);
+});
+
+it('each operation of /api documents the refusals that all have in common', () => {
+  const silent = operations
+    .filter(([route]) => route.includes(' /api/'))
+    .flatMap(([route, { requestBody, responses }]) =>
+      ['400', '429', '503', ...(requestBody ? ['413', '415'] : [])]
+        .filter((status) => answerOf(responses[status])?.content?.['application/problem+json'] === undefined)
+        .map((status) => `${route} ${status}`),
+    );
+  expect(silent).toEqual([]);
+});
+
+function answerOf(answer: DocumentedAnswer | undefined): DocumentedAnswer | undefined {
+  const name = answer?.$ref?.split('/').at(-1);
+  return name === undefined ? answer : document.components.responses[name];
+}
+
+/** All schemas of the document with their paths, those inside others too. */
+function allSchemas(): [path: string, schema: Schema][] {
+  const named = Object.entries(document.components.schemas).flatMap(([name, schema]) => schemasIn(schema, name));
+  const own = operations.flatMap(([route, { parameters = [], requestBody, responses }]) => [
+    ...parameters.flatMap(({ name, schema }) => schemasIn(schema, `${route} ?${name}`)),
+    ...[requestBody, ...Object.values(responses)].flatMap((it) =>
+      Object.values(it?.content ?? {}).flatMap(({ schema }) => schemasIn(schema, route)),
+    ),
+  ]);
+  return [...named, ...own];
+}
+
+function schemasIn(schema: Schema | undefined, path: string): [path: string, schema: Schema][] {
+  if (!schema) return [];
+  const { properties = {}, items, allOf = [], oneOf = [], additionalProperties } = schema;
+  return [
+    [path, schema],
+    ...Object.entries(properties).flatMap(([name, it]) => schemasIn(it, `${path}.${name}`)),
+    ...schemasIn(items, `${path}[]`),
+    ...[...allOf, ...oneOf].flatMap((it) => schemasIn(it, path)),
+    ...(typeof additionalProperties === 'object' ? schemasIn(additionalProperties, `${path}.*`) : []),
+  ];
+}
 
 function isTyped(content: Content | undefined): boolean {
   return Object.values(content ?? {}).some(({ schema }) => {

@@ -1842,6 +1842,34 @@ export interface components {
             /** @example k3y */
             value: string;
         };
+        ApiKeyReplacementBody: {
+            /**
+             * @description Hosts that receive the credential: `api.example.com` (https), `api.example.com:8443`, or an origin such as `http://localhost:9000`. Default: the origin of the URL by which a workflow names the agent.
+             * @example [
+             *       "api.example.com"
+             *     ]
+             */
+            hosts?: string[];
+            /**
+             * @default header
+             * @enum {string}
+             */
+            in: "header" | "query" | "cookie";
+            /** @enum {string} */
+            kind: "api-key";
+            /**
+             * @description Ignored: the path has the name.
+             * @example greeting
+             */
+            name?: unknown;
+            /**
+             * @description Name of the header, query parameter or cookie, unless the card of the agent names another place.
+             * @default X-API-Key
+             */
+            parameter: string;
+            /** @example k3y */
+            value: string;
+        };
         AppliedObject: {
             /** @enum {string} */
             action: "created" | "updated" | "unchanged" | "deleted";
@@ -1937,6 +1965,26 @@ export interface components {
             /** @example ann */
             username: string;
         };
+        BasicReplacementBody: {
+            /**
+             * @description Hosts that receive the credential: `api.example.com` (https), `api.example.com:8443`, or an origin such as `http://localhost:9000`. Default: the origin of the URL by which a workflow names the agent.
+             * @example [
+             *       "api.example.com"
+             *     ]
+             */
+            hosts?: string[];
+            /** @enum {string} */
+            kind: "basic";
+            /**
+             * @description Ignored: the path has the name.
+             * @example greeting
+             */
+            name?: unknown;
+            /** @example p4ssw0rd */
+            password: string;
+            /** @example ann */
+            username: string;
+        };
         BearerBody: {
             /**
              * @description Hosts that receive the credential: `api.example.com` (https), `api.example.com:8443`, or an origin such as `http://localhost:9000`. Default: the origin of the URL by which a workflow names the agent.
@@ -1949,6 +1997,24 @@ export interface components {
             kind: "bearer";
             /** @example partner */
             name: string;
+            /** @example t0k3n */
+            token: string;
+        };
+        BearerReplacementBody: {
+            /**
+             * @description Hosts that receive the credential: `api.example.com` (https), `api.example.com:8443`, or an origin such as `http://localhost:9000`. Default: the origin of the URL by which a workflow names the agent.
+             * @example [
+             *       "api.example.com"
+             *     ]
+             */
+            hosts?: string[];
+            /** @enum {string} */
+            kind: "bearer";
+            /**
+             * @description Ignored: the path has the name.
+             * @example greeting
+             */
+            name?: unknown;
             /** @example t0k3n */
             token: string;
         };
@@ -2897,8 +2963,6 @@ export interface components {
             /**
              * @description Path of the expression in the definition, in an existing node or edge.
              * @example edges[0].when
-             * @example nodes[1].each.items
-             * @example nodes[1].config.prompt
              */
             path?: string;
             /**
@@ -2907,7 +2971,7 @@ export interface components {
              *       "text": "Draft ${iteration} of {{topic}}"
              *     }
              */
-            template?: Record<string, never>;
+            template?: unknown;
         };
         ExpressionProblems: {
             problems: components["schemas"]["WorkflowProblemView"][];
@@ -2999,12 +3063,12 @@ export interface components {
              * @description Value after; absent if the member is gone.
              * @example Greet {{topic}}
              */
-            after?: Record<string, never>;
+            after?: unknown;
             /**
              * @description Value before; absent if the member is new.
              * @example Greet {{topic}}
              */
-            before?: Record<string, never>;
+            before?: unknown;
             /**
              * @description Path of the changed member.
              * @example config.prompt
@@ -3186,10 +3250,7 @@ export interface components {
             nextPageToken: string;
         };
         InstanceWait: {
-            /**
-             * @example timer
-             * @example retry
-             */
+            /** @example timer */
             state: string;
             /**
              * Format: date-time
@@ -3402,8 +3463,11 @@ export interface components {
              * @example partner
              */
             auth?: string;
-            /** @example github */
-            name: string;
+            /**
+             * @description Ignored: the path has the name.
+             * @example greeting
+             */
+            name?: unknown;
             /**
              * Format: uri
              * @description URL of its Streamable HTTP endpoint.
@@ -3596,7 +3660,7 @@ export interface components {
              * @description Untrusted result: the structured content, else the text, else the content blocks of MCP.
              * @example three pages
              */
-            result?: Record<string, never>;
+            result?: unknown;
             /** @description True if the result has more than 256 KiB. */
             truncated?: boolean;
         };
@@ -3730,6 +3794,42 @@ export interface components {
              * @example 2
              */
             output: string;
+        };
+        ModelReplacementBody: {
+            /**
+             * @description Name of the credential for calls: `bearer` for OpenAI, `api-key` for Anthropic and Google.
+             * @example provider-key
+             */
+            auth?: string;
+            /**
+             * Format: uri
+             * @description Base URL of the provider, such as `https://models.example.com/v1`; required for `openai-compatible`.
+             * @example https://models.example.com/v1
+             */
+            baseUrl?: string;
+            /**
+             * @description Media types of Parts that the model accepts beside text and data.
+             * @default []
+             * @example [
+             *       "image/*",
+             *       "application/pdf"
+             *     ]
+             */
+            input: string[];
+            /**
+             * @description Name of the model at the provider.
+             * @example gpt-large
+             */
+            model: string;
+            /**
+             * @description Ignored: the path has the name.
+             * @example greeting
+             */
+            name?: unknown;
+            /** @description Prices of the tokens; absent: the cost is unknown. */
+            price?: components["schemas"]["ModelPrice"];
+            /** @enum {string} */
+            provider: "openai-compatible" | "openai" | "anthropic" | "google";
         };
         ModelTestFailure: {
             /**
@@ -3913,6 +4013,45 @@ export interface components {
             kind: "oauth2-client-credentials";
             /** @example partner */
             name: string;
+            /**
+             * @default []
+             * @example [
+             *       "agents.read"
+             *     ]
+             */
+            scopes: string[];
+            /**
+             * Format: uri
+             * @example https://login.example.com/token
+             */
+            tokenUrl: string;
+        };
+        OAuth2ReplacementBody: {
+            /** @example https://api.example.com */
+            audience?: string;
+            /**
+             * @default basic
+             * @enum {string}
+             */
+            clientAuthentication: "basic" | "body";
+            /** @example parley */
+            clientId: string;
+            /** @example s3cr3t */
+            clientSecret: string;
+            /**
+             * @description Hosts that receive the credential: `api.example.com` (https), `api.example.com:8443`, or an origin such as `http://localhost:9000`. Default: the origin of the URL by which a workflow names the agent.
+             * @example [
+             *       "api.example.com"
+             *     ]
+             */
+            hosts?: string[];
+            /** @enum {string} */
+            kind: "oauth2-client-credentials";
+            /**
+             * @description Ignored: the path has the name.
+             * @example greeting
+             */
+            name?: unknown;
             /**
              * @default []
              * @example [
@@ -4305,8 +4444,11 @@ export interface components {
              * @example partner
              */
             auth?: string;
-            /** @example translator */
-            name: string;
+            /**
+             * @description Ignored: the path has the name.
+             * @example greeting
+             */
+            name?: unknown;
             policy?: components["schemas"]["AgentPolicyBody"];
             /**
              * Format: uri
@@ -5360,10 +5502,10 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description System prompt.
+             * @description System prompt. A text that was too large is an object with `cut` and `start`.
              * @example You answer in one sentence.
              */
-            system?: Record<string, never>;
+            system?: unknown;
             /** @example 0.2 */
             temperature?: number;
             /**
@@ -5849,20 +5991,7 @@ export interface components {
              * @example 2m
              */
             timeout?: string;
-            /**
-             * @example input
-             * @example agent
-             * @example tool
-             * @example output
-             * @example external
-             * @example script
-             * @example set
-             * @example wait
-             * @example human
-             * @example workflow
-             * @example conversation
-             * @example brainstorm
-             */
+            /** @example input */
             type: string;
         };
         WorkflowOverview: {
@@ -5887,11 +6016,7 @@ export interface components {
             problems: components["schemas"]["WorkflowProblemView"][];
         };
         WorkflowProblemView: {
-            /**
-             * @example UNKNOWN_REFERENCE
-             * @example UNCONNECTED
-             * @example INVALID_CONFIG
-             */
+            /** @example UNKNOWN_REFERENCE */
             code: string;
             /** @example node "writer": {{nope}} stands for nothing */
             detail: string;
@@ -5914,6 +6039,53 @@ export interface components {
             path: string;
             /** @enum {string} */
             severity: "error" | "warning";
+        };
+        WorkflowReplacementBody: {
+            /**
+             * @description URL of the JSON Schema of definitions, for editors; it is stored.
+             * @example https://parley.example/schemas/workflow.json
+             */
+            $schema?: string;
+            /**
+             * @description Time limit of the whole run.
+             * @example 2h
+             */
+            deadline?: string;
+            /** @example Greets a person by name. */
+            description?: string;
+            edges?: components["schemas"]["WorkflowEdgeBody"][];
+            /**
+             * @description Media types of Messages to the workflow; default: those that its first nodes read.
+             * @example [
+             *       "text/plain",
+             *       "image/*"
+             *     ]
+             */
+            inputModes?: string[];
+            /**
+             * @description 1: strings are plain text with `{{references}}`. 2: `${…}` in a string is also an expression.
+             * @default 1
+             * @enum {number}
+             */
+            language: 1 | 2;
+            /**
+             * @description Ignored: the path has the name.
+             * @example greeting
+             */
+            name?: unknown;
+            nodes: components["schemas"]["WorkflowNodeBody"][];
+            notes?: components["schemas"]["NoteBody"][];
+            onExit?: components["schemas"]["ExitBody"][];
+            /**
+             * @default cancel
+             * @enum {string}
+             */
+            onFailure: "cancel" | "continue";
+            /**
+             * @description Maximum number of nodes that run at once.
+             * @example 20
+             */
+            parallel?: number;
         };
         WorkflowView: {
             /**
@@ -5972,7 +6144,57 @@ export interface components {
             updatedAt: string;
         };
     };
-    responses: never;
+    responses: {
+        /** @description The caller has reached one of its limits. */
+        Limited: {
+            headers: {
+                /** @description Seconds until the next try. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request is malformed. */
+        Malformed: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body has another media type, or is compressed. */
+        OtherMediaType: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is larger than BODY_LIMIT. */
+        TooLarge: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A part of the service is out of reach now. */
+        Unavailable: {
+            headers: {
+                /** @description Seconds until the next try. */
+                "Retry-After"?: number;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+    };
     parameters: never;
     requestBodies: never;
     headers: never;
@@ -6059,9 +6281,9 @@ export interface operations {
     };
     previewAgentCard: {
         parameters: {
-            query?: {
+            query: {
                 /** @description Base URL of the agent, or the URL of its card. */
-                url?: string;
+                url: string;
             };
             header?: never;
             path?: never;
@@ -6086,6 +6308,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listAgentCards: {
@@ -6119,6 +6343,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getAgentCard: {
@@ -6140,6 +6366,7 @@ export interface operations {
                     "application/json": components["schemas"]["CardDetailView"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description There is no such card. */
             404: {
                 headers: {
@@ -6149,6 +6376,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     acceptAgentCard: {
@@ -6201,6 +6430,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     sendAgentMessage: {
@@ -6234,6 +6467,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listRegisteredAgents: {
@@ -6266,6 +6503,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     createRegisteredAgent: {
@@ -6283,6 +6522,8 @@ export interface operations {
         responses: {
             201: {
                 headers: {
+                    /** @description Path of the created object. */
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6307,6 +6548,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
             /** @description The agent cannot be served: it has no usable card; or the tenant has reached its limit of agents. */
             422: {
                 headers: {
@@ -6316,6 +6559,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getRegisteredAgent: {
@@ -6337,6 +6582,7 @@ export interface operations {
                     "application/json": components["schemas"]["RegisteredAgentView"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description agent not found */
             404: {
                 headers: {
@@ -6346,6 +6592,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     replaceRegisteredAgent: {
@@ -6389,6 +6637,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
             /** @description The agent cannot be served: it has no usable card. */
             422: {
                 headers: {
@@ -6398,6 +6648,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     deleteRegisteredAgent: {
@@ -6417,6 +6669,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Malformed"];
             /** @description agent not found */
             404: {
                 headers: {
@@ -6426,6 +6679,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     applyWorkflows: {
@@ -6488,6 +6743,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
             /** @description A graph is invalid, or an object cannot be saved: one entry per problem. */
             422: {
                 headers: {
@@ -6497,6 +6754,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listBrainstorms: {
@@ -6530,9 +6789,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6559,6 +6821,8 @@ export interface operations {
         responses: {
             202: {
                 headers: {
+                    /** @description Path of the created object. */
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6583,6 +6847,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
             /** @description An agent is not available, or a value is not allowed. */
             422: {
                 headers: {
@@ -6592,6 +6858,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getBrainstorm: {
@@ -6613,6 +6881,7 @@ export interface operations {
                     "application/json": components["schemas"]["BrainstormView"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description brainstorm not found */
             404: {
                 headers: {
@@ -6622,9 +6891,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6652,6 +6924,7 @@ export interface operations {
                     "application/json": components["schemas"]["BrainstormStatusReport"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description brainstorm not found */
             404: {
                 headers: {
@@ -6670,9 +6943,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6700,6 +6976,7 @@ export interface operations {
                     "application/json": components["schemas"]["BrainstormStatusReport"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description brainstorm not found */
             404: {
                 headers: {
@@ -6718,9 +6995,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6733,7 +7013,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Number of the last event received. */
-                since?: unknown;
+                since?: number;
             };
             header?: {
                 /** @description Same as `since`; takes precedence over it. */
@@ -6778,6 +7058,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     iterateBrainstorm: {
@@ -6799,6 +7081,7 @@ export interface operations {
                     "application/json": components["schemas"]["BrainstormStatusReport"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description brainstorm not found */
             404: {
                 headers: {
@@ -6817,9 +7100,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6859,9 +7145,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6888,6 +7177,8 @@ export interface operations {
         responses: {
             202: {
                 headers: {
+                    /** @description Path of the created object. */
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6912,6 +7203,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
             /** @description A number is out of its range, or an agent is not known. */
             422: {
                 headers: {
@@ -6921,6 +7214,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getConversation: {
@@ -6942,6 +7237,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConversationDetail"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description conversation not found */
             404: {
                 headers: {
@@ -6951,9 +7247,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6981,6 +7280,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConversationDetail"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description conversation not found */
             404: {
                 headers: {
@@ -6999,9 +7299,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7014,7 +7317,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Number of the last event received. */
-                since?: unknown;
+                since?: number;
             };
             header?: {
                 /** @description Same as `since`; takes precedence over it. */
@@ -7059,9 +7362,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7089,6 +7395,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConversationId"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description conversation not found */
             404: {
                 headers: {
@@ -7107,9 +7414,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7137,6 +7447,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConversationId"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description conversation not found */
             404: {
                 headers: {
@@ -7155,9 +7466,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7185,6 +7499,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConversationId"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description conversation not found */
             404: {
                 headers: {
@@ -7203,9 +7518,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7264,9 +7582,14 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
+            429: components["responses"]["Limited"];
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7305,6 +7628,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     createCredential: {
@@ -7322,6 +7647,8 @@ export interface operations {
         responses: {
             201: {
                 headers: {
+                    /** @description Path of the created object. */
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7346,6 +7673,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
             /** @description The tenant has reached its limit of credentials. */
             422: {
                 headers: {
@@ -7355,6 +7684,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getCredential: {
@@ -7376,6 +7707,7 @@ export interface operations {
                     "application/json": components["schemas"]["CredentialView"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description credential not found */
             404: {
                 headers: {
@@ -7385,6 +7717,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     replaceCredential: {
@@ -7398,7 +7732,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ApiKeyBody"] | components["schemas"]["BearerBody"] | components["schemas"]["BasicBody"] | components["schemas"]["OAuth2Body"];
+                "application/json": components["schemas"]["ApiKeyReplacementBody"] | components["schemas"]["BearerReplacementBody"] | components["schemas"]["BasicReplacementBody"] | components["schemas"]["OAuth2ReplacementBody"];
             };
         };
         responses: {
@@ -7428,6 +7762,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     deleteCredential: {
@@ -7447,6 +7785,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Malformed"];
             /** @description credential not found */
             404: {
                 headers: {
@@ -7465,6 +7804,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listDeliveries: {
@@ -7499,6 +7840,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     redeliverNotification: {
@@ -7520,6 +7863,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeliveryView"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description delivery not found */
             404: {
                 headers: {
@@ -7538,6 +7882,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     streamEvents: {
@@ -7592,6 +7938,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     checkExpression: {
@@ -7624,6 +7972,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listFiles: {
@@ -7658,6 +8010,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     readFile: {
@@ -7680,7 +8034,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/octet-stream": string;
+                    "*/*": string;
                 };
             };
             /** @description The range of the content. */
@@ -7689,7 +8043,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/octet-stream": string;
+                    "*/*": string;
                 };
             };
             /** @description The client has the content already (If-None-Match). */
@@ -7699,6 +8053,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Malformed"];
             /** @description file not found */
             404: {
                 headers: {
@@ -7717,6 +8072,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     deleteFile: {
@@ -7736,6 +8093,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Malformed"];
             /** @description file not found */
             404: {
                 headers: {
@@ -7754,6 +8112,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     createFileUrl: {
@@ -7797,6 +8157,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     generateWorkflow: {
@@ -7846,6 +8210,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            415: components["responses"]["OtherMediaType"];
             /** @description The description is blank, the model is unknown, or no model is configured (`NO_MODEL`). */
             422: {
                 headers: {
@@ -7858,6 +8223,8 @@ export interface operations {
             /** @description Two requests of the caller, or twelve of its tenant, are under way; `Retry-After` says when to retry. */
             429: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7876,6 +8243,8 @@ export interface operations {
             /** @description Sixteen requests of all callers are under way at this replica, or the replica is shutting down. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7925,6 +8294,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listKeys: {
@@ -7965,6 +8336,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     createKey: {
@@ -8006,6 +8379,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     revokeKey: {
@@ -8025,6 +8402,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Malformed"];
             /** @description There is no such key. */
             404: {
                 headers: {
@@ -8043,6 +8421,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     rotateKey: {
@@ -8095,6 +8475,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listMcpServers: {
@@ -8127,6 +8511,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     createMcpServer: {
@@ -8144,6 +8530,8 @@ export interface operations {
         responses: {
             201: {
                 headers: {
+                    /** @description Path of the created object. */
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8168,6 +8556,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
             /** @description Only the file of the operator may start programs; or the tenant has reached its limit of servers. */
             422: {
                 headers: {
@@ -8177,6 +8567,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getMcpServer: {
@@ -8198,6 +8590,7 @@ export interface operations {
                     "application/json": components["schemas"]["McpServerDetailView"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description MCP server not found */
             404: {
                 headers: {
@@ -8207,6 +8600,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     replaceMcpServer: {
@@ -8259,6 +8654,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
             /** @description Only the file of the operator may start programs. */
             422: {
                 headers: {
@@ -8268,6 +8665,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     deleteMcpServer: {
@@ -8287,6 +8686,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Malformed"];
             /** @description MCP server not found */
             404: {
                 headers: {
@@ -8305,6 +8705,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     acceptMcpServer: {
@@ -8357,6 +8759,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     callTool: {
@@ -8409,6 +8815,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
             /** @description The server has no such tool, or the tool may not be called. */
             422: {
                 headers: {
@@ -8421,6 +8829,8 @@ export interface operations {
             /** @description The caller has two calls under way, its tenant four, or twenty in the last minute. */
             429: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8430,6 +8840,8 @@ export interface operations {
             /** @description Too many calls are under way at this replica, or the replica is shutting down. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8468,6 +8880,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     createModel: {
@@ -8485,6 +8899,8 @@ export interface operations {
         responses: {
             201: {
                 headers: {
+                    /** @description Path of the created object. */
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8509,6 +8925,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
             /** @description The tenant has reached its limit of models. */
             422: {
                 headers: {
@@ -8518,6 +8936,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getModel: {
@@ -8539,6 +8959,7 @@ export interface operations {
                     "application/json": components["schemas"]["ModelView"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description model not found */
             404: {
                 headers: {
@@ -8548,6 +8969,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     replaceModel: {
@@ -8561,7 +8984,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ModelBody"];
+                "application/json": components["schemas"]["ModelReplacementBody"];
             };
         };
         responses: {
@@ -8591,6 +9014,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     deleteModel: {
@@ -8610,6 +9037,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Malformed"];
             /** @description model not found */
             404: {
                 headers: {
@@ -8628,6 +9056,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     testModel: {
@@ -8649,6 +9079,7 @@ export interface operations {
                     "application/json": components["schemas"]["ModelTestView"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description model not found */
             404: {
                 headers: {
@@ -8661,6 +9092,8 @@ export interface operations {
             /** @description The caller has two tests under way, its tenant four, or twenty in the last minute; `Retry-After` says when to retry. */
             429: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8670,6 +9103,8 @@ export interface operations {
             /** @description Too many tests are under way at this replica, or the replica is shutting down. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8708,9 +9143,13 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
             /** @description The caller has two tests under way, its tenant four, or twenty in the last minute; `Retry-After` says when to retry. */
             429: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8720,6 +9159,8 @@ export interface operations {
             /** @description Too many tests are under way at this replica, or the replica is shutting down. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8759,6 +9200,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listRuns: {
@@ -8806,9 +9249,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8865,12 +9311,15 @@ export interface operations {
             /** @description Too many exports of the caller are under way. */
             429: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            503: components["responses"]["Unavailable"];
         };
     };
     getRun: {
@@ -8892,6 +9341,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunDetail"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description run not found */
             404: {
                 headers: {
@@ -8901,9 +9351,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8962,6 +9415,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
             /** @description The answer does not fit the form of the question, or the agent of the node cannot read it. */
             422: {
                 headers: {
@@ -8971,9 +9426,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9001,6 +9459,7 @@ export interface operations {
                     "application/json": components["schemas"]["CanceledRun"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description run not found */
             404: {
                 headers: {
@@ -9019,9 +9478,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9070,9 +9532,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9087,7 +9552,7 @@ export interface operations {
                 /** @description True if the stream waits for further events; `false`: it ends with the last event so far. */
                 live?: boolean;
                 /** @description Number of the last event received. */
-                since?: unknown;
+                since?: number;
             };
             header?: {
                 /** @description Same as `since`; takes precedence over it. */
@@ -9132,6 +9597,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listForks: {
@@ -9153,6 +9620,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunForks"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description run not found */
             404: {
                 headers: {
@@ -9162,9 +9630,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9216,9 +9687,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9247,6 +9721,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunNodeDetail"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description run not found, or node not found */
             404: {
                 headers: {
@@ -9256,9 +9731,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9287,6 +9765,8 @@ export interface operations {
         responses: {
             202: {
                 headers: {
+                    /** @description Path of the created object. */
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9324,6 +9804,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
             /** @description The instance or the revision does not exist, or the inputs are invalid. */
             422: {
                 headers: {
@@ -9333,9 +9815,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9363,6 +9848,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowBody"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description run not found */
             404: {
                 headers: {
@@ -9372,6 +9858,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     cancelRuns: {
@@ -9420,9 +9908,13 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
             /** @description Too many actions of the caller are under way. */
             429: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9432,6 +9924,8 @@ export interface operations {
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9474,6 +9968,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     rerunRuns: {
@@ -9525,9 +10021,13 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
             /** @description Too many actions of the caller are under way. */
             429: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9537,6 +10037,8 @@ export interface operations {
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9984,6 +10486,9 @@ export interface operations {
                     "application/json": components["schemas"]["SessionView"];
                 };
             };
+            400: components["responses"]["Malformed"];
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     createSession: {
@@ -10003,6 +10508,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionView"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description The request has the cookie of a session and no key or token, or the service needs no sign-in. */
             409: {
                 headers: {
@@ -10012,9 +10518,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
             /** @description There are too many sessions. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10040,6 +10549,9 @@ export interface operations {
                     "application/json": components["schemas"]["EndedSessionView"];
                 };
             };
+            400: components["responses"]["Malformed"];
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listTaskEvents: {
@@ -10084,6 +10596,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listPrompts: {
@@ -10105,6 +10619,7 @@ export interface operations {
                     "application/json": components["schemas"]["PromptListView"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description task not found */
             404: {
                 headers: {
@@ -10114,6 +10629,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getPrompt: {
@@ -10137,6 +10654,7 @@ export interface operations {
                     "application/json": components["schemas"]["PromptTextsView"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description task not found */
             404: {
                 headers: {
@@ -10146,6 +10664,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     createTicket: {
@@ -10165,6 +10685,9 @@ export interface operations {
                     "application/json": components["schemas"]["TicketView"];
                 };
             };
+            400: components["responses"]["Malformed"];
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     uploadFiles: {
@@ -10208,9 +10731,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            415: components["responses"]["OtherMediaType"];
             /** @description Four uploads of the caller, or 48 of its tenant, are under way. */
             429: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10220,6 +10746,8 @@ export interface operations {
             /** @description Files cannot be stored at the moment, or 64 uploads of all callers are under way. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10271,6 +10799,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listWorkflows: {
@@ -10307,9 +10837,12 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
             /** @description Too many large answers are under way; `Retry-After` says when to try again. */
             503: {
                 headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10336,6 +10869,13 @@ export interface operations {
         responses: {
             201: {
                 headers: {
+                    /**
+                     * @description Revision of the workflow, for `If-Match`.
+                     * @example "7"
+                     */
+                    ETag?: string;
+                    /** @description Path of the created object. */
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10360,6 +10900,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
             /** @description The graph is invalid: one entry per problem. */
             422: {
                 headers: {
@@ -10369,6 +10911,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getWorkflow: {
@@ -10387,12 +10931,25 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /**
+                     * @description Revision of the workflow, for `If-Match`.
+                     * @example "7"
+                     */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["WorkflowView"];
                 };
             };
+            /** @description The client has it already (If-None-Match). */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Malformed"];
             /** @description workflow not found */
             404: {
                 headers: {
@@ -10402,6 +10959,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     saveWorkflow: {
@@ -10423,13 +10982,18 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["WorkflowBody"];
+                "application/json": components["schemas"]["WorkflowReplacementBody"];
             };
         };
         responses: {
             /** @description The workflow was replaced. */
             200: {
                 headers: {
+                    /**
+                     * @description Revision of the workflow, for `If-Match`.
+                     * @example "7"
+                     */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10439,6 +11003,13 @@ export interface operations {
             /** @description The workflow was created. */
             201: {
                 headers: {
+                    /**
+                     * @description Revision of the workflow, for `If-Match`.
+                     * @example "7"
+                     */
+                    ETag?: string;
+                    /** @description Path of the created object. */
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10463,6 +11034,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
             /** @description The graph is invalid: one entry per problem. */
             422: {
                 headers: {
@@ -10472,6 +11045,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     deleteWorkflow: {
@@ -10521,6 +11096,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getWorkflowFailures: {
@@ -10542,6 +11119,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowFailures"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description workflow not found */
             404: {
                 headers: {
@@ -10551,6 +11129,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listWorkflowRevisions: {
@@ -10594,6 +11174,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getWorkflowRevision: {
@@ -10610,12 +11192,18 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /**
+                     * @description Revision of the workflow, for `If-Match`.
+                     * @example "7"
+                     */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["WorkflowView"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description workflow not found */
             404: {
                 headers: {
@@ -10625,6 +11213,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     diffWorkflowRevisions: {
@@ -10677,6 +11267,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     restoreWorkflowRevision: {
@@ -10696,6 +11288,11 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /**
+                     * @description Revision of the workflow, for `If-Match`.
+                     * @example "7"
+                     */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10747,6 +11344,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     runWorkflow: {
@@ -10811,6 +11410,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
             /** @description An input is missing, unknown or invalid: one entry each. */
             422: {
                 headers: {
@@ -10820,6 +11421,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     startRun: {
@@ -10842,6 +11445,8 @@ export interface operations {
         responses: {
             202: {
                 headers: {
+                    /** @description Path of the created object. */
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10875,6 +11480,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
             /** @description An input is missing, unknown or invalid: one entry each. */
             422: {
                 headers: {
@@ -10884,6 +11491,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     checkWorkflow: {
@@ -10907,6 +11516,11 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowProblems"];
                 };
             };
+            400: components["responses"]["Malformed"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getSignInOptions: {
@@ -10930,11 +11544,11 @@ export interface operations {
     };
     readSignedFile: {
         parameters: {
-            query?: {
+            query: {
                 /** @description Unix time in seconds until which the address is valid. */
-                expires?: string;
+                expires: string;
                 /** @description Signature of the address. */
-                signature?: string;
+                signature: string;
             };
             header?: never;
             path: {
@@ -10950,7 +11564,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/octet-stream": string;
+                    "*/*": string;
+                };
+            };
+            /** @description The range of the content. */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": string;
+                };
+            };
+            /** @description The client has the content already (If-None-Match). */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The address has no valid time or signature. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description The address names no file, was altered, or has expired. */
@@ -11326,6 +11965,11 @@ export interface operations {
         responses: {
             200: {
                 headers: {
+                    /**
+                     * @description Revision of the workflow, for `If-Match`.
+                     * @example "7"
+                     */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11333,6 +11977,13 @@ export interface operations {
                         [key: string]: unknown;
                     };
                 };
+            };
+            /** @description The client has it already (If-None-Match). */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

@@ -15,6 +15,7 @@ import {
   ApiProblem,
   assertCallable,
   cutPage,
+  LOCATION_HEADER,
   namedPage,
   ProblemError,
   QueryPageToken,
@@ -129,7 +130,7 @@ export class CredentialsController {
   @Post()
   @ApiOperation({ summary: 'Stores a new credential.' })
   @ApiCredentialBody()
-  @ApiCreatedResponse({ type: CredentialView })
+  @ApiCreatedResponse({ type: CredentialView, ...LOCATION_HEADER })
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(409, 'A credential of this name exists already.')
   @ApiProblem(422, 'The tenant has reached its limit of credentials.')

@@ -1,7 +1,7 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiProperty, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
 import { Scope } from '#libs/access';
-import { ApiProblem, ProblemError } from '#libs/http-server';
+import { ANY_JSON, ApiProblem, ProblemError } from '#libs/http-server';
 import { type KeptCall, type KeptCallTexts, type KeptPrompts, TaskPrompts, type TaskScope } from '#libs/tasks';
 
 /** Numbers of tokens of one model call, by kind. */
@@ -101,7 +101,11 @@ class PromptListView {
 
 /** Request of a model call. */
 class SentPromptView {
-  @ApiPropertyOptional({ description: 'System prompt.', example: 'You answer in one sentence.' })
+  @ApiPropertyOptional({
+    ...ANY_JSON,
+    description: 'System prompt. A text that was too large is an object with `cut` and `start`.',
+    example: 'You answer in one sentence.',
+  })
   system?: unknown;
 
   @ApiProperty({

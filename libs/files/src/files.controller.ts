@@ -27,7 +27,8 @@ import { Uploads } from './uploads.js';
 
 const SECOND_MS = 1_000;
 const BINARY = { type: 'string', format: 'binary', example: 'the bytes of the file' };
-const CONTENT = { 'application/octet-stream': { schema: BINARY } };
+/** Content in the media type of the file, which is bytes to clients that do not know it. */
+const CONTENT = { 'application/octet-stream': { schema: BINARY }, '*/*': { schema: BINARY } };
 const FORM = {
   type: 'object',
   required: ['file'],

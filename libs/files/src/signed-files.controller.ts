@@ -1,5 +1,5 @@
 import { Controller, Get, Head, Param, Query, Req, Res } from '@nestjs/common';
-import { ApiExcludeEndpoint, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiExcludeEndpoint, ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiProblem, ProblemError } from '#libs/http-server';
 import { FileAddresses } from './file-addresses.js';
@@ -10,6 +10,8 @@ import { FileProofQuery } from './files.dto.js';
 import { FILE_ID } from './stored-file.js';
 
 const BINARY = { type: 'string', format: 'binary', example: 'the bytes of the file' };
+/** Content in the media type of the file, which is bytes to clients that do not know it. */
+const CONTENT = { 'application/octet-stream': { schema: BINARY }, '*/*': { schema: BINARY } };
 
 /**
  * Serves the content of files at signed addresses, to readers without a key: remote agents, providers of models, people
@@ -38,10 +40,10 @@ export class SignedFilesController {
 
   @Get(':id')
   @ApiOperation({ summary: 'Reads a file by an address that its owner created; also with HEAD.' })
-  @ApiOkResponse({
-    description: 'The content.',
-    content: { 'application/octet-stream': { schema: BINARY } },
-  })
+  @ApiOkResponse({ description: 'The content.', content: CONTENT })
+  @ApiResponse({ status: 206, description: 'The range of the content.', content: CONTENT })
+  @ApiResponse({ status: 304, description: 'The client has the content already (If-None-Match).' })
+  @ApiProblem(400, 'The address has no valid time or signature.')
   @ApiProblem(403, 'The address names no file, was altered, or has expired.')
   @ApiProblem(416, 'The range is beyond the content.')
   async readSignedFile(

@@ -25,6 +25,19 @@ export function ApiClosed(): ClassDecorator {
   return ApiSchema(more as ApiSchemaOptions);
 }
 
+/** Schema of a member that may have any JSON value. Nest would document an object. */
+export const ANY_JSON = { oneOf: [{}], type: Object };
+
+const ETAG = { description: 'Revision of the workflow, for `If-Match`.', schema: { type: 'string' }, example: '"7"' };
+const LOCATION = { description: 'Path of the created object.', schema: { type: 'string' } };
+
+/** Documents the `ETag` header of a response. */
+export const ETAG_HEADER = { headers: { ETag: ETAG } };
+/** Documents the `Location` header of a response. */
+export const LOCATION_HEADER = { headers: { Location: LOCATION } };
+/** Documents the headers of a response that created a workflow. */
+export const CREATED_HEADERS = { headers: { ETag: ETAG, Location: LOCATION } };
+
 /** Documents an error of `/api`. */
 export function ApiProblem(status: number, description: string): MethodDecorator & ClassDecorator {
   return ApiResponse({ status, description, ...PROBLEM_RESPONSE });
@@ -70,6 +83,7 @@ function ApiCursor(): MethodDecorator {
       name: 'since',
       required: false,
       description: 'Number of the last event received.',
+      schema: { type: 'integer', minimum: 0 },
       example: 6,
     }),
     ApiHeader({ name: 'Last-Event-ID', required: false, description: 'Same as `since`; takes precedence over it.' }),
@@ -83,6 +97,7 @@ export function ApiIdempotent(what: string): MethodDecorator {
       name: 'Idempotency-Key',
       required: false,
       description: `A repeated request with the same key and body returns the same ${what}.`,
+      schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
     }),
     ApiProblem(409, `Another ${what} was started under this Idempotency-Key.`),
   );

@@ -17,12 +17,16 @@ export { type PacedReader, PacedSocket, ReaderPace } from './answers/reader-pace
 export { ResponseAdmission, ResponseBudget, ResponseBudgetExceeded } from './answers/response-budget.js';
 export { type EnterFrame, FrameRoom, frameRoomOf, LARGE_FRAME } from './answers/frame-room.js';
 export {
+  ANY_JSON,
   ApiClosed,
   ApiEvents,
   ApiEventStream,
   ApiIdempotent,
   ApiLargeAnswer,
   ApiProblem,
+  CREATED_HEADERS,
+  ETAG_HEADER,
+  LOCATION_HEADER,
   PROBLEM_RESPONSE,
 } from './api-documentation.js';
 export { corsOptions, HttpModule, requestTimes } from './http.module.js';

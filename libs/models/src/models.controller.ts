@@ -20,6 +20,7 @@ import {
   cutPage,
   EachEntry,
   IfGiven,
+  LOCATION_HEADER,
   malformedRequest,
   namedPage,
   ProblemError,
@@ -255,7 +256,7 @@ export class ModelsController {
 
   @Post()
   @ApiOperation({ summary: 'Stores a new model.' })
-  @ApiCreatedResponse({ type: ModelView })
+  @ApiCreatedResponse({ type: ModelView, ...LOCATION_HEADER })
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(409, 'A model of this name exists already.')
   @ApiProblem(422, 'The tenant has reached its limit of models.')

@@ -9,6 +9,7 @@ import {
   ApiLargeAnswer,
   ApiProblem,
   Cursor,
+  LOCATION_HEADER,
   type StreamCursor,
 } from '#libs/http-server';
 import type { TaskScope } from '#libs/tasks';
@@ -34,7 +35,7 @@ export class BrainstormsController {
   @HttpCode(202)
   @ApiOperation({ summary: 'Starts a brainstorm and answers at once.' })
   @ApiBody({ type: BrainstormBody, examples: BRAINSTORM_EXAMPLES })
-  @ApiAcceptedResponse({ type: BrainstormId })
+  @ApiAcceptedResponse({ type: BrainstormId, ...LOCATION_HEADER })
   @ApiIdempotent('brainstorm')
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(422, 'An agent is not available, or a value is not allowed.')

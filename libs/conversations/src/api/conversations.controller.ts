@@ -9,6 +9,7 @@ import {
   ApiLargeAnswer,
   ApiProblem,
   Cursor,
+  LOCATION_HEADER,
   type StreamCursor,
 } from '#libs/http-server';
 import type { CommandKind } from '../conversation-command.js';
@@ -36,7 +37,7 @@ export class ConversationsController {
   @HttpCode(202)
   @ApiOperation({ summary: 'Starts a conversation and answers at once.' })
   @ApiBody({ type: ConversationBody, examples: CONVERSATION_EXAMPLES })
-  @ApiAcceptedResponse({ type: ConversationId })
+  @ApiAcceptedResponse({ type: ConversationId, ...LOCATION_HEADER })
   @ApiIdempotent('conversation')
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(422, 'A number is out of its range, or an agent is not known.')

@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import {
   IsBoolean,
@@ -25,8 +25,9 @@ export function QueryText(
   documentation: ApiPropertyOptions & { required?: boolean } = {},
 ): PropertyDecorator {
   const validate = (value: unknown): boolean => typeof value === 'string' && !hasNul(value) && test(value);
+  const document = documentation.required ? ApiProperty : ApiPropertyOptional;
   return applyDecorators(
-    ApiPropertyOptional({ type: String, ...documentation } as ApiPropertyOptions),
+    document({ type: String, ...documentation } as ApiPropertyOptions),
     ...(documentation.required ? [] : [IsOptional()]),
     ValidateBy({ name: 'queryText', validator: { validate } }, givenOnce(detail)),
   );

@@ -19,6 +19,7 @@ import {
   cutPage,
   EachEntry,
   IfGiven,
+  LOCATION_HEADER,
   namedPage,
   ProblemError,
   QueryPageToken,
@@ -165,7 +166,7 @@ export class McpServersController {
 
   @Post()
   @ApiOperation({ summary: 'Stores a new MCP server.' })
-  @ApiCreatedResponse({ type: McpServerView })
+  @ApiCreatedResponse({ type: McpServerView, ...LOCATION_HEADER })
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(409, 'An MCP server of this name exists already.')
   @ApiProblem(422, 'Only the file of the operator may start programs; or the tenant has reached its limit of servers.')

@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiProperty, ApiPropertyOptional, ApiTags 
 import { IsBoolean, IsObject, IsString, MaxLength, MinLength } from 'class-validator';
 import type { FastifyReply } from 'fastify';
 import { Caller, sendTrial, TrialSlots } from '#libs/access';
-import { ApiClosed, ApiProblem, IfGiven, ProblemError } from '#libs/http-server';
+import { ANY_JSON, ApiClosed, ApiProblem, IfGiven, ProblemError } from '#libs/http-server';
 import type { JsonObject, JsonValue } from '#libs/protocol';
 import { MCP_SERVER_NAME, Metrics, Shutdown } from '#libs/service';
 import { McpServerTools } from '../mcp-server-tools.js';
@@ -55,6 +55,7 @@ class McpToolCallView {
   latencyMs!: number;
 
   @ApiPropertyOptional({
+    ...ANY_JSON,
     description: 'Untrusted result: the structured content, else the text, else the content blocks of MCP.',
     example: 'three pages',
   })

@@ -2,7 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query, Res }
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Caller } from '#libs/access';
-import { ApiProblem, cutPage, namedPage, ProblemError } from '#libs/http-server';
+import { ApiProblem, cutPage, LOCATION_HEADER, namedPage, ProblemError } from '#libs/http-server';
 import { AGENT_NAME, type RegisteredAgent, RegisteredAgents } from '../agents/registered-agents.js';
 import { RelayLimits } from '../relay/relay-limits.js';
 import { RelayRemoval } from '../relay/relay-removal.js';
@@ -29,7 +29,7 @@ export class RegisteredAgentsController {
 
   @Post()
   @ApiOperation({ summary: 'Registers an agent elsewhere: reads and pins its card, and serves the agent here.' })
-  @ApiCreatedResponse({ type: RegisteredAgentView })
+  @ApiCreatedResponse({ type: RegisteredAgentView, ...LOCATION_HEADER })
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(409, 'An agent of this name exists already.')
   @ApiProblem(422, 'The agent cannot be served: it has no usable card; or the tenant has reached its limit of agents.')

@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiProperty, ApiPropertyOptional, ApiTags } from '@nestjs/swagger';
 import { IsObject, IsOptional, IsString } from 'class-validator';
-import { ApiClosed, ApiProblem, malformedRequest } from '#libs/http-server';
+import { ANY_JSON, ApiClosed, ApiProblem, malformedRequest } from '#libs/http-server';
 import type { JsonObject, JsonValue } from '#libs/protocol';
 import {
   checkAlone,
@@ -26,6 +26,7 @@ class ExpressionBody {
   expression?: string;
 
   @ApiPropertyOptional({
+    ...ANY_JSON,
     description: 'Alternative to an expression: JSON whose strings may contain ${expressions} and {{references}}.',
     example: { text: 'Draft ${iteration} of {{topic}}' },
   })
@@ -51,7 +52,7 @@ class ExpressionBody {
 
   @ApiPropertyOptional({
     description: 'Path of the expression in the definition, in an existing node or edge.',
-    examples: ['edges[0].when', 'nodes[1].each.items', 'nodes[1].config.prompt'],
+    example: 'edges[0].when',
   })
   @IsOptional()
   @IsString({ message: 'must be a string' })

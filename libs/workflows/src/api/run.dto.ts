@@ -347,7 +347,7 @@ export class RunNodeDetail extends RunNode implements NodeDetail {
 }
 
 class InstanceWait {
-  @ApiProperty({ examples: ['timer', 'retry'] }) state!: string;
+  @ApiProperty({ example: 'timer' }) state!: string;
   @ApiPropertyOptional(TIME) until?: string;
 }
 

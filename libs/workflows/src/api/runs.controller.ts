@@ -27,6 +27,7 @@ import {
   ApiProblem,
   Cursor,
   hasMoreMembers,
+  LOCATION_HEADER,
   type StreamCursor,
 } from '#libs/http-server';
 import { AppConfig } from '#libs/service';
@@ -247,7 +248,7 @@ export class RunsController {
       'Other `inputs` or another `revision` also rerun the nodes that they change.',
   })
   @ApiBody({ type: RerunBody, required: false, examples: RERUN_EXAMPLES })
-  @ApiAcceptedResponse({ type: StartedRerun })
+  @ApiAcceptedResponse({ type: StartedRerun, ...LOCATION_HEADER })
   @ApiIdempotent('run')
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(404, 'run not found')
@@ -303,7 +304,7 @@ export class WorkflowRunsController {
   @HttpCode(202)
   @ApiOperation({ summary: 'Starts a run and answers at once.' })
   @ApiBody({ type: RunBody, required: false })
-  @ApiAcceptedResponse({ type: StartedRun })
+  @ApiAcceptedResponse({ type: StartedRun, ...LOCATION_HEADER })
   @ApiIdempotent('run')
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(422, 'An input is missing, unknown or invalid: one entry each.')

@@ -22,7 +22,10 @@ function DocumentedAs({ members }: ObjectShape): ClassDecorator {
       const type =
         'oneOf' in api ? { type: Object } : part && { type: documentedClass(part), isArray: part === entryShape };
       const decorate = presence === 'required' ? ApiProperty : ApiPropertyOptional;
-      decorate({ ...api, ...type } as ApiPropertyOptions)(prototype, name);
+      // OpenAPI 3.0 knows one example of a value, JSON Schema a list.
+      const { examples, ...documented } = api as { examples?: unknown[] };
+      const example = examples && { example: examples[0] };
+      decorate({ ...documented, ...example, ...type } as ApiPropertyOptions)(prototype, name);
     }
   };
 }
@@ -79,22 +82,23 @@ export class WorkflowProblemView {
   @ApiProperty({ enum: ['error', 'warning'] })
   severity!: 'error' | 'warning';
 
-  @ApiProperty({ examples: ['UNKNOWN_REFERENCE', 'UNCONNECTED', 'INVALID_CONFIG'] })
+  @ApiProperty({ example: 'UNKNOWN_REFERENCE' })
   code!: string;
 
   @ApiProperty({ example: 'node "writer": {{nope}} stands for nothing' })
   detail!: string;
 
-  @ApiProperty({ examples: ['nodes[1].config.prompt'] })
+  @ApiProperty({ example: 'nodes[1].config.prompt' })
   path!: string;
 
   @ApiPropertyOptional({ description: 'Id of the affected node.', example: 'writer' })
   node?: string;
 
-  @ApiPropertyOptional({ description: 'Index of the affected edge.', example: 0 })
+  @ApiPropertyOptional({ type: 'integer', description: 'Index of the affected edge.', example: 0 })
   edge?: number;
 
   @ApiPropertyOptional({
+    type: 'integer',
     description: 'Offset of the problem in the string at the path, in UTF-16 code units.',
     example: 6,
   })

@@ -3,7 +3,16 @@ import { ApiHeader, ApiOkResponse, ApiOperation, ApiProperty, ApiPropertyOptiona
 import type { FastifyReply } from 'fastify';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Scope } from '#libs/access';
-import { ApiProblem, cutPage, ProblemError, QueryPageSize, QueryPageToken, QueryText } from '#libs/http-server';
+import {
+  ANY_JSON,
+  ApiProblem,
+  cutPage,
+  ETAG_HEADER,
+  ProblemError,
+  QueryPageSize,
+  QueryPageToken,
+  QueryText,
+} from '#libs/http-server';
 import { type JsonObject, type JsonValue, textStart } from '#libs/protocol';
 import type { TaskScope } from '#libs/tasks';
 import {
@@ -69,13 +78,13 @@ class RevisionDiffQuery {
   with?: string;
 }
 
-const ANY_VALUE = { description: 'Any JSON value.', example: 'Greet {{topic}}' } as const;
+const ANY_VALUE = { ...ANY_JSON, example: 'Greet {{topic}}' };
 
 class FieldChangeView implements FieldChange {
   @ApiProperty({ description: 'Path of the changed member.', example: 'config.prompt' }) path!: string;
-  @ApiPropertyOptional({ ...ANY_VALUE, type: Object, description: 'Value before; absent if the member is new.' })
+  @ApiPropertyOptional({ ...ANY_VALUE, description: 'Value before; absent if the member is new.' })
   before?: JsonValue;
-  @ApiPropertyOptional({ ...ANY_VALUE, type: Object, description: 'Value after; absent if the member is gone.' })
+  @ApiPropertyOptional({ ...ANY_VALUE, description: 'Value after; absent if the member is gone.' })
   after?: JsonValue;
 }
 
@@ -144,7 +153,7 @@ export class WorkflowRevisionsController {
 
   @Get(':revision')
   @ApiOperation({ summary: 'Returns one revision of a workflow.' })
-  @ApiOkResponse({ type: WorkflowView })
+  @ApiOkResponse({ type: WorkflowView, ...ETAG_HEADER })
   async getWorkflowRevision(
     @Param('name') name: string,
     @Param('revision') revision: string,
@@ -181,7 +190,7 @@ export class WorkflowRevisionsController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Saves the definition of an earlier revision as the newest one.' })
   @ApiHeader({ name: 'If-Match', required: false, description: 'ETag of the newest revision.' })
-  @ApiOkResponse({ type: SavedWorkflowView })
+  @ApiOkResponse({ type: SavedWorkflowView, ...ETAG_HEADER })
   @ApiProblem(400, 'If-Match is malformed.')
   @ApiProblem(409, 'The revision is the newest one, or others are changing the workflow.')
   @ApiProblem(412, 'The condition of the request does not hold.')

@@ -6,6 +6,7 @@ import {
   ApiNoContentResponse,
   ApiOkResponse,
   ApiOperation,
+  ApiResponse,
   ApiTags,
 } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
@@ -13,7 +14,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Scope } from '#libs/access';
 import { NodeTypes } from '#libs/agents';
-import { ApiLargeAnswer, ApiProblem, ProblemError, QueryFlag } from '#libs/http-server';
+import { ApiLargeAnswer, ApiProblem, CREATED_HEADERS, ETAG_HEADER, ProblemError, QueryFlag } from '#libs/http-server';
 import type { TaskScope } from '#libs/tasks';
 import { type WorkflowRevision, workflowSchema } from '#libs/workflow-definition';
 import { noteOf, type SaveNote, WorkflowStore } from '../storage/workflow-store.js';
@@ -32,6 +33,8 @@ import {
 } from './workflow-body.js';
 import { type CheckedWorkflow, WorkflowCheck } from './workflow-check.js';
 import { WorkflowPageQuery, WorkflowPages } from './workflow-pages.js';
+
+const NOT_MODIFIED = { status: 304, description: 'The client has it already (If-None-Match).' };
 
 const MAX_AGE_SECONDS = 3600;
 
@@ -53,7 +56,9 @@ export class WorkflowSchemaController {
 
   @Get('workflow.json')
   @ApiOperation({ summary: 'Returns the JSON Schema (2020-12) of workflow definitions.' })
+  @ApiResponse(NOT_MODIFIED)
   @ApiOkResponse({
+    ...ETAG_HEADER,
     content: {
       'application/schema+json': {
         schema: {
@@ -95,7 +100,7 @@ export class WorkflowsController {
   @Post()
   @ApiOperation({ summary: 'Creates a workflow.' })
   @ApiBody({ type: WorkflowBody, examples: WORKFLOW_EXAMPLES })
-  @ApiCreatedResponse({ type: SavedWorkflowView })
+  @ApiCreatedResponse({ type: SavedWorkflowView, ...CREATED_HEADERS })
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(409, 'A workflow of this name exists already.')
   @ApiProblem(422, 'The graph is invalid: one entry per problem.')
@@ -152,7 +157,8 @@ export class WorkflowsController {
     required: false,
     description: 'ETag of the known revision: 304 if it is the newest.',
   })
-  @ApiOkResponse({ type: WorkflowView })
+  @ApiOkResponse({ type: WorkflowView, ...ETAG_HEADER })
+  @ApiResponse(NOT_MODIFIED)
   @ApiProblem(404, 'workflow not found')
   async getWorkflow(
     @Param('name') name: string,
@@ -173,8 +179,8 @@ export class WorkflowsController {
   @ApiBody({ type: WorkflowBody, examples: WORKFLOW_EXAMPLES })
   @ApiHeader({ name: 'If-Match', required: false, description: 'ETag of the revision to replace; `*`: any.' })
   @ApiHeader({ name: 'If-None-Match', required: false, description: '`*`: only if no workflow of this name exists.' })
-  @ApiOkResponse({ type: SavedWorkflowView, description: 'The workflow was replaced.' })
-  @ApiCreatedResponse({ type: SavedWorkflowView, description: 'The workflow was created.' })
+  @ApiOkResponse({ type: SavedWorkflowView, description: 'The workflow was replaced.', ...ETAG_HEADER })
+  @ApiCreatedResponse({ type: SavedWorkflowView, description: 'The workflow was created.', ...CREATED_HEADERS })
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(412, 'The condition of the request does not hold.')
   @ApiProblem(422, 'The graph is invalid: one entry per problem.')
