@@ -35,6 +35,7 @@ import {
   endReadsOfGoneClients,
   FrameRoom,
   jsonBodyParser,
+  refuseOtherMethods,
   requestTimes,
   requestTrace,
   ServiceAddress,
@@ -321,6 +322,7 @@ async function createApp(config: AppConfig): Promise<NestFastifyApplication> {
     turns,
     cookies: app.get(SessionCookies),
   });
+  refuseOtherMethods(fastify);
   admitBodies(fastify, app.get(InFlight), config.bodyLimit, refused);
   auditCalls(fastify);
   refuseCodedBodies(fastify);

@@ -12,6 +12,7 @@ export {
   tooManyMembers,
   tryParseFitJson,
 } from './requests/request-bodies.js';
+export { refuseOtherMethods } from './requests/allowed-methods.js';
 export { ServiceAddress } from './service-address.js';
 export { type PacedReader, PacedSocket, ReaderPace } from './answers/reader-pace.js';
 export { ResponseAdmission, ResponseBudget, ResponseBudgetExceeded } from './answers/response-budget.js';
