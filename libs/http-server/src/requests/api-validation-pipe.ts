@@ -229,7 +229,7 @@ export interface BodyType<T extends object> {
  */
 export function readBody<T extends object>(type: BodyType<T>, body: unknown): T {
   const refuse = type.exceptionFactory ?? ((entries) => malformedRequest(...entries));
-  const sent = type.optional ? (body ?? {}) : body;
+  const sent = type.optional && body === undefined ? {} : body;
   if (!isJsonObject(sent)) throw refuse([{ path: '', detail: 'the body must be a JSON object' }]);
   refuseUnfitJson(sent);
   const instance = type.from ? type.from(sent) : withMembers(type, sent);
