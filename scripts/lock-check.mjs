@@ -11,7 +11,9 @@ import { join } from 'node:path';
 import { ROOT, runNpm } from './prepare.mjs';
 
 /** Lock files of packages that only tests install. */
-const TEST_LOCKS = ['bench', 'interop', 's3'].map((name) => `test/${name}/package-lock.json`);
+const TEST_LOCKS = ['bench', 'interop', 's3', 'fuzz/clients/validators'].map(
+  (name) => `test/${name}/package-lock.json`,
+);
 const PERMISSIVE = /^(MIT|ISC|0BSD|Apache-2\.0|BSD-[23]-Clause|BlueOak-1\.0\.0|CC0-1\.0|Python-2\.0|Unlicense)$/;
 /**
  * Packages whose license is in a file or another text, and not in package.json: Apache-2.0 for the first ones, MIT for

@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Run of schemathesis against one service. */
+export interface SchemathesisOptions {
+  /** Folder of its programs. */
+  bin: string;
+  url: string;
+  /** Headers that authenticate the caller. */
+  headers: Readonly<Record<string, string>>;
+  seed: number;
+  /** Number of cases of each operation in the phase that makes them at random. */
+  casesPerOperation: number;
+}
+
+export interface SchemathesisOutcome {
+  /** True if every check passed. */
+  passed: boolean;
+  /** Number of requests that were sent and checked. */
+  cases: number;
+  output: string;
+}
+
+/**
+ * Settings: the checks that cannot hold, each with its reason.
+ *
+ * - `positive_data_acceptance`: a definition, a filter and a name have rules that no schema states, such as edges
+ *   between nodes that exist.
+ * - Streams are text; schemathesis compares each of their events with the schema of the whole.
+ * - `checkWorkflow` reports the problems of anything that is sent, with 200. `runWorkflow` takes what is not JSON as no
+ *   inputs. A session is ended and read without one, and tickets need no body.
+ */
+const SETTINGS = `
+[checks]
+positive_data_acceptance.enabled = false
+
+[[operations]]
+include-operation-id = ["sendAgentMessage", "runWorkflow"]
+checks.response_schema_conformance.enabled = false
+
+[[operations]]
+include-operation-id = ["checkWorkflow", "runWorkflow"]
+checks.negative_data_rejection.enabled = false
+`;
+
+/** Streams that do not end by themselves. */
+const ENDLESS = '/events$';
+
+/** Runs all phases, with links between operations. Its files are gone afterwards. */
+export async function runSchemathesis(options: SchemathesisOptions): Promise<SchemathesisOutcome> {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-schemathesis-'));
+  try {
+    const settings = join(folder, 'schemathesis.toml');
+    const report = join(folder, 'report.json');
+    writeFileSync(settings, SETTINGS);
+    const { code, output } = await run(join(options.bin, 'schemathesis'), argsOf(options, settings, report), folder);
+    return { passed: code === 0, cases: casesIn(output), output };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function argsOf(options: SchemathesisOptions, settings: string, report: string): string[] {
+  const headers = Object.entries(options.headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`]);
+  return [
+    ...['--config-file', settings, 'run', `${options.url}/docs-json`, '--no-color', '--warnings', 'off'],
+    ...['--phases', 'examples,coverage,fuzzing,stateful', '--max-examples', String(options.casesPerOperation)],
+    ...['--seed', String(options.seed), '--exclude-path-regex', ENDLESS, '--request-timeout', '120'],
+    ...['--report', 'json', '--report-json-path', report, '--continue-on-failure', ...headers],
+  ];
+}
+
+function casesIn(output: string): number {
+  return Number(/(\d+) generated/.exec(output)?.[1] ?? 0);
+}
+
+function run(command: string, args: string[], cwd: string): Promise<{ code: number | null; output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+    child.on('error', reject).on('close', (code) => resolve({ code, output }));
+  });
+}
