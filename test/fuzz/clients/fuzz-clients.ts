@@ -5,6 +5,7 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installOwnPackages } from '../../../scripts/own-packages.mjs';
+import { copyBuiltService } from '../../support/built-service.mjs';
 import { CheckList } from '../../support/check-list.js';
 import { OwnPostgres } from '../../support/own-postgres.js';
 import { startParley } from '../../support/parley.js';
@@ -22,6 +23,7 @@ const SEEN = 'CONFLICT true completed';
 
 const checks = new CheckList();
 const folder = mkdtempSync(join(tmpdir(), 'parley-clients-'));
+process.env['PARLEY_TEST_MAIN'] = copyBuiltService();
 const postgres = await OwnPostgres.start();
 process.env['PARLEY_TEST_POSTGRES'] = postgres.url;
 const database = await freshDatabase();
