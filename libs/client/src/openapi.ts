@@ -8035,6 +8035,7 @@ export interface operations {
                 };
                 content: {
                     "*/*": string;
+                    "application/octet-stream": string;
                 };
             };
             /** @description The range of the content. */
@@ -8044,6 +8045,7 @@ export interface operations {
                 };
                 content: {
                     "*/*": string;
+                    "application/octet-stream": string;
                 };
             };
             /** @description The client has the content already (If-None-Match). */
@@ -11565,6 +11567,7 @@ export interface operations {
                 };
                 content: {
                     "*/*": string;
+                    "application/octet-stream": string;
                 };
             };
             /** @description The range of the content. */
@@ -11574,6 +11577,7 @@ export interface operations {
                 };
                 content: {
                     "*/*": string;
+                    "application/octet-stream": string;
                 };
             };
             /** @description The client has the content already (If-None-Match). */

@@ -83,8 +83,7 @@ function ApiCursor(): MethodDecorator {
       name: 'since',
       required: false,
       description: 'Number of the last event received.',
-      schema: { type: 'integer', minimum: 0 },
-      example: 6,
+      schema: { type: 'integer', minimum: 0, example: 6 },
     }),
     ApiHeader({ name: 'Last-Event-ID', required: false, description: 'Same as `since`; takes precedence over it.' }),
   );

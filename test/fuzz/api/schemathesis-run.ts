@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -29,8 +29,8 @@ export interface SchemathesisOutcome {
  * - `positive_data_acceptance`: a definition, a filter and a name have rules that no schema states, such as edges
  *   between nodes that exist.
  * - Streams are text; schemathesis compares each of their events with the schema of the whole.
- * - `checkWorkflow` reports the problems of anything that is sent, with 200. `runWorkflow` takes what is not JSON as no
- *   inputs. A session is ended and read without one, and tickets need no body.
+ * - `checkWorkflow` reports the problems of anything that is sent, with 200. `runWorkflow` takes inputs that are no
+ *   object as none.
  */
 const SETTINGS = `
 [checks]
@@ -46,7 +46,7 @@ checks.negative_data_rejection.enabled = false
 `;
 
 /** Streams that do not end by themselves. */
-const ENDLESS = '/events$';
+const ENDLESS = '^/api/(events|(runs|conversations|brainstorms)/[^/]+/events)$';
 
 /** Runs all phases, with links between operations. Its files are gone afterwards. */
 export async function runSchemathesis(options: SchemathesisOptions): Promise<SchemathesisOutcome> {

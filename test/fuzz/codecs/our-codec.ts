@@ -41,9 +41,14 @@ function serializersOf(name: MethodName, of: 'request' | 'response'): Serializer
   return { serialize: method[`${of}Serialize`], deserialize: method[`${of}Deserialize`] } as Serializers;
 }
 
-function codecOf(type: keyof typeof sdk, name: MethodName, of: 'request' | 'response', more: Partial<Encoder> = {}) {
+function codecOf(
+  type: string,
+  codec: SdkCodec,
+  name: MethodName,
+  of: 'request' | 'response',
+  more: Partial<Encoder> = {},
+): readonly [string, OurCodec] {
   const { serialize, deserialize } = serializersOf(name, of);
-  const codec = sdk[type] as unknown as SdkCodec;
   const encode = more.encode ?? ((json: JsonObject) => codec.fromJSON(json));
   const ours: OurCodec = {
     toJson: (bytes) => plain(codec.toJSON(deserialize(bytes) as never)),
@@ -63,30 +68,50 @@ const readItem = (json: JsonObject): JsonObject => plain(readStreamResponse(json
 
 /** Codecs of all messages that a method takes or answers; these contain all others. */
 export const OUR_CODECS: ReadonlyMap<string, OurCodec> = new Map<string, OurCodec>([
-  codecOf('SendMessageRequest', 'sendMessage', 'request', {
+  codecOf('SendMessageRequest', sdk.SendMessageRequest, 'sendMessage', 'request', {
     encode: (json) => encodeSendMessageRequest(json as unknown as SendMessageRequest),
   }),
-  codecOf('SendMessageResponse', 'sendMessage', 'response', {
+  codecOf('SendMessageResponse', sdk.SendMessageResponse, 'sendMessage', 'response', {
     encode: (json) => encodeSendMessageResponse(readStreamResponse(json) as SendMessageResponse),
     read: readItem,
   }),
-  codecOf('StreamResponse', 'sendStreamingMessage', 'response', {
+  codecOf('StreamResponse', sdk.StreamResponse, 'sendStreamingMessage', 'response', {
     encode: (json) => encodeStreamResponse(readStreamResponse(json) as StreamResponse),
     read: readItem,
   }),
-  codecOf('Task', 'getTask', 'response', {
+  codecOf('Task', sdk.Task, 'getTask', 'response', {
     encode: (json) => encodeTask(readTask(json) as Task),
     read: (json) => plain(readTask(json)),
   }),
-  codecOf('GetTaskRequest', 'getTask', 'request'),
-  codecOf('ListTasksRequest', 'listTasks', 'request'),
-  codecOf('CancelTaskRequest', 'cancelTask', 'request'),
-  codecOf('SubscribeToTaskRequest', 'subscribeToTask', 'request'),
-  codecOf('TaskPushNotificationConfig', 'createTaskPushNotificationConfig', 'request'),
-  codecOf('GetTaskPushNotificationConfigRequest', 'getTaskPushNotificationConfig', 'request'),
-  codecOf('ListTaskPushNotificationConfigsRequest', 'listTaskPushNotificationConfigs', 'request'),
-  codecOf('ListTaskPushNotificationConfigsResponse', 'listTaskPushNotificationConfigs', 'response'),
-  codecOf('DeleteTaskPushNotificationConfigRequest', 'deleteTaskPushNotificationConfig', 'request'),
-  codecOf('GetExtendedAgentCardRequest', 'getExtendedAgentCard', 'request'),
-  codecOf('AgentCard', 'getExtendedAgentCard', 'response'),
+  codecOf('GetTaskRequest', sdk.GetTaskRequest, 'getTask', 'request'),
+  codecOf('ListTasksRequest', sdk.ListTasksRequest, 'listTasks', 'request'),
+  codecOf('CancelTaskRequest', sdk.CancelTaskRequest, 'cancelTask', 'request'),
+  codecOf('SubscribeToTaskRequest', sdk.SubscribeToTaskRequest, 'subscribeToTask', 'request'),
+  codecOf('TaskPushNotificationConfig', sdk.TaskPushNotificationConfig, 'createTaskPushNotificationConfig', 'request'),
+  codecOf(
+    'GetTaskPushNotificationConfigRequest',
+    sdk.GetTaskPushNotificationConfigRequest,
+    'getTaskPushNotificationConfig',
+    'request',
+  ),
+  codecOf(
+    'ListTaskPushNotificationConfigsRequest',
+    sdk.ListTaskPushNotificationConfigsRequest,
+    'listTaskPushNotificationConfigs',
+    'request',
+  ),
+  codecOf(
+    'ListTaskPushNotificationConfigsResponse',
+    sdk.ListTaskPushNotificationConfigsResponse,
+    'listTaskPushNotificationConfigs',
+    'response',
+  ),
+  codecOf(
+    'DeleteTaskPushNotificationConfigRequest',
+    sdk.DeleteTaskPushNotificationConfigRequest,
+    'deleteTaskPushNotificationConfig',
+    'request',
+  ),
+  codecOf('GetExtendedAgentCardRequest', sdk.GetExtendedAgentCardRequest, 'getExtendedAgentCard', 'request'),
+  codecOf('AgentCard', sdk.AgentCard, 'getExtendedAgentCard', 'response'),
 ]);
