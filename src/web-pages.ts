@@ -16,6 +16,7 @@ export function hasConsole(): boolean {
 /** First path segments of the service's own routes. The console has no pages under them. */
 const TAKEN = [
   'a2a',
+  'agent-notifications',
   'api',
   'assets',
   'auth',
@@ -26,6 +27,7 @@ const TAKEN = [
   'health',
   'mcp',
   'metrics',
+  'schemas',
   '\\.well-known',
 ];
 /** Route of the console's pages: all other first segments. */

@@ -29,7 +29,7 @@ describe('refuseOtherMethods', () => {
     ['POST', '/api/runs/?x=1', 'GET, HEAD'],
     ['TRACE', '/api/runs/7', 'DELETE, GET, HEAD'],
     ['QUERY', '/api/runs/7', 'DELETE, GET, HEAD'],
-    ['PUT', '/api/runs/cancel', 'DELETE, GET, HEAD, POST'],
+    ['PUT', '/api/runs/cancel', 'POST'],
   ])('answers %s %s with 405 and the allowed methods', async (method, url, allow) => {
     const reply = await server.inject({ method: method as 'PATCH', url });
     expect([reply.statusCode, reply.headers['allow']]).toEqual([405, allow]);

@@ -22,12 +22,17 @@ class AllowedMethods {
     this.#routes.set(url, route);
   }
 
-  /** Returns the methods at an address, in alphabetical order; none if nothing is there. */
+  /**
+   * Returns the methods at an address, in alphabetical order; none if nothing is there. Of several routes those with the
+   * fewest parameters count: `/api/runs/cancel` is no run.
+   */
   findMethods(path: string): string[] {
     if (!KNOWN.test(path)) return [];
     const sent = segmentsOf(path);
     const found = [...this.#routes.values()].filter(({ segments }) => isAt(segments, sent));
-    return [...new Set(found.flatMap(({ methods }) => [...methods]))].toSorted();
+    const fewest = Math.min(...found.map(countParameters));
+    const closest = found.filter((it) => countParameters(it) === fewest);
+    return [...new Set(closest.flatMap(({ methods }) => [...methods]))].toSorted();
   }
 }
 
@@ -46,6 +51,10 @@ export function refuseOtherMethods(fastify: FastifyInstance): void {
     void reply.header('allow', methods.join(', '));
     done(new ProblemError(405, 'The method is not allowed at this address'));
   });
+}
+
+function countParameters({ segments }: KnownRoute): number {
+  return segments.filter((it) => it === undefined).length;
 }
 
 function segmentsOf(path: string): string[] {
