@@ -18,7 +18,8 @@ const COLLECTIONS: Readonly<Record<string, string>> = {
 export function linkOperations(document: OpenAPIObject): void {
   for (const [path, { post }] of Object.entries(document.paths)) {
     const answer = (post?.responses['201'] ?? post?.responses['202']) as LinkedAnswer | undefined;
-    const member = answer && namingMember(document, answer);
+    if (!answer) continue;
+    const member = namingMember(document, answer);
     if (member === undefined) continue;
     const links = linksTo(document, COLLECTIONS[path] ?? path, `$response.body#/${member}`);
     if (Object.keys(links).length > 0) answer.links = links;
