@@ -10,7 +10,7 @@ import {
 } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Caller } from '#libs/access';
-import { ApiProblem, cutPage, malformedRequest, namedPage, ProblemError } from '#libs/http-server';
+import { ApiProblem, cutPage, LOCATION_HEADER, malformedRequest, namedPage, ProblemError } from '#libs/http-server';
 import { readTimestamp } from '#libs/protocol';
 import { MOST_QUEUED } from '../firing/firing-plan.js';
 import { RunStarts } from '../firing/run-starts.js';
@@ -57,7 +57,7 @@ export class SchedulesController {
   @Post()
   @ApiOperation({ summary: 'Creates a schedule, which runs a workflow at given times.' })
   @ApiBody({ type: ScheduleBody, examples: SCHEDULE_EXAMPLES })
-  @ApiCreatedResponse({ type: ScheduleView })
+  @ApiCreatedResponse({ type: ScheduleView, ...LOCATION_HEADER })
   @ApiProblem(400, 'The body is malformed.')
   @ApiProblem(409, 'A schedule of this name exists already.')
   @ApiProblem(422, 'The workflow does not exist or does not take the inputs; or the tenant has too many schedules.')
@@ -161,7 +161,7 @@ export class SchedulesController {
   @Post(':name/run')
   @HttpCode(202)
   @ApiOperation({ summary: 'Starts a run of a schedule now, even if it is paused or an earlier run has not ended.' })
-  @ApiAcceptedResponse({ type: RequestedRunView })
+  @ApiAcceptedResponse({ type: RequestedRunView, ...LOCATION_HEADER })
   @ApiProblem(404, 'schedule not found')
   async runSchedule(
     @Param('name') name: string,
