@@ -5300,8 +5300,11 @@ export interface components {
              * @example 30s
              */
             jitter?: string;
-            /** @example morning-report */
-            name: string;
+            /**
+             * @description Ignored: the path has the name.
+             * @example greeting
+             */
+            name?: unknown;
             /**
              * @description What happens to a time that comes while an earlier run of the schedule has not ended.
              * @default skip
@@ -10079,6 +10082,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     createSchedule: {
@@ -10096,6 +10101,8 @@ export interface operations {
         responses: {
             201: {
                 headers: {
+                    /** @description Path of the created object. */
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10120,6 +10127,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
             /** @description The workflow does not exist or does not take the inputs; or the tenant has too many schedules. */
             422: {
                 headers: {
@@ -10129,6 +10138,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getSchedule: {
@@ -10150,6 +10161,7 @@ export interface operations {
                     "application/json": components["schemas"]["ScheduleView"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description schedule not found */
             404: {
                 headers: {
@@ -10159,6 +10171,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     replaceSchedule: {
@@ -10202,6 +10216,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
             /** @description The workflow does not exist or does not take the inputs. */
             422: {
                 headers: {
@@ -10211,6 +10227,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     deleteSchedule: {
@@ -10230,6 +10248,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Malformed"];
             /** @description schedule not found */
             404: {
                 headers: {
@@ -10239,6 +10258,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     backfillSchedule: {
@@ -10282,6 +10303,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
             /** @description The period has more than 1000 times, or too many runs are queued. */
             422: {
                 headers: {
@@ -10291,6 +10314,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listFirings: {
@@ -10334,6 +10359,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     pauseSchedule: {
@@ -10377,6 +10404,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     resumeSchedule: {
@@ -10398,6 +10429,7 @@ export interface operations {
                     "application/json": components["schemas"]["ScheduleView"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description schedule not found */
             404: {
                 headers: {
@@ -10407,6 +10439,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     runSchedule: {
@@ -10422,12 +10456,15 @@ export interface operations {
         responses: {
             202: {
                 headers: {
+                    /** @description Path of the created object. */
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["RequestedRunView"];
                 };
             };
+            400: components["responses"]["Malformed"];
             /** @description schedule not found */
             404: {
                 headers: {
@@ -10437,6 +10474,8 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listTimes: {
@@ -10469,6 +10508,10 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getSession: {
