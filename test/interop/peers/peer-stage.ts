@@ -49,28 +49,40 @@ export function usePeerStage(): PeerStage {
   after(async () => {
     for (const end of ends.reverse()) await end();
     suites -= 1;
-    if (suites === 0) await (await services)?.stop();
+    if (suites === 0) await (await services?.catch(() => undefined))?.stop();
   });
   return stage;
 }
 
 async function startServices(): Promise<PeerServices> {
+  const ends: (() => unknown)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const end of ends.splice(0).reverse()) await end();
+  };
+  try {
+    return { ...(await startInOrder(ends)), stop };
+  } catch (error) {
+    // A database that stays would keep this process from ending.
+    await stop();
+    throw error;
+  }
+}
+
+async function startInOrder(ends: (() => unknown)[]): Promise<Omit<PeerServices, 'stop'>> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-peers-'));
+  ends.push(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   const postgres = await OwnPostgres.start();
+  ends.push(() => postgres.stop());
   const database = openDatabase(postgres.url);
+  ends.push(() => database.end());
   await database.query('CREATE DATABASE guarded');
   const caller = testCaller('ann');
   const guardedUrl = Object.assign(new URL(postgres.url), { pathname: '/guarded' }).href;
   const parley = await startParley({ databaseUrl: postgres.url, env: await placeEnv() });
+  ends.push(() => parley.stop());
   const guarded = await startParley({ databaseUrl: guardedUrl, env: { ...(await placeEnv()), ...apiKeyEnv(caller) } });
-  const stop = async (): Promise<void> => {
-    await guarded.stop();
-    await parley.stop();
-    await database.end();
-    await postgres.stop();
-    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
-  };
-  return { folder, parley, api: new Api(parley.url), database, guarded, caller, stop };
+  ends.push(() => guarded.stop());
+  return { folder, parley, api: new Api(parley.url), database, guarded, caller };
 }
 
 /** Returns ports for a service, and the addresses at which peers reach it. */
