@@ -99,10 +99,14 @@ describe('A schedule', () => {
     expect([later[0]!.state, later[before]!.due]).toEqual(['canceled', resumed.body.nextTimes[0]]);
   });
 
-  it('cancels the run before, if its overlap says so', async () => {
+  it('cancels the run before, if its overlap says so, and has one run at a time', async () => {
     const name = await schedule(asks(unique('asks')), { every: '1s', overlap: 'cancel' });
-    const firings = await awaitHistory(name, (all) => all.filter(({ state }) => state === 'canceled').length >= 2);
-    expect(firings.slice(0, 2).map(({ state }) => state)).toEqual(['canceled', 'canceled']);
+    let most = 0;
+    await awaitHistory(name, (all) => {
+      most = Math.max(most, all.filter(({ state }) => state === 'running').length);
+      return all.filter(({ state }) => state === 'canceled').length >= 3;
+    });
+    expect(most).toBeLessThanOrEqual(1);
   });
 
   it('starts the runs of a backfill one after another, and a run now beside them', async () => {
@@ -199,6 +203,8 @@ describe('The API of schedules', () => {
     expect((await stage.api.call('GET', `/schedules/${name}`)).status).toBe(404);
     expect(await post({ every: '1h' })).toEqual([201, undefined]);
     expect(await post({ every: '1h' })).toEqual([409, undefined]);
+    const listed = await stage.api.call<{ schedules: Schedule[] }>('GET', '/schedules');
+    expect(listed.body.schedules.find((it) => it.name === name)?.nextTimes).toHaveLength(1);
     const far = await stage.api.call('POST', `/schedules/${name}/backfill`, {
       from: '2020-01-01T00:00:00Z',
       to: '2026-01-01T00:00:00Z',

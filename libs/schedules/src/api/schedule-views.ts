@@ -1,6 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { QueryPageSize, QueryPageToken, QueryWholePageSize } from '#libs/http-server';
-import type { JsonObject } from '#libs/protocol';
 import { FIRING_STATES, type FiringState, type ScheduleFiring } from '../storage/schedule-firings.js';
 import { MOST_SCHEDULES, type Schedule, SCHEDULE_NAME } from '../storage/schedules.js';
 import { FiringTimes } from '../timing/schedule-timing.js';
@@ -46,7 +45,7 @@ export class ScheduleView extends ScheduleBody {
   @ApiProperty({
     type: [String],
     format: 'date-time',
-    description: 'The next ten times, without jitter; empty if paused.',
+    description: 'The next ten times, without jitter; in a list only the first. Empty if paused.',
   })
   nextTimes!: string[];
 
@@ -114,16 +113,23 @@ export class RequestedRunView {
   runId!: string;
 }
 
-/** Returns the view of a schedule with its next times, as seen from `now`. */
-export function scheduleView(schedule: Schedule, now = new Date()): ScheduleView {
+/** Returns the view of a schedule in a list, which has only its next time: further ones take a while to compute. */
+export function listedSchedule(schedule: Schedule): ScheduleView {
   const { name, workflow, inputs, timing, rules, owner, paused, note, next, createdAt, updatedAt } = schedule;
   return {
-    ...{ name, workflow, inputs: inputs as JsonObject, ...timing, ...rules, owner, paused },
+    ...{ name, workflow, inputs, ...timing, ...rules, owner, paused },
     ...(note !== undefined && { note }),
-    nextTimes: next ? nextTimesView(new FiringTimes(timing), next < now ? next : now, next) : [],
+    nextTimes: next ? [next.toISOString()] : [],
     createdAt: createdAt.toISOString(),
     updatedAt: updatedAt.toISOString(),
   } as ScheduleView;
+}
+
+/** Returns the view of a schedule with its next ten times. */
+export function scheduleView(schedule: Schedule): ScheduleView {
+  const { timing, next } = schedule;
+  const nextTimes = next ? nextTimesView(new FiringTimes(timing), next, next) : [];
+  return { ...listedSchedule(schedule), nextTimes };
 }
 
 /** Returns the next ten times after a moment as texts. @param first the first of them, if it is known */

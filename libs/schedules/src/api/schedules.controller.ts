@@ -30,6 +30,7 @@ import {
   BackfillView,
   FiringQuery,
   firingView,
+  listedSchedule,
   NextTimesView,
   nextTimesView,
   RequestedRunView,
@@ -83,7 +84,7 @@ export class SchedulesController {
       await this.schedules.listSchedules(tenant, namedPage(query)),
       query.pageSize,
     );
-    return { schedules: page.map((it) => scheduleView(it)), nextPageToken };
+    return { schedules: page.map(listedSchedule), nextPageToken };
   }
 
   @Post('times')

@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { setTimeout as delay } from 'node:timers/promises';
 import { UnknownAgent } from '#libs/agents';
 import { Processes, type ProcessKind } from '#libs/durable';
 import { ParleyFault } from '#libs/faults';
@@ -9,9 +10,14 @@ import { Database } from '#libs/postgres';
 import { type JsonObject, textStart } from '#libs/protocol';
 import { TaskStore } from '#libs/tasks';
 import type { Overlap } from './firing-plan.js';
-import { START } from './schedule-clock.js';
+import { START, startJob, TERMINAL } from './schedule-clock.js';
 
 const RUN: ProcessKind = { noun: 'run', includes: ({ agent }) => agent.startsWith('workflows/') };
+/**
+ * Milliseconds for which a job waits for the ends of the runs that it cancels. Then it frees its slot, which other work
+ * may need, and looks again after the same time.
+ */
+const CANCEL_MS = 2_000;
 /** Maximum number of characters of a stored reason. */
 const LONGEST_REASON = 1_000;
 
@@ -29,6 +35,13 @@ interface StartRow {
   overlap: Overlap;
 }
 
+/** Run of an earlier firing that has not ended, with its tenant and owner. */
+interface EarlierRun {
+  run_id: string;
+  tenant: string;
+  owner: string;
+}
+
 /**
  * Starts the runs of firings. The id of a run is stored before the run is started, so that a start that is repeated
  * after a crash finds the run.
@@ -38,7 +51,7 @@ export class RunStarts {
   private readonly logger = new Logger(RunStarts.name);
 
   constructor(
-    jobs: Jobs,
+    private readonly jobs: Jobs,
     private readonly database: Database,
     private readonly processes: Processes,
     private readonly tasks: TaskStore,
@@ -60,13 +73,39 @@ export class RunStarts {
     if (!firing || firing.state !== 'starting' || firing.run_id === null) return;
     const runId = firing.run_id;
     try {
-      if (firing.overlap === 'cancel' && firing.cause === 'time') await this.cancelEarlier(firing, firingId);
+      if (firing.overlap === 'cancel' && firing.cause === 'time' && !(await this.makeWay(firing, firingId))) return;
       await this.startRun(firing, firingId, runId);
     } catch (error) {
       // An attempt whose outcome this process never saw may have started the run.
       if (!(await this.tasks.readHeader(runId))) return this.handleFailure(error, firing, firingId, last);
     }
     await this.database.pool.query(STARTED, [firingId]);
+  }
+
+  /**
+   * Cancels the earlier runs of a schedule, for a firing that replaces them.
+   * @returns true if they have ended. False if the firing must not start now: a later time has replaced it, or it is
+   *   tried again soon.
+   */
+  private async makeWay(firing: StartRow, firingId: string): Promise<boolean> {
+    const { rowCount: replaced } = await this.database.pool.query(REPLACED, [firing.schedule_id, firingId]);
+    if (replaced !== 0) return false;
+    const earlier = await this.findEarlier(firing, firingId);
+    if (earlier.length === 0) return true;
+    const canceled = Promise.allSettled(earlier.map((run) => this.cancelRun(run)));
+    await Promise.race([canceled, delay(CANCEL_MS, undefined, { ref: false })]);
+    if ((await this.findEarlier(firing, firingId)).length === 0) return true;
+    await this.jobs.enqueueJobs([startJob(firingId, firing, new Date(Date.now() + CANCEL_MS))]);
+    return false;
+  }
+
+  private async findEarlier({ schedule_id }: StartRow, firingId: string): Promise<EarlierRun[]> {
+    return (await this.database.pool.query<EarlierRun>(EARLIER, [schedule_id, firingId])).rows;
+  }
+
+  private async cancelRun({ run_id: runId, ...scope }: EarlierRun): Promise<void> {
+    const process = await this.processes.loadBegun(RUN, runId, scope);
+    await this.processes.cancelProcess(process, { scope, baseUrl: this.address.internalUrl });
   }
 
   private async startRun(
@@ -77,20 +116,6 @@ export class RunStarts {
     const request = { agent: `workflows/${workflow}`, data: inputs, namesInputs: true, taskId } as const;
     const call = { scope: { tenant, owner }, baseUrl: this.address.internalUrl };
     await this.processes.startProcess(request, call, `schedule-firing-${firingId}`);
-  }
-
-  /** Cancels the runs of a schedule that have not ended. */
-  private async cancelEarlier({ schedule_id, tenant, owner }: StartRow, firingId: string): Promise<void> {
-    const { rows } = await this.database.pool.query<{ run_id: string }>(EARLIER, [schedule_id, firingId]);
-    const call = { scope: { tenant, owner }, baseUrl: this.address.internalUrl };
-    for (const { run_id: runId } of rows) {
-      // The run belongs to the caller that owned the schedule when it was started.
-      const header = await this.tasks.readHeader(runId);
-      if (!header) continue;
-      const scope = { tenant: header.tenant, owner: header.owner };
-      const process = await this.processes.loadBegun(RUN, runId, scope);
-      await this.processes.cancelProcess(process, { ...call, scope });
-    }
   }
 
   private async handleFailure(error: unknown, firing: StartRow, firingId: string, last: boolean): Promise<void> {
@@ -122,9 +147,19 @@ const READ = `
     schedule.workflow, schedule.inputs, schedule.rules->>'overlap' AS overlap
   FROM schedule_firing AS firing JOIN schedule USING (schedule_id) WHERE firing.firing_id = $1`;
 
+// The scope is that of the run: its schedule may have another owner by now.
 const EARLIER = `
-  SELECT run_id FROM schedule_firing
-  WHERE schedule_id = $1 AND is_open AND state = 'started' AND firing_id < $2 ORDER BY firing_id`;
+  SELECT firing.run_id, task.tenant, task.owner
+  FROM schedule_firing AS firing JOIN task ON task.task_id = firing.run_id
+  WHERE firing.schedule_id = $1 AND firing.is_open AND firing.firing_id < $2 AND task.state NOT IN ${TERMINAL}`;
+
+const REPLACED = `
+  UPDATE schedule_firing SET state = 'skipped', is_open = false, run_id = NULL,
+    reason = 'A later time came before the run could start.'
+  WHERE firing_id = $2 AND state = 'starting'
+    AND NOT EXISTS (SELECT FROM task WHERE task.task_id = schedule_firing.run_id)
+    AND EXISTS (SELECT FROM schedule_firing AS later
+                WHERE later.schedule_id = $1 AND later.is_open AND later.firing_id > $2 AND later.cause = 'time')`;
 
 const STARTED = `UPDATE schedule_firing SET state = 'started' WHERE firing_id = $1 AND state = 'starting'`;
 

@@ -214,7 +214,8 @@ function fireJob(scheduleId: string, runAt: Date, caller: { tenant: string; owne
   return { name: FIRE, payload: { scheduleId }, key: `${FIRE}/${scheduleId}`, runAt, caller };
 }
 
-function startJob(firingId: string, caller: { tenant: string; owner: string }, runAt: Date | undefined): Job {
+/** Returns the job that starts the run of a firing. @param runAt time of the database's clock; now if absent */
+export function startJob(firingId: string, caller: { tenant: string; owner: string }, runAt: Date | undefined): Job {
   const key = `${START}/${firingId}`;
   return { name: START, payload: { firingId }, key, maxAttempts: START_ATTEMPTS, caller, ...(runAt && { runAt }) };
 }
@@ -228,7 +229,8 @@ const LOCK = `
   SELECT schedule_id, tenant, owner, timing, rules, is_paused, next_due, clock_timestamp() AS now
   FROM schedule WHERE schedule_id = $1 FOR UPDATE`;
 
-const TERMINAL = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
+/** SQL list of the states in which a Task has ended. */
+export const TERMINAL = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
 
 /** SQL expression for the outcome of a run in the state `task.state`; NULL while the run has not ended. */
 export const OUTCOME = `CASE task.state WHEN 'TASK_STATE_COMPLETED' THEN 'completed' WHEN 'TASK_STATE_CANCELED' THEN 'canceled'
