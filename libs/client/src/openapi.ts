@@ -3807,6 +3807,8 @@ export interface components {
              * @example https://models.example.com/v1
              */
             baseUrl?: string;
+            /** @description Settings of the calls of nodes that set none; absent: the defaults of the provider. */
+            defaults?: components["schemas"]["ModelDefaults"];
             /**
              * @description Media types of Parts that the model accepts beside text and data.
              * @default []
@@ -5411,7 +5413,7 @@ export interface components {
             jitter?: string;
             /** @example morning-report */
             name: string;
-            /** @description The next ten times, without jitter; empty if paused. */
+            /** @description The next ten times, without jitter; in a list only the first. Empty if paused. */
             nextTimes: string[];
             /** @example Paused by the service after 3 failed runs in a row. */
             note?: string;

@@ -15,7 +15,7 @@ describe('the files in the results of tools', () => {
     { role: 'tool', results: [{ id: 'c1', name: 'see', result }] },
   ];
 
-  const told = async (result: JsonValue, input: string[]): Promise<unknown[]> => {
+  const sentMessages = async (result: JsonValue, input: string[]): Promise<unknown[]> => {
     await Array.fromAsync(model({ input }).streamAnswer(asked({ messages: conversation(result) })));
     return (sent()['messages'] as unknown[]).slice(2);
   };
@@ -23,7 +23,7 @@ describe('the files in the results of tools', () => {
   const line = { type: 'text', text: '[file 1: image/png, 8 bytes]' };
 
   it('are files for a model that takes them', async () => {
-    expect(await told([{ type: 'text', text: 'here' }, image], ['image/*'])).toEqual([
+    expect(await sentMessages([{ type: 'text', text: 'here' }, image], ['image/*'])).toEqual([
       { role: 'tool', tool_call_id: 'c1', content: JSON.stringify([{ type: 'text', text: 'here' }, line]) },
       {
         role: 'user',
@@ -36,13 +36,15 @@ describe('the files in the results of tools', () => {
   });
 
   it('are one line each for any other model', async () => {
-    expect(await told([image], [])).toEqual([{ role: 'tool', tool_call_id: 'c1', content: JSON.stringify([line]) }]);
+    expect(await sentMessages([image], [])).toEqual([
+      { role: 'tool', tool_call_id: 'c1', content: JSON.stringify([line]) },
+    ]);
   });
 
   it('are no other results', async () => {
     const others: JsonValue[] = [[{ type: 'image', data: 7 }], { type: 'image', data: raw }, [raw, null, 3]];
     for (const result of others) {
-      const [message] = await told(result, ['image/*']);
+      const [message] = await sentMessages(result, ['image/*']);
       expect(message).toEqual({ role: 'tool', tool_call_id: 'c1', content: JSON.stringify(result) });
     }
   });

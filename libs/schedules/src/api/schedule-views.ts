@@ -116,20 +116,22 @@ export class RequestedRunView {
 /** Returns the view of a schedule in a list, which has only its next time: further ones take a while to compute. */
 export function listedSchedule(schedule: Schedule): ScheduleView {
   const { name, workflow, inputs, timing, rules, owner, paused, note, next, createdAt, updatedAt } = schedule;
-  return {
+  const view: Omit<ScheduleView, 'timing' | 'definition'> = {
     ...{ name, workflow, inputs, ...timing, ...rules, owner, paused },
     ...(note !== undefined && { note }),
     nextTimes: next ? [next.toISOString()] : [],
     createdAt: createdAt.toISOString(),
     updatedAt: updatedAt.toISOString(),
-  } as ScheduleView;
+  };
+  // The accessors of the body belong to requests only.
+  return view as ScheduleView;
 }
 
 /** Returns the view of a schedule with its next ten times. */
 export function scheduleView(schedule: Schedule): ScheduleView {
   const { timing, next } = schedule;
   const nextTimes = next ? nextTimesView(new FiringTimes(timing), next, next) : [];
-  return { ...listedSchedule(schedule), nextTimes };
+  return Object.assign(listedSchedule(schedule), { nextTimes });
 }
 
 /** Returns the next ten times after a moment as texts. @param first the first of them, if it is known */
