@@ -96,13 +96,18 @@ describe('schedules whose replicas are killed, with clocks half a minute apart',
     expect(runs.map(({ task_id }) => task_id).toSorted()).toEqual(decided.map(({ run_id }) => run_id).toSorted());
   });
 
-  it('leave no job that has given up', async () => {
+  it('leave no job that has given up, and no firing that waits for one', async () => {
     expect(await stage.database.query(GIVEN_UP)).toEqual([]);
+    expect(await stage.database.query(WAITING)).toEqual([]);
   });
 });
 
+// A job without its key has been replaced by a newer one, while a replica that was killed ran it.
 const GIVEN_UP = `
-  SELECT key, last_error FROM graphile_worker.jobs WHERE task_identifier LIKE 'schedules.%' AND attempts >= max_attempts`;
+  SELECT key, last_error FROM graphile_worker.jobs
+  WHERE task_identifier LIKE 'schedules.%' AND attempts >= max_attempts AND key IS NOT NULL`;
+
+const WAITING = `SELECT * FROM schedule_firing WHERE state IN ('starting', 'queued')`;
 
 const DECIDED = `
   SELECT schedule.name, firing.due, firing.decided_at, firing.state, firing.run_id, task.state AS task_state

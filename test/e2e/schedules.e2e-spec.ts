@@ -146,7 +146,8 @@ describe('A schedule', () => {
     const workflow = linear(unique('report'), input('text'), output('out'));
     const name = await schedule(workflow, { at: FAR, inputs: { text: 'x' } });
     await stage.api.call('DELETE', `/workflows/${workflow.name}`);
-    await stage.api.call('POST', `/schedules/${name}/run`);
+    const refused = await stage.api.call('POST', `/schedules/${name}/run`);
+    expect([refused.status, refused.body['detail']]).toEqual([422, `The workflow "${workflow.name}" does not exist.`]);
     const [firing] = await awaitHistory(name, (all) => all[0]?.state === 'failed');
     expect(firing).toMatchObject({ reason: `The workflow "${workflow.name}" does not exist.`, cause: 'request' });
     expect(firing).not.toHaveProperty('runId');

@@ -5167,7 +5167,7 @@ export interface components {
              */
             endAt?: string;
             /**
-             * @description Interval of at least 1s, counted from `startAt`, or from 1970-01-01T00:00:00Z.
+             * @description Interval from 1s to 365d, counted from `startAt`, or from 1970-01-01T00:00:00Z.
              * @example 15m
              */
             every?: string;
@@ -5283,7 +5283,7 @@ export interface components {
              */
             endAt?: string;
             /**
-             * @description Interval of at least 1s, counted from `startAt`, or from 1970-01-01T00:00:00Z.
+             * @description Interval from 1s to 365d, counted from `startAt`, or from 1970-01-01T00:00:00Z.
              * @example 15m
              */
             every?: string;
@@ -5352,7 +5352,7 @@ export interface components {
              */
             endAt?: string;
             /**
-             * @description Interval of at least 1s, counted from `startAt`, or from 1970-01-01T00:00:00Z.
+             * @description Interval from 1s to 365d, counted from `startAt`, or from 1970-01-01T00:00:00Z.
              * @example 15m
              */
             every?: string;
@@ -5392,7 +5392,7 @@ export interface components {
              */
             endAt?: string;
             /**
-             * @description Interval of at least 1s, counted from `startAt`, or from 1970-01-01T00:00:00Z.
+             * @description Interval from 1s to 365d, counted from `startAt`, or from 1970-01-01T00:00:00Z.
              * @example 15m
              */
             every?: string;
@@ -10469,6 +10469,15 @@ export interface operations {
             400: components["responses"]["Malformed"];
             /** @description schedule not found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The run cannot start, for example because its workflow was deleted; or too many runs are open. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -161,6 +161,7 @@ interface ModelErrorOptions {
   usage?: ModelUsage | undefined;
   isTruncated?: boolean;
   isOverflow?: boolean;
+  tokenLimit?: number | undefined;
 }
 
 /**
@@ -186,6 +187,11 @@ export class ModelError extends PublicFault {
   readonly isTruncated: boolean;
   /** True if the conversation is longer than the context of the model. */
   readonly isOverflow: boolean;
+  /**
+   * Token limit of the answer, if the call had one; 0 if the provider has a limit that Parley does not know. `undefined`
+   * if only the context limits an answer.
+   */
+  readonly tokenLimit: number | undefined;
 
   constructor(message: string, options: ModelErrorOptions = {}) {
     super(briefText(message), { cause: options.cause });
@@ -196,6 +202,7 @@ export class ModelError extends PublicFault {
     this.usage = options.usage;
     this.isTruncated = options.isTruncated === true;
     this.isOverflow = options.isOverflow === true;
+    this.tokenLimit = options.tokenLimit;
   }
 
   override get kind(): FaultKind {

@@ -29,6 +29,7 @@ describe('the policy of retries', () => {
     const asked = [1, 2, 3, 4].map((attempt) => isRetried(retry, attempt, { kind: 'failed', message: '' }));
     expect(asked).toEqual([true, true, false, false]);
     expect(isRetried(retry, 1, { kind: 'timeout', message: '' })).toBe(false);
+    expect(isRetried(retry, 1, { kind: 'cut', message: '' })).toBe(true);
   });
 
   it('waits longer each time, up to the longest', () => {

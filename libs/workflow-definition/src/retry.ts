@@ -26,14 +26,14 @@ export interface FailedAttempt {
 
 /**
  * True if a failed attempt is retried: its kind of failure is in `retry.on`, and `retry.attempts` allows another
- * attempt.
+ * attempt. `failed` also stands for `cut`, which was a part of it in 0.1.0.
  */
 export function isRetried(
   { attempts, on = [...PASSING] }: RetryConfig,
   attempt: number,
   { kind }: WorkflowFailure,
 ): boolean {
-  return attempt < attempts && on.includes(kind);
+  return attempt < attempts && (on.includes(kind) || (kind === 'cut' && on.includes('failed')));
 }
 
 /**

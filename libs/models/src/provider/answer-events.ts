@@ -33,6 +33,8 @@ export class AnswerEvents {
     private readonly provider: ModelProvider,
     private readonly model: string,
     private readonly price: ModelPrice | undefined,
+    /** Token limit of the call, as in `ModelError.tokenLimit`. */
+    private readonly tokenLimit?: number,
   ) {}
 
   /** Yields the events of a stream part. @throws the error that the provider reports in the stream */
@@ -74,7 +76,11 @@ export class AnswerEvents {
     const reason = finish && wholeBecause(finish.finishReason, this.provider);
     if (reason === undefined) {
       const { said, ...options } = lackOf(finish?.finishReason, usage);
-      throw new ModelError(`model "${this.model}" gave no answer: its answer ${said}`, { ...options, usage });
+      throw new ModelError(`model "${this.model}" gave no answer: its answer ${said}`, {
+        ...options,
+        usage,
+        tokenLimit: this.tokenLimit,
+      });
     }
     const kept = this.#keptContent();
     const isUnexplained = finish!.finishReason.raw === DONE_REASON;

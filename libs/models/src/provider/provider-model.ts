@@ -158,7 +158,10 @@ export class ProviderModel implements Model {
 
   async *#streamEvents(call: ModelCall, model: LanguageModelV4, memory: CallMemory): AsyncIterable<ModelEvent> {
     const { stream } = await this.#requestStream(call, model, memory.files);
-    const events = new AnswerEvents(this.options.provider, this.name, this.options.price);
+    const { provider, price, defaults } = this.options;
+    // Anthropic requires a limit: without one, its package sets the limit that it knows for the model.
+    const unset = provider === 'anthropic' ? 0 : undefined;
+    const events = new AnswerEvents(provider, this.name, price, call.maxTokens ?? defaults?.maxTokens ?? unset);
     // Returning early cancels the stream and its request.
     let kept = 0;
     for await (const part of stream) {

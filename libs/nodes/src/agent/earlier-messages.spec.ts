@@ -88,8 +88,10 @@ describe('an agent whose memory exceeds the context of its model', () => {
 });
 
 describe('an answer that is cut', () => {
-  const cut = (inputTokens: number, outputTokens: number) =>
-    new ModelError('its answer was cut', { fallback: true, isTruncated: true, usage: { inputTokens, outputTokens } });
+  const cut = (inputTokens: number, outputTokens: number, tokenLimit?: number) => {
+    const usage = { inputTokens, outputTokens };
+    return new ModelError('its answer was cut', { fallback: true, isTruncated: true, usage, tokenLimit });
+  };
   const cutUnlessShort =
     (error: ModelError): Answering =>
     (call) => {
@@ -111,6 +113,7 @@ describe('an answer that is cut', () => {
 
   it.each([
     ['reached the maxTokens of the node', { maxTokens: 148 }, cut(1_900, 148)],
+    ['reached the limit of its model', {}, cut(1_900, 148, 148)],
     ['is longer than what was sent', {}, cut(100, 4_096)],
     ['spent the budget', { budget: { tokens: 2_000 } }, cut(1_900, 148)],
   ])('fails with the kind cut where it %s', async (_, config, error) => {

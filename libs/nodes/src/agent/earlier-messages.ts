@@ -61,12 +61,14 @@ export async function planOmission(
 }
 
 /**
- * True if an answer was truncated because the conversation takes most of the context, and not because of `maxTokens`.
+ * True if an answer was truncated because the conversation takes most of the context, and not because of a token
+ * limit.
  * False if the budget of the node permits no further call.
  */
-function isCutByContext({ settings, log }: EarlierSources, { isTruncated, usage }: ModelError): boolean {
+function isCutByContext({ settings, log }: EarlierSources, failure: ModelError): boolean {
+  const { isTruncated, usage, tokenLimit = Infinity } = failure;
   if (!isTruncated || usage === undefined) return false;
   const { inputTokens, outputTokens } = usage;
-  const { maxTokens = Infinity, budget = Infinity } = settings;
+  const { maxTokens = tokenLimit, budget = Infinity } = settings;
   return outputTokens < maxTokens && inputTokens > outputTokens && log.tokens + inputTokens + outputTokens < budget;
 }

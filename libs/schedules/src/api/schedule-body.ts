@@ -43,7 +43,7 @@ export class ScheduleTimingBody {
   @ApiPropertyOptional({
     pattern: DURATION.source,
     example: '15m',
-    description: 'Interval of at least 1s, counted from `startAt`, or from 1970-01-01T00:00:00Z.',
+    description: 'Interval from 1s to 365d, counted from `startAt`, or from 1970-01-01T00:00:00Z.',
   })
   @IfGiven()
   @IsString({ message: 'must be a text' })

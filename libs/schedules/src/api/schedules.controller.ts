@@ -12,7 +12,6 @@ import type { FastifyReply } from 'fastify';
 import { Caller } from '#libs/access';
 import { ApiProblem, cutPage, LOCATION_HEADER, malformedRequest, namedPage, ProblemError } from '#libs/http-server';
 import { readTimestamp } from '#libs/protocol';
-import { MOST_QUEUED } from '../firing/firing-plan.js';
 import { RunStarts } from '../firing/run-starts.js';
 import { ScheduleFirings } from '../storage/schedule-firings.js';
 import { type Schedule, SCHEDULE_NAME, Schedules } from '../storage/schedules.js';
@@ -164,6 +163,7 @@ export class SchedulesController {
   @ApiOperation({ summary: 'Starts a run of a schedule now, even if it is paused or an earlier run has not ended.' })
   @ApiAcceptedResponse({ type: RequestedRunView, ...LOCATION_HEADER })
   @ApiProblem(404, 'schedule not found')
+  @ApiProblem(422, 'The run cannot start, for example because its workflow was deleted; or too many runs are open.')
   async runSchedule(
     @Param('name') name: string,
     @Caller() { tenant }: Caller,
@@ -172,8 +172,9 @@ export class SchedulesController {
     const { scheduleId } = await this.findExisting(tenant, name);
     const added = await this.firings.addRequested(scheduleId);
     if (!added || added.run_id === null) throw unknownSchedule();
-    // The job for it starts the run later if this attempt fails.
-    await this.starts.startFiring(added.firing_id, { last: false }).catch(() => undefined);
+    // The job for it starts the run later if this attempt fails for a while.
+    const reason = await this.starts.startFiring(added.firing_id, { last: false }).catch(() => undefined);
+    if (reason !== undefined) throw new ProblemError(422, reason);
     void reply.header('location', `/api/runs/${added.run_id}`);
     return { runId: added.run_id };
   }
@@ -194,8 +195,6 @@ export class SchedulesController {
     const schedule = await this.findExisting(tenant, name);
     const times = timesIn(schedule, from, to);
     const isQueued = body.overlap !== 'allow';
-    if (isQueued && (await this.firings.countQueued(schedule.scheduleId)) + times.length > MOST_QUEUED)
-      throw new ProblemError(422, `a schedule has at most ${MOST_QUEUED} queued runs: wait, or allow overlaps`);
     const count = await this.firings.addBackfill(schedule.scheduleId, times, isQueued ? 'queued' : 'starting');
     return { count };
   }

@@ -17,7 +17,7 @@ export const MOST_TIMES = 100;
 export const MOST_QUEUED = 1_000;
 
 /** Maximum number of runs of a schedule that have not ended. */
-const MOST_OPEN = 1_000;
+export const MOST_OPEN = 1_000;
 
 /** Decision about one time of a schedule. */
 export interface FiringDecision {

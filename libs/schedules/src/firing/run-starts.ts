@@ -18,6 +18,8 @@ const RUN: ProcessKind = { noun: 'run', includes: ({ agent }) => agent.startsWit
  * may need, and looks again after the same time.
  */
 const CANCEL_MS = 2_000;
+/** Maximum number of runs that one job cancels at the same time; the next attempt cancels the next ones. */
+const MOST_CANCELED = 20;
 /** Maximum number of characters of a stored reason. */
 const LONGEST_REASON = 1_000;
 
@@ -59,7 +61,7 @@ export class RunStarts {
   ) {
     jobs.registerHandler(START, {
       read: (payload) => payload as { firingId: string },
-      run: ({ firingId }, context) => this.startFiring(firingId, context),
+      run: async ({ firingId }, context) => void (await this.startFiring(firingId, context)),
     });
   }
 
@@ -67,19 +69,22 @@ export class RunStarts {
    * Starts the run of a firing, unless the firing has been handled already.
    * - If the start can never succeed, for example because the workflow does not exist, notes the reason in the firing.
    * - Rejects if a later attempt may succeed.
+   * @returns the reason why the run can never start; `undefined` otherwise
    */
-  async startFiring(firingId: string, { last }: Pick<JobContext, 'last'>): Promise<void> {
+  async startFiring(firingId: string, { last }: Pick<JobContext, 'last'>): Promise<string | undefined> {
     const [firing] = (await this.database.pool.query<StartRow>(READ, [firingId])).rows;
-    if (!firing || firing.state !== 'starting' || firing.run_id === null) return;
+    if (!firing || firing.state !== 'starting' || firing.run_id === null) return undefined;
     const runId = firing.run_id;
     try {
-      if (firing.overlap === 'cancel' && firing.cause === 'time' && !(await this.makeWay(firing, firingId))) return;
+      if (firing.overlap === 'cancel' && firing.cause === 'time' && !(await this.makeWay(firing, firingId)))
+        return undefined;
       await this.startRun(firing, firingId, runId);
     } catch (error) {
       // An attempt whose outcome this process never saw may have started the run.
       if (!(await this.tasks.readHeader(runId))) return this.handleFailure(error, firing, firingId, last);
     }
     await this.database.pool.query(STARTED, [firingId]);
+    return undefined;
   }
 
   /**
@@ -91,10 +96,11 @@ export class RunStarts {
     const { rowCount: replaced } = await this.database.pool.query(REPLACED, [firing.schedule_id, firingId]);
     if (replaced !== 0) return false;
     const earlier = await this.findEarlier(firing, firingId);
-    if (earlier.length === 0) return true;
-    const canceled = Promise.allSettled(earlier.map((run) => this.cancelRun(run)));
+    if (earlier.length === 0 && !(await this.isEarlierStarting(firing, firingId))) return true;
+    const canceled = Promise.all(earlier.map((run) => this.cancelRun(run)));
     await Promise.race([canceled, delay(CANCEL_MS, undefined, { ref: false })]);
-    if ((await this.findEarlier(firing, firingId)).length === 0) return true;
+    const left = await this.findEarlier(firing, firingId);
+    if (left.length === 0 && !(await this.isEarlierStarting(firing, firingId))) return true;
     await this.jobs.enqueueJobs([startJob(firingId, firing, new Date(Date.now() + CANCEL_MS))]);
     return false;
   }
@@ -103,9 +109,17 @@ export class RunStarts {
     return (await this.database.pool.query<EarlierRun>(EARLIER, [schedule_id, firingId])).rows;
   }
 
+  private async isEarlierStarting({ schedule_id }: StartRow, firingId: string): Promise<boolean> {
+    return (await this.database.pool.query(STARTING, [schedule_id, firingId])).rowCount !== 0;
+  }
+
   private async cancelRun({ run_id: runId, ...scope }: EarlierRun): Promise<void> {
-    const process = await this.processes.loadBegun(RUN, runId, scope);
-    await this.processes.cancelProcess(process, { scope, baseUrl: this.address.internalUrl });
+    try {
+      const process = await this.processes.loadBegun(RUN, runId, scope);
+      await this.processes.cancelProcess(process, { scope, baseUrl: this.address.internalUrl });
+    } catch (error) {
+      this.logger.warn({ err: error, runId }, 'A run of a schedule could not be canceled for a later one');
+    }
   }
 
   private async startRun(
@@ -118,14 +132,15 @@ export class RunStarts {
     await this.processes.startProcess(request, call, `schedule-firing-${firingId}`);
   }
 
-  private async handleFailure(error: unknown, firing: StartRow, firingId: string, last: boolean): Promise<void> {
+  private async handleFailure(error: unknown, firing: StartRow, firingId: string, last: boolean): Promise<string> {
     if (!last && !isFinal(error)) throw error;
     const reason = reasonOf(error, firing.workflow);
     const { rowCount } = await this.database.pool.query(FAILED, [firingId, reason]);
-    if (rowCount === 0) return;
+    if (rowCount === 0) return reason;
     const facts = { schedule: firing.name, workflow: firing.workflow, reason };
     if (isFinal(error)) this.logger.warn(facts, 'A run of a schedule did not start');
     else this.logger.error({ ...facts, err: error }, 'A run of a schedule did not start');
+    return reason;
   }
 }
 
@@ -151,7 +166,13 @@ const READ = `
 const EARLIER = `
   SELECT firing.run_id, task.tenant, task.owner
   FROM schedule_firing AS firing JOIN task ON task.task_id = firing.run_id
-  WHERE firing.schedule_id = $1 AND firing.is_open AND firing.firing_id < $2 AND task.state NOT IN ${TERMINAL}`;
+  WHERE firing.schedule_id = $1 AND firing.is_open AND firing.firing_id < $2 AND task.state NOT IN ${TERMINAL}
+  ORDER BY firing.firing_id LIMIT ${MOST_CANCELED}`;
+
+// An earlier firing may be starting its run at this moment, although the run has no Task yet.
+const STARTING = `
+  SELECT FROM schedule_firing
+  WHERE schedule_id = $1 AND is_open AND firing_id < $2 AND state = 'starting' AND cause = 'time' LIMIT 1`;
 
 const REPLACED = `
   UPDATE schedule_firing SET state = 'skipped', is_open = false, run_id = NULL,

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import type { ClientBase } from 'pg';
 import { Jobs, scheduleUpkeep } from '#libs/job-queue';
 import { ENQUEUE, enqueueValues, type Job } from '#libs/jobs';
@@ -6,7 +6,7 @@ import { parseDuration } from '#libs/expressions';
 import { Database, inTransaction } from '#libs/postgres';
 import { newTaskId } from '#libs/tasks';
 import { FiringTimes, type ScheduleTiming } from '../timing/schedule-timing.js';
-import { type FiringDecision, jitterOf, type Overlap, planFirings } from './firing-plan.js';
+import { type FiringDecision, jitterOf, MOST_OPEN, MOST_QUEUED, type Overlap, planFirings } from './firing-plan.js';
 
 type FiringSession = Pick<ClientBase, 'query'>;
 
@@ -39,7 +39,7 @@ interface LockedSchedule {
 }
 
 /** Firing to write. */
-interface NewFiring extends Pick<FiringDecision, 'state' | 'reason'> {
+export interface NewFiring extends Pick<FiringDecision, 'state' | 'reason'> {
   /** The present moment if absent. */
   due?: Date;
   cause: 'time' | 'backfill' | 'request';
@@ -52,6 +52,8 @@ interface NewFiring extends Pick<FiringDecision, 'state' | 'reason'> {
  */
 @Injectable()
 export class ScheduleClock {
+  private readonly logger = new Logger(ScheduleClock.name);
+
   constructor(
     jobs: Jobs,
     private readonly database: Database,
@@ -75,10 +77,23 @@ export class ScheduleClock {
     return next;
   }
 
-  /** Writes firings that a caller requested. @returns the ids of their runs */
-  async addFirings(session: FiringSession, scheduleId: string, firings: readonly NewFiring[]): Promise<FiringIds[]> {
+  /**
+   * Writes firings that a caller requested.
+   * @returns the ids of their runs; `undefined` if too many runs of the schedule are open or queued
+   */
+  async addFirings(
+    session: FiringSession,
+    scheduleId: string,
+    firings: readonly NewFiring[],
+  ): Promise<FiringIds[] | undefined> {
     const schedule = await this.lockSchedule(session, scheduleId);
-    return schedule ? this.writeFirings(session, schedule, firings) : [];
+    if (!schedule) return [];
+    const { open, queued } = await this.closeEnded(session, scheduleId);
+    const more = firings.filter(({ state }) => state === 'queued').length;
+    if (queued + more > MOST_QUEUED || open + firings.length - more > MOST_OPEN) return undefined;
+    const written = await this.writeFirings(session, schedule, firings);
+    await session.query(FORGET, [scheduleId]);
+    return written;
   }
 
   /** Decides about the times of a schedule that have come. Does nothing for a schedule that was deleted or paused. */
@@ -183,11 +198,20 @@ export class ScheduleClock {
     if (jobs.length > 0) await session.query(ENQUEUE, enqueueValues(jobs));
   }
 
-  /** Enqueues again the jobs that were lost, for example because all their attempts ended with a dead replica. */
+  /**
+   * Enqueues again the jobs that were lost, for example because all their attempts ended with a dead replica. Also notes
+   * the ends of runs, before their Tasks may be purged.
+   */
   private async sweepLost(): Promise<void> {
     const { rows } = await this.database.pool.query<{ schedule_id: string }>(LOST_CLOCKS);
-    for (const { schedule_id: scheduleId } of rows)
-      await inTransaction(this.database, (session) => this.setClock(session, scheduleId));
+    for (const { schedule_id: scheduleId } of rows) {
+      try {
+        await inTransaction(this.database, (session) => this.setClock(session, scheduleId));
+      } catch (error) {
+        this.logger.warn({ err: error, scheduleId }, 'The clock of a schedule could not be set');
+      }
+    }
+    await this.database.pool.query(CLOSE_ANY);
     await inTransaction(this.database, async (session) => {
       const lost = await session.query<{ firing_id: string; tenant: string; owner: string }>(LOST_STARTS);
       await this.enqueue(
@@ -247,6 +271,15 @@ const CLOSE = `
   UPDATE schedule_firing AS firing SET is_open = false, outcome = ended.outcome
   FROM ended WHERE firing.firing_id = ended.firing_id`;
 
+const CLOSE_ANY = `
+  WITH ended AS (
+    SELECT firing.firing_id, ${OUTCOME} AS outcome
+    FROM schedule_firing AS firing JOIN task ON task.task_id = firing.run_id
+    WHERE firing.is_open AND firing.state = 'started' AND task.state IN ${TERMINAL} LIMIT 10000
+  )
+  UPDATE schedule_firing AS firing SET is_open = false, outcome = ended.outcome
+  FROM ended WHERE firing.firing_id = ended.firing_id AND firing.is_open`;
+
 const COUNT = `
   SELECT count(*) FILTER (WHERE state <> 'queued')::int AS open, count(*) FILTER (WHERE state = 'queued')::int AS queued
   FROM schedule_firing WHERE schedule_id = $1 AND is_open`;
@@ -288,8 +321,8 @@ const LOST_CLOCKS = `
   SELECT schedule_id FROM schedule
   WHERE NOT is_paused AND next_due < now() - interval '30 seconds' AND NOT ${hasJob(FIRE, 'schedule_id')}
   UNION
-  SELECT schedule_id FROM schedule_firing
-  WHERE is_open AND state = 'queued' AND decided_at < now() - interval '2 minutes' AND NOT ${hasJob(QUEUE, 'schedule_id')}
+  SELECT schedule_id FROM schedule_firing JOIN schedule USING (schedule_id)
+  WHERE NOT is_paused AND is_open AND state = 'queued' AND decided_at < now() - interval '2 minutes' AND NOT ${hasJob(QUEUE, 'schedule_id')}
   LIMIT 1000`;
 
 const LOST_STARTS = `

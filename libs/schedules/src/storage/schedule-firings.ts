@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { ProblemError } from '#libs/http-server';
 import { Database, inTransaction } from '#libs/postgres';
-import { type FiringIds, OUTCOME, ScheduleClock } from '../firing/schedule-clock.js';
+import { MOST_OPEN, MOST_QUEUED } from '../firing/firing-plan.js';
+import { type FiringIds, type NewFiring, OUTCOME, ScheduleClock } from '../firing/schedule-clock.js';
 
 /** State of a firing: of its decision, or of its run once that has begun. */
 export const FIRING_STATES = [
@@ -45,23 +47,30 @@ export class ScheduleFirings {
     return rows.map(toFiring);
   }
 
-  /** Adds a firing for now, whatever runs. @returns its ids; `undefined` if the schedule was deleted */
+  /**
+   * Adds a firing for now, whatever runs.
+   * @returns its ids; `undefined` if the schedule was deleted
+   * @throws ProblemError 422 if too many runs are open
+   */
   async addRequested(scheduleId: string): Promise<FiringIds | undefined> {
-    const firing = { state: 'starting', cause: 'request' } as const;
-    return (await inTransaction(this.database, (session) => this.clock.addFirings(session, scheduleId, [firing])))[0];
+    return (await this.addFirings(scheduleId, [{ state: 'starting', cause: 'request' }]))[0];
   }
 
-  /** Adds a firing for each of the given times. @returns the number of firings */
+  /**
+   * Adds a firing for each of the given times.
+   * @returns the number of firings
+   * @throws ProblemError 422 if too many runs are open or queued
+   */
   async addBackfill(scheduleId: string, times: readonly Date[], state: 'starting' | 'queued'): Promise<number> {
     const firings = times.map((due) => ({ due, state, cause: 'backfill' as const }));
-    return (await inTransaction(this.database, (session) => this.clock.addFirings(session, scheduleId, firings)))
-      .length;
+    return (await this.addFirings(scheduleId, firings)).length;
   }
 
-  /** Returns the number of runs of a schedule that are queued. */
-  async countQueued(scheduleId: string): Promise<number> {
-    const { rows } = await this.database.pool.query<{ count: number }>(QUEUED, [scheduleId]);
-    return rows[0]?.count ?? 0;
+  private async addFirings(scheduleId: string, firings: readonly NewFiring[]): Promise<FiringIds[]> {
+    const added = await inTransaction(this.database, (session) => this.clock.addFirings(session, scheduleId, firings));
+    if (added) return added;
+    const detail = `at most ${MOST_QUEUED} runs of a schedule may be queued, and ${MOST_OPEN} under way: wait for some`;
+    throw new ProblemError(422, detail, [{ path: '', detail }], 'TOO_MANY');
   }
 }
 
@@ -98,6 +107,3 @@ const LIST = `
   FROM schedule_firing AS firing LEFT JOIN task ON task.task_id = firing.run_id AND firing.state = 'started'
   WHERE firing.schedule_id = $1 AND ($2::bigint IS NULL OR firing.firing_id < $2)
   ORDER BY firing.firing_id DESC LIMIT $3`;
-
-const QUEUED = `
-  SELECT count(*)::int AS count FROM schedule_firing WHERE schedule_id = $1 AND is_open AND state = 'queued'`;

@@ -104,6 +104,12 @@ describe('FiringTimes', () => {
     );
   });
 
+  it.each(['1.1h', '0.7d', '2.01s', '1.0005s', '1.001s'])('advance by an interval of %s', (every) => {
+    const times = new FiringTimes({ every }).listNext(NOW, 100).map((it) => it.getTime());
+    expect(times).toEqual([...new Set(times)].toSorted((one, other) => one - other));
+    expect(times).toHaveLength(100);
+  });
+
   it('have one time for `at`', () => {
     const at = '2027-01-01T00:00:00+01:00';
     expect(timesOf({ at }, '2026-01-01T00:00:00Z', 3)).toEqual(['12-31T23:00']);
@@ -125,8 +131,9 @@ describe('findTimingProblems', () => {
     [{ cron: '@daily', timeZone: 'Mars/Base' }, 'timeZone', 'IANA name'],
     [{ cron: '@daily', timeZone: '+02:00' }, 'timeZone', 'IANA name'],
     [{ every: '1h', timeZone: 'UTC' }, 'timeZone', 'belongs to cron'],
-    [{ every: '999ms' }, 'every', 'at least 1s'],
-    [{ every: 'daily' }, 'every', 'at least 1s'],
+    [{ every: '999ms' }, 'every', 'from 1s to 365d'],
+    [{ every: 'daily' }, 'every', 'from 1s to 365d'],
+    [{ every: '99999999999999d' }, 'every', 'from 1s to 365d'],
     [{ at: 'tomorrow' }, 'at', 'must be a time'],
     [{ every: '1h', startAt: '2027-13-01T00:00:00Z' }, 'startAt', 'must be a time'],
     [{ every: '1h', startAt: '2027-01-02T00:00:00Z', endAt: '2027-01-01T00:00:00Z' }, 'endAt', 'later than startAt'],

@@ -1,5 +1,5 @@
 import { Cron } from 'croner';
-import { parseDuration } from '#libs/expressions';
+import { LONGEST_DURATION, parseDuration } from '#libs/expressions';
 import { readTimestamp } from '#libs/protocol';
 
 /** Times at which a schedule fires: exactly one of `cron`, `every` and `at`. */
@@ -48,7 +48,7 @@ export class FiringTimes {
   private readonly first: number;
   private readonly last: number;
   private readonly cron: Cron | undefined;
-  private readonly interval: number | undefined;
+  private readonly interval: number;
   private readonly at: number | undefined;
 
   /** @param timing a timing in which `findTimingProblems` finds no problem */
@@ -56,7 +56,8 @@ export class FiringTimes {
     this.first = momentOf(timing.startAt) ?? Number.NEGATIVE_INFINITY;
     this.last = momentOf(timing.endAt) ?? Number.POSITIVE_INFINITY;
     this.cron = timing.cron === undefined ? undefined : parseCron(timing.cron, timing.timeZone);
-    this.interval = parseDuration(timing.every);
+    // Whole milliseconds, as a Date has: 1.1h is 3960000.0000000005.
+    this.interval = Math.round(parseDuration(timing.every) ?? SHORTEST_INTERVAL_MS);
     this.at = momentOf(timing.at);
   }
 
@@ -85,7 +86,7 @@ export class FiringTimes {
   private findNext(after: number): number | undefined {
     if (this.at !== undefined) return this.at > after ? this.at : undefined;
     if (this.cron) return this.cron.nextRun(new Date(after))?.getTime();
-    const interval = this.interval ?? SHORTEST_INTERVAL_MS;
+    const { interval } = this;
     const base = Number.isFinite(this.first) ? this.first : 0;
     return base + (Math.floor((after - base) / interval) + 1) * interval;
   }
@@ -138,8 +139,10 @@ function momentProblems(path: 'at' | 'startAt' | 'endAt', text: string | undefin
 }
 
 function intervalProblems({ every }: ScheduleTiming): TimingProblem[] {
-  if (every === undefined || (parseDuration(every) ?? 0) >= SHORTEST_INTERVAL_MS) return [];
-  return [{ path: 'every', detail: 'must be a duration of at least 1s, such as 15m' }];
+  if (every === undefined) return [];
+  const interval = parseDuration(every) ?? 0;
+  if (interval >= SHORTEST_INTERVAL_MS && interval <= LONGEST_DURATION) return [];
+  return [{ path: 'every', detail: 'must be a duration from 1s to 365d, such as 15m' }];
 }
 
 function cronProblems({ cron, timeZone }: ScheduleTiming): TimingProblem[] {
