@@ -3,7 +3,7 @@ export class CheckList {
   #passed = 0;
   #failed = 0;
 
-  /** Runs a check. A check that throws has failed, and its error is printed; the next ones run all the same. */
+  /** Runs a check. A check that throws has failed: its error is printed, and the next checks still run. */
   async check(what: string, work: () => unknown): Promise<void> {
     const from = Date.now();
     try {

@@ -36,7 +36,7 @@ interface Written {
   json?: JsonObject;
   /** Description for a failure. */
   how: string;
-  /** What the message says, if it may differ from the original, as one with defaults of ours does. */
+  /** JSON of the message where it may differ from the original, for example because Parley adds a default. */
   says?: JsonObject;
 }
 

@@ -79,7 +79,7 @@ export function rowsOf(peer: Peer): PeerRow[] {
   return [...rows('called'), ...rows('calls')];
 }
 
-/** What a cell says instead of ✓, and the test of that. Without a test, the peer has nothing to call. */
+/** Text of a cell that is not ✓, and the test that shows it. Without a test, the peer has nothing to call. */
 export interface PeerGap<At> {
   says: PeerFinding;
   test?(at: At): Promise<void>;
