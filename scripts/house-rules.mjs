@@ -32,6 +32,7 @@ const ONE_CONCEPT = new Set([
   'libs/tasks/src/journal/task-recording.ts',
   'libs/workflow-engine/src/execution/run-calls.ts',
   'libs/workflow-engine/src/execution/workflow-run.ts',
+  'libs/workflow-engine/src/messages/node-message.ts',
   'libs/workflow-engine/src/state/frontier.ts',
   'libs/workflow-engine/src/work/work-budget.ts',
   'libs/workflows/src/catalog/workflow-catalog.ts',

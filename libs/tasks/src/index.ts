@@ -64,5 +64,5 @@ export { TaskTextSearch, type TextMatch } from './store/task-text-search.js';
 export { TaskLogPages } from './store/task-log-pages.js';
 export { type KeptCall, type KeptCallTexts, KeptPrompts } from './prompts/kept-prompts.js';
 export { PromptLog } from './prompts/prompt-log.js';
-export { TaskPrompts } from './prompts/task-prompts.js';
+export { TaskPrompts } from './prompts/prompt-log.js';
 export { TasksModule } from './tasks.module.js';

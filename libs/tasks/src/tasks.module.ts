@@ -8,7 +8,7 @@ import { TaskFeed } from './feed/task-feed.js';
 import { FoldMemory } from './fold/fold-memory.js';
 import { TaskJournal } from './journal/task-journal.js';
 import { TaskRecorder } from './journal/task-recording.js';
-import { TaskPrompts } from './prompts/task-prompts.js';
+import { TaskPrompts } from './prompts/prompt-log.js';
 import { TaskRetention } from './retention/task-purge.js';
 import { PostgresTaskStore } from './store/postgres-task-store.js';
 import { TaskCounts } from './store/task-counts.js';

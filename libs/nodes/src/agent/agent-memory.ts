@@ -1,9 +1,8 @@
 import type { BrainstormEntries, ConversationEntries, RequestContext } from '#libs/agents';
-import type { ModelMessage } from '#libs/models';
 import { retryWhileUnreachable } from '#libs/postgres';
 import { contentLength, describedPart, isFilePart, type Part, textBefore, textPart } from '#libs/protocol';
 import type { StoredTask, TaskHeader, TaskStore } from '#libs/tasks';
-import { brainstormRequest, type SaidMessage, saidMessages, TOKEN } from './agent-log.js';
+import { brainstormRequest, type Remembered, type SaidMessage, saidMessages, TOKEN } from './agent-log.js';
 import type { AgentNodeSettings } from './agent-settings.js';
 
 /** Maximum number of Tasks that one query reads. */
@@ -18,13 +17,6 @@ const MOST_BYTES = 4 * 1024 ** 2;
 
 /** Settings of the memory of an agent. */
 export type Remembering = Pick<AgentNodeSettings, 'history' | 'historyTokens'>;
-
-/** Messages of earlier Tasks that an agent remembers, oldest first. */
-export interface Remembered {
-  /** Ids of the Tasks that `messages` come from, oldest first; absent if the agent uses no memory. */
-  readonly taskIds?: readonly string[];
-  readonly messages: readonly ModelMessage[];
-}
 
 export const NOTHING_REMEMBERED: Remembered = { messages: [] };
 

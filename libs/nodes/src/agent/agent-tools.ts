@@ -85,6 +85,11 @@ export interface ToolCaller {
   trace?: Readonly<Record<string, string>>;
 }
 
+/** Returns the caller on whose behalf the tools of a turn are called. */
+export function callerOf({ call, signal }: RequestContext): ToolCaller {
+  return { ...call.scope, signal };
+}
+
 /** Description of a tool for a model. */
 export interface ToolDescription {
   /** `server/tool`, `agent:name`, or the name of a built-in tool. */

@@ -33,15 +33,23 @@ import {
   type ModelFailure,
   modelRequest,
   modelResponse,
+  PromptedCall,
   toolCall,
   toolResult,
 } from './agent-events.js';
-import { type AgentLog, answerReport, type BrainstormRequest, type LoggedToolCall } from './agent-log.js';
-import { PromptedCall } from './agent-prompts.js';
+import {
+  type AgentLog,
+  answerReport,
+  type BrainstormRequest,
+  type EarlierSources,
+  type LoggedToolCall,
+  planOmission,
+  readEarlierMessages,
+  saidBefore,
+} from './agent-log.js';
 import type { AgentNodeSettings } from './agent-settings.js';
-import { modelTools, type OfferedTool, type ToolCaller, type WireNames } from './agent-tools.js';
+import { callerOf, modelTools, type OfferedTool, type WireNames } from './agent-tools.js';
 import { AnswerInPieces } from './answer-pieces.js';
-import { type EarlierSources, planOmission, readEarlierMessages, saidBefore } from './earlier-messages.js';
 
 /** State and services of one execution of an `agent` node. */
 export interface AgentNodeTurn extends EarlierSources {
@@ -59,11 +67,6 @@ export interface AgentNodeTurn extends EarlierSources {
   brainstorm?: BrainstormRequest;
 }
 
-/** Returns the caller on whose behalf the tools of a turn are called. */
-export function callerOf({ call, signal }: RequestContext): ToolCaller {
-  return { ...call.scope, signal };
-}
-
 /**
  * Builds the messages for a model: system prompts, memory, and the Messages of this Task. The built-in model `echo`
  * gets no memory.
@@ -79,7 +82,7 @@ async function buildConversation(turn: AgentNodeTurn, model: string, omitted: nu
   return [
     ...(system.length === 0 ? [] : [{ role: 'system' as const, parts: [{ text: system.join('\n\n') }] }]),
     ...(earlier?.messages ?? []),
-    ...opening.map(modelMessage),
+    ...opening.map(({ role, parts }): ModelMessage => ({ role: role === 'ROLE_USER' ? 'user' : 'assistant', parts })),
     ...log.messagesToSend.map((said) => onWire(said, turn.wire)),
   ];
 }
@@ -108,10 +111,6 @@ function instructionsOf(
   if (omitted === 0) return current.instructions;
   const left = kept === 0 ? 'only the last of these texts' : `these texts without the ${omitted} oldest`;
   return `${current.instructions}\nYour memory is limited: you are sent ${left}.`;
-}
-
-function modelMessage({ role, parts }: Message): ModelMessage {
-  return { role: role === 'ROLE_USER' ? 'user' : 'assistant', parts };
 }
 
 /** Returns a message in which the tool names of the log are replaced by wire names. */

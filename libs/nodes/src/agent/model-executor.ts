@@ -24,13 +24,19 @@ import {
 } from '#libs/protocol';
 import { endsTurn, type TaskEvent } from '#libs/tasks';
 import { type NodeEvent, NodeFailure } from '../node-executor.js';
-import { AgentLog, type BrainstormRequest, brainstormRequest, tokensOf } from './agent-log.js';
-import { type AgentMemory, NOTHING_REMEMBERED, type Remembered } from './agent-memory.js';
+import {
+  AgentLog,
+  type BrainstormRequest,
+  brainstormRequest,
+  type Remembered,
+  saidBefore,
+  tokensOf,
+} from './agent-log.js';
+import { type AgentMemory, NOTHING_REMEMBERED } from './agent-memory.js';
 import { type AgentNodeSettings, agentSettings } from './agent-settings.js';
-import { type AgentTools, type AgentToolServices, WireNames } from './agent-tools.js';
-import { type AgentNodeTurn, callerOf, callStep, modelStep, openingOf } from './agent-turn.js';
+import { type AgentTools, type AgentToolServices, callerOf, WireNames } from './agent-tools.js';
+import { type AgentNodeTurn, callStep, modelStep, openingOf } from './agent-turn.js';
 import { CalledAgents } from './called-agents.js';
-import { saidBefore } from './earlier-messages.js';
 
 /** Services of `agent` nodes. */
 export interface AgentNodeServices {

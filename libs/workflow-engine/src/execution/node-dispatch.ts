@@ -23,11 +23,12 @@ import {
 } from '#libs/protocol';
 import type { ContentLimits } from '#libs/service';
 import { templatesOf, type WorkflowDefinition, type WorkflowGraph, type WorkflowNode } from '#libs/workflow-definition';
-import { fittedInto, type NodeContent } from '../messages/left-out-parts.js';
 import {
   ECHOES_IN_A_TASK,
+  fittedInto,
   isEmptied,
   type MessageSource,
+  type NodeContent,
   nodeContent,
   standsForSomething,
 } from '../messages/node-message.js';
@@ -51,9 +52,8 @@ export function workflowPath(name: string): string {
  * surrounding node.
  */
 export function nodePath(workflow: string, id: string): string {
-  return workflow.includes('.') || id.includes('.')
-    ? workflowPath(`${workflow}.${id}`)
-    : `workflows/${workflow}/nodes/${id}`;
+  const isInline = workflow.includes('.') || id.includes('.');
+  return isInline ? workflowPath(`${workflow}.${id}`) : `workflows/${workflow}/nodes/${id}`;
 }
 
 /**

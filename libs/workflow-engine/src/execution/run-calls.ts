@@ -14,14 +14,14 @@ import type { Job } from '#libs/jobs';
 import { retryWhileDatabaseDown } from '#libs/postgres';
 import { isTerminalState, type Part, redactedUrl } from '#libs/protocol';
 import type { WorkflowGraph } from '#libs/workflow-definition';
-import { leftOutPayload, unreadPayload } from '../messages/left-out-parts.js';
-import { messageParts } from '../messages/node-message.js';
+import { leftOutPayload, messageParts, unreadPayload } from '../messages/node-message.js';
 import type { RunEvaluation } from '../messages/run-evaluation.js';
 import { type CanceledChild, isRemoteNode, type NodeInstance } from '../state/node-instance.js';
 import { isForwardedStep } from '../state/run-metadata.js';
 import type { RunState } from '../state/run-state.js';
 import { partsLeftOut, type SendingPayload } from '../state/run-steps.js';
 import { parseTimestamp, type RunClock, type Timer } from '../state/timers.js';
+import type { EventLoopYield } from '../work/work-budget.js';
 import {
   type AskingChildren,
   pollWaitingChildren,
@@ -53,8 +53,7 @@ import {
   workflowPath,
 } from './node-dispatch.js';
 import type { AttemptFailure } from './node-outcomes.js';
-import type { RunServices } from './run-services.js';
-import type { EventLoopYield, RunRoom } from './run-work.js';
+import type { RunRoom, RunServices } from './run-services.js';
 
 type CallLimit = Required<Pick<PlannedCall, 'limit' | 'onPause' | 'onRestart'>>;
 

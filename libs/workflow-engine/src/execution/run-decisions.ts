@@ -14,8 +14,16 @@ import {
 import type { ContentLimits } from '#libs/service';
 import type { TaskEvent } from '#libs/tasks';
 import type { EachConfig } from '#libs/workflow-definition';
-import { fittedInto, leftOutPayload, type NodeContent } from '../messages/left-out-parts.js';
-import { ECHOES_IN_A_TASK, messageParts, nodeContent, nodeFilling, saidContent } from '../messages/node-message.js';
+import {
+  ECHOES_IN_A_TASK,
+  fittedInto,
+  leftOutPayload,
+  messageParts,
+  type NodeContent,
+  nodeContent,
+  nodeFilling,
+  saidContent,
+} from '../messages/node-message.js';
 import type { RunEvaluation } from '../messages/run-evaluation.js';
 import { FailedExpression, type NodeFilling } from '../messages/run-expressions.js';
 import type { Decision } from '../state/frontier.js';

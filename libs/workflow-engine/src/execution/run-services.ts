@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { RequestContext } from '#libs/agents';
+import type { CallChains, RequestContext } from '#libs/agents';
 import type { ProcessServices, ProcessStart, RemoteContexts } from '#libs/durable';
-import { type CallCancelOutcome, isWaitingState } from '#libs/protocol';
-import type { ContentLimits, Metrics } from '#libs/service';
+import { type CallCancelOutcome, isWaitingState, runEventNote, type StreamResponse } from '#libs/protocol';
+import { type ContentLimits, InFlight, type Metrics } from '#libs/service';
 import {
   eventBytes,
   eventsAfter,
@@ -21,11 +21,14 @@ import {
   wholeLog,
 } from '#libs/tasks';
 import type { WorkflowDefinition, WorkflowRevision } from '#libs/workflow-definition';
+import { isOwn, type NodeSets } from '../state/frontier.js';
 import type { NodeInstance } from '../state/node-instance.js';
 import type { RunFacts } from '../state/run-progress.js';
 import { RunState } from '../state/run-state.js';
+import { runParked } from '../state/run-steps.js';
 import type { RunClock } from '../state/timers.js';
-import type { WorkBudget } from '../work/work-budget.js';
+import type { WorkPlace } from '../work/node-room.js';
+import type { RunWork, WorkBudget } from '../work/work-budget.js';
 
 /** Outcome of a cancel at a node's agent that became known only after the run had ended. */
 export interface LaterOutcome {
@@ -299,4 +302,66 @@ export interface RunServices extends ProcessServices {
   /** Budget of running nodes and evaluation steps that the runs of this process share. */
   work: WorkBudget;
   metrics?: NodeMetrics;
+}
+
+/**
+ * Counts the active nodes of one run against the limit that all runs of the process share. A node is active while its
+ * agent has been called and has not answered. These nodes do not count: nodes that ask a question, wait for a time or
+ * process a list, and nodes whose Task is a parked run. `NodeRoom` divides the limit among runs; `parallel` limits the
+ * nodes of a run by its definition (`Frontier.selectNodesToStart`).
+ */
+export class RunRoom {
+  /** Nodes whose Task is a parked run: a run that only waits for a time, and that no replica executes. */
+  private readonly parked = new Set<NodeInstance>();
+
+  constructor(
+    private readonly work: Pick<RunWork, 'nodes'>,
+    private readonly sets: Pick<NodeSets, 'busy'>,
+  ) {}
+
+  /** Returns the nodes that may start now within the limit, in their order. The others have to wait. */
+  admitNodes(nodes: readonly NodeInstance[]): NodeInstance[] {
+    this.countBusyNodes();
+    const calling = nodes.filter(isCalled).length;
+    let room = this.work.nodes.reserveNodes(calling);
+    return room === calling ? [...nodes] : nodes.filter((node) => !isCalled(node) || room-- > 0);
+  }
+
+  /**
+   * Updates the count of active nodes if an event of a node's Task shows that the Task now is a parked run (a run that
+   * only waits for a time), or no longer is one.
+   */
+  receiveReport(node: NodeInstance, response: StreamResponse): void {
+    if (!('statusUpdate' in response)) return;
+    const isParked = runEventNote(response.statusUpdate.metadata)?.type === runParked.type;
+    if (isParked === this.parked.has(node)) return;
+    if (isParked) this.parked.add(node);
+    else this.parked.delete(node);
+    this.countBusyNodes();
+  }
+
+  private countBusyNodes(): void {
+    const { busy } = this.sets;
+    for (const node of this.parked) if (!busy.has(node)) this.parked.delete(node);
+    let nodes = -this.parked.size;
+    for (const node of busy) if (isCalled(node)) nodes += 1;
+    this.work.nodes.occupyNodes(nodes);
+  }
+}
+
+/**
+ * Returns the caller account, the root run and the nesting depth to which a run's work is charged. They are read from
+ * the run's call chain.
+ */
+export function runWorkPlace(
+  chains: CallChains,
+  { context, links }: Pick<ProcessStart, 'context' | 'links'>,
+): WorkPlace {
+  const { root = context.taskId, depth: level } = chains.findPlace(links);
+  return { account: InFlight.accountOf(context.call.scope), root, level };
+}
+
+/** True if an agent is called for a node when it starts. */
+function isCalled(node: NodeInstance): boolean {
+  return node.each === undefined && !isOwn(node);
 }

@@ -5,7 +5,7 @@ import { ContentTooLarge, runEventNote, userMessage } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import { DrivenRun, workflowOf } from '../testing/driven-run.js';
 import { FakeAgents } from '../testing/fake-agents.js';
-import { RunRoom } from './run-work.js';
+import { RunRoom } from './run-services.js';
 
 const SENTENCE = 'The log of a task has at most 1000 bytes (TASK_LIMIT); this one would have more.';
 

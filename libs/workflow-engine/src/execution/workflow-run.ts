@@ -9,9 +9,8 @@ import { expressionRun, RunEvaluation } from '../messages/run-evaluation.js';
 import { createReusedResults, type ReusedResults } from '../rerun/reused-results.js';
 import { type Decision, isOwn, type Plan, type RunOutcome, type Skips } from '../state/frontier.js';
 import type { CanceledChild, NodeInstance } from '../state/node-instance.js';
-import { isBeingCanceled, planNext } from '../state/plan-next.js';
 import { readTaskRerun } from '../state/run-metadata.js';
-import type { RunState } from '../state/run-state.js';
+import { isBeingCanceled, planNext, type RunState } from '../state/run-state.js';
 import {
   a2aReceived,
   a2aSending,
@@ -24,7 +23,7 @@ import {
   runEnding,
 } from '../state/run-steps.js';
 import { RunAlarm, type Timer } from '../state/timers.js';
-import type { RunWork } from '../work/work-budget.js';
+import { EvaluationTurn, EventLoopYield, type RunWork } from '../work/work-budget.js';
 import type { ChildEnding, ChildUpdate } from './child-ending.js';
 import { templateWarnings } from './node-dispatch.js';
 import { type AttemptFailure, CANNOT_ASK, NodeOutcomes, roundedToolResult } from './node-outcomes.js';
@@ -45,8 +44,7 @@ import {
   withJob,
   withRecheckJob,
 } from './run-ending.js';
-import type { RerunOrigin, RunServices, RunStart } from './run-services.js';
-import { EvaluationTurn, EventLoopYield, RunRoom, runWorkPlace } from './run-work.js';
+import { type RerunOrigin, RunRoom, type RunServices, type RunStart, runWorkPlace } from './run-services.js';
 
 /**
  * Returns the context for the calls of `onExit` nodes while a run is canceled. Its signal does not abort because of the

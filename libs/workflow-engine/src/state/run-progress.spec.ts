@@ -7,8 +7,7 @@ import { PlayedRun } from '../testing/played-run.js';
 import { type Constructs, workflows } from '../testing/random-workflow.js';
 import { SteppedRun } from '../testing/stepped-run.js';
 import { formatInstanceName, type NodeInstance, type NodeStatus } from './node-instance.js';
-import { planNext } from './plan-next.js';
-import { RunState } from './run-state.js';
+import { RunState, planNext } from './run-state.js';
 
 const ALL: Constructs = { loops: true, lists: true, cancelRest: true, times: true };
 

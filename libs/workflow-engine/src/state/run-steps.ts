@@ -10,7 +10,7 @@ import {
   userMessage,
 } from '#libs/protocol';
 import type { WorkflowFailure } from '#libs/workflow-definition';
-import type { LeftOutPayload } from '../messages/left-out-parts.js';
+import type { LeftOutPayload } from '../messages/node-message.js';
 import type { EndingOutcome } from './frontier.js';
 import type { CanceledChild, LoopReason, NodeInstance, RunError, SkipReason } from './node-instance.js';
 import type { RunEventType } from './run-metadata.js';

@@ -1,8 +1,7 @@
 import { ANONYMOUS_SCOPE, type TaskEvent } from '#libs/tasks';
 import { InvalidWorkflow, type WorkflowDefinition, WorkflowGraph } from '#libs/workflow-definition';
 import type { Plan } from '../state/frontier.js';
-import { planNext } from '../state/plan-next.js';
-import { RunState } from '../state/run-state.js';
+import { RunState, planNext } from '../state/run-state.js';
 import { runView } from '../views/run-view.js';
 
 /** Applies a log. Returns the plan and the view of the run, and the members of its state that no view shows. */

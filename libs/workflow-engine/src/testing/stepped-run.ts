@@ -4,8 +4,7 @@ import type { WorkflowDefinition, WorkflowFailure } from '#libs/workflow-definit
 import { stepEvent } from '../execution/run-ending.js';
 import type { EndingOutcome } from '../state/frontier.js';
 import type { LoopReason, NodeInstance } from '../state/node-instance.js';
-import { planNext } from '../state/plan-next.js';
-import { RunState } from '../state/run-state.js';
+import { RunState, planNext } from '../state/run-state.js';
 import {
   a2aReceived,
   a2aSending,

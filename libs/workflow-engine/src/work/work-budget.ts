@@ -429,3 +429,51 @@ function workBudget({ memory }: AppConfig, inFlight: InFlight, metrics: Metrics,
   exports: [WorkBudget],
 })
 export class WorkBudgetModule {}
+
+/** Maximum time for which a run works before it yields to the event loop, in milliseconds. */
+const LONGEST_STRETCH = 10;
+
+/** Yields to the event loop between pieces of work that together may take long. */
+export class EventLoopYield {
+  private since = performance.now();
+
+  /**
+   * @param evaluates true for a run with expressions. Such a run also yields, and waits, while it has used too many
+   *   evaluation steps (StepBudget)
+   */
+  constructor(
+    private readonly work: Pick<RunWork, 'steps' | 'nextTurn'>,
+    private readonly evaluates: boolean,
+    private readonly signal: AbortSignal,
+  ) {}
+
+  /** True if the run should yield now. */
+  get isDue(): boolean {
+    return performance.now() - this.since >= LONGEST_STRETCH || (this.evaluates && this.work.steps.isOwing);
+  }
+
+  /** Yields to the event loop. @throws the reason of the signal if it is aborted during the wait */
+  async yieldTurn(): Promise<void> {
+    await this.work.nextTurn(this.signal);
+    if (this.evaluates) await this.work.steps.whenPaid(this.signal);
+    this.since = performance.now();
+  }
+}
+
+/** Step of a run that yields no event. It only waits until the run may evaluate expressions again (see StepBudget). */
+export class EvaluationTurn implements AsyncIterable<never> {
+  constructor(
+    private readonly steps: RunWork['steps'],
+    private readonly signal: AbortSignal,
+  ) {}
+
+  [Symbol.asyncIterator](): AsyncIterator<never, undefined> {
+    const { steps, signal } = this;
+    return {
+      next: async () => {
+        await steps.whenPaid(signal);
+        return { done: true, value: undefined };
+      },
+    };
+  }
+}

@@ -3,8 +3,7 @@ import { type WorkflowDefinition, WorkflowGraph } from '#libs/workflow-definitio
 import { stepEvent } from '../execution/run-ending.js';
 import { plainPlan } from '../testing/golden-log.js';
 import type { NodeInstance, NodeStatus } from './node-instance.js';
-import { planNext } from './plan-next.js';
-import { RunState } from './run-state.js';
+import { RunState, planNext } from './run-state.js';
 import { a2aReceived, a2aSending, nodeCanceled, nodeCompleted, nodeError, nodeStarted } from './run-steps.js';
 
 const reference = { taskId: 'run', contextId: 'context' };
