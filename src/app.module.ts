@@ -31,6 +31,7 @@ import {
   UsageMergeJob,
 } from '#libs/tasks';
 import { TracingModule } from '#libs/tracing';
+import { TRIGGER_MIGRATIONS, TriggersModule } from '#libs/triggers';
 import { INPUT_REASONS } from '#libs/workflow-definition';
 import { runProjection } from '#libs/workflow-engine';
 import { WORKFLOW_MIGRATIONS, WorkflowsModule } from '#libs/workflows';
@@ -52,6 +53,7 @@ const MIGRATIONS = [
   ...FILE_MIGRATIONS,
   ...REGISTERED_AGENT_MIGRATIONS,
   ...SCHEDULE_MIGRATIONS,
+  ...TRIGGER_MIGRATIONS,
 ];
 
 /**
@@ -95,6 +97,7 @@ export class AppModule {
         SignInModule,
         WorkflowsModule,
         SchedulesModule,
+        TriggersModule,
         ConversationsModule,
         BrainstormApiModule,
         McpClientModule,

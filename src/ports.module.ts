@@ -21,6 +21,7 @@ import { ModelNamers, ModelsModule } from '#libs/models';
 import { type NodeType, NodesModule, OTHER_NODE_TYPES } from '#libs/nodes';
 import { RemoteAgentsModule } from '#libs/remote-agents';
 import { AppConfig, Metrics, ReceivedAnswers } from '#libs/service';
+import { TriggerStoreModule } from '#libs/triggers';
 import {
   ChildRunNode,
   NamedModelLookup,
@@ -118,6 +119,7 @@ function ownCredentials(
   imports: [
     RemoteAgentsModule,
     CredentialsModule,
+    TriggerStoreModule,
     FilesModule,
     RevisionClaimModule,
     ModelsModule,

@@ -5,6 +5,7 @@ import { McpServers } from '#libs/mcp-client';
 import { ModelNamers, Models, ModelStore } from '#libs/models';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { RegisteredAgents } from '#libs/registered-agents';
+import { Triggers } from '#libs/triggers';
 import type { WorkflowNode } from '#libs/workflow-definition';
 import { NamedModelLookup, ObjectReferences, ToolServers, WorkflowStore } from '#libs/workflows';
 
@@ -34,7 +35,7 @@ export class UsableModels extends NamedModelLookup {
 
 const PAGE = 500;
 
-/** Finds the users of a credential: node configs of workflows, models, MCP servers and registered agents. */
+/** Finds the users of a credential: node configs of workflows, models, MCP servers, registered agents and triggers. */
 @Injectable()
 export class WorkflowCredentialNamers extends CredentialNamers {
   constructor(
@@ -42,12 +43,17 @@ export class WorkflowCredentialNamers extends CredentialNamers {
     private readonly stored: ModelStore,
     private readonly mcp: McpServers,
     private readonly registered: RegisteredAgents,
+    private readonly fired: Triggers,
   ) {
     super();
   }
 
   registeredAgents(tenant: string, credential: string): Promise<string[]> {
     return this.registered.namesUsingCredential(tenant, credential);
+  }
+
+  triggers(tenant: string, credential: string): Promise<string[]> {
+    return this.fired.namesUsingCredential(tenant, credential);
   }
 
   workflows(tenant: string, credential: string): Promise<string[]> {

@@ -25,6 +25,7 @@ const TAKEN = [
   'docs-yaml',
   'events',
   'health',
+  'hooks',
   'mcp',
   'metrics',
   'schemas',

@@ -24,6 +24,7 @@ import {
   PROMPT_ROUTES,
   RUN_ROUTES,
   SCHEDULE_ROUTES,
+  TRIGGER_ROUTES,
   WORKFLOW_ROUTES,
   askedRoutes,
 } from '../support/stranger-routes.js';
@@ -64,8 +65,8 @@ interface OpenApi {
 
 /** Keys belong to the service: where there are keys there is one tenant, and its administrators keep them all. */
 const ADMINISTRATORS = / \/api\/keys\//;
-/** Opened by the signature of its address, or by the token of a webhook, for every caller. */
-const SIGNED = / \/(files|agent-notifications)\//;
+/** Opened by a signature, or by the token of a webhook, for every caller. */
+const SIGNED = / \/(files|agent-notifications|hooks)\//;
 
 function isUnknownTo(strangers: StrangerStage, other: string): void {
   const who = () => strangers.stranger(other).headers;
@@ -292,6 +293,7 @@ function isForeignTo(strangers: StrangerStage, other: string): void {
       ['/a2a/agents', annas.agent],
       ['/api/models', annas.model],
       ['/api/schedules', annas.schedule],
+      ['/api/triggers', annas.trigger],
       ['/api/agent-cards', annas.card],
       ['/a2a/agents', workflow],
       ['/a2a/.well-known/agent-card.json', workflow],
@@ -336,6 +338,7 @@ function sharedAsks(who: () => Record<string, string>) {
     ...apiAsks(who, AGENT_ROUTES).map((ask) => ({ ...ask, idOf: ({ annas }: StrangerStage) => annas.agent })),
     ...apiAsks(who, MODEL_ROUTES).map((ask) => ({ ...ask, idOf: ({ annas }: StrangerStage) => annas.model })),
     ...apiAsks(who, SCHEDULE_ROUTES).map((ask) => ({ ...ask, idOf: ({ annas }: StrangerStage) => annas.schedule })),
+    ...apiAsks(who, TRIGGER_ROUTES).map((ask) => ({ ...ask, idOf: ({ annas }: StrangerStage) => annas.trigger })),
     ...apiAsks(who, CARD_ROUTES).map((ask) => ({ ...ask, idOf: ({ annas }: StrangerStage) => annas.card })),
     ...apiAsks(who, WORKFLOW_ROUTES).map((ask) => ({ ...ask, idOf: ({ workflow }: StrangerStage) => workflow })),
   ];

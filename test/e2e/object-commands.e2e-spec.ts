@@ -1,4 +1,5 @@
 import { apiKeyEnv, testCaller } from '../support/callers.js';
+import { keepCredential } from '../support/credentials.js';
 import { keepMcpServer, McpHttpServer } from '../support/mcp-http-server.js';
 import { ParleyCommand } from '../support/parley-command.js';
 import { useStage } from '../support/stage.js';
@@ -84,6 +85,24 @@ it('shows, pauses, resumes, runs, fills and removes schedules', async () => {
   expect((await run('schedules', 'backfill', name)).code).toBe(2);
   expect((await run('schedules', 'remove', name)).out).toBe(`Removed ${name}.\n`);
   expect((await run('schedules')).out).toBe('There are no schedules.\n');
+});
+
+it('shows and removes triggers, and their deliveries, which it sends again', async () => {
+  const name = unique('pushed');
+  await api.save({ name, nodes: [{ id: 'a', type: 'input' }], edges: [] });
+  const secrets = [await keepCredential(api, { kind: 'bearer', token: SECRET })];
+  const body = { name, workflow: name, webhook: { scheme: 'bearer', secrets }, inputs: { a: '${body.a}' } };
+  const { url } = (await api.call<{ url: string }>('POST', '/triggers', body)).body;
+  expect((await run('triggers')).out).toMatch(new RegExp(`^${name} +${name} +bearer +http`, 'm'));
+  expect((await run('triggers', 'deliveries', name)).out).toBe('The trigger has no deliveries yet.\n');
+  const sent = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${SECRET}` }, body: '{"a":"x"}' });
+  const { number } = (await sent.json()) as { number: string };
+  const runId = (await run('triggers', 'replay', name, number)).out.trim();
+  await until(async () => (await api.call('GET', `/runs/${runId}`)).status === 200, { what: `the begin of ${runId}` });
+  expect((await api.ended(runId)).status).toBe('completed');
+  expect((await run('triggers', 'deliveries', name)).out).toMatch(new RegExp(`replay +completed +${runId}`));
+  expect((await run('triggers', 'replay', name)).code).toBe(2);
+  expect((await run('triggers', 'remove', name)).out).toBe(`Removed ${name}.\n`);
 });
 
 it('calls a tool of an MCP server, and asks for --yes where the tool may change something', async () => {

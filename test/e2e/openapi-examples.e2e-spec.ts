@@ -56,6 +56,12 @@ const TRIED: Record<string, () => string | Promise<string>> = {
   'PUT /schedules/{name}': () => 'watch',
   'POST /schedules/{name}/pause': () => 'watch',
   'POST /schedules/{name}/backfill': () => 'morning-report',
+  'POST /triggers': async () => {
+    for (const name of ['github-push', 'shop'])
+      await api.call('POST', '/credentials', { name, kind: 'bearer', token: 'a-secret' });
+    return '';
+  },
+  'PUT /triggers/{name}': () => 'on-push',
   'POST /runs/cancel': nothing,
   'POST /runs/rerun': nothing,
   'POST /runs/{id}/rerun': async () => {

@@ -52,6 +52,7 @@ const NAMES: Record<string, string> = {
   'DELETE /api/models/{name}': 'deleteModel',
   'DELETE /api/schedules/{name}': 'deleteSchedule',
   'DELETE /api/session': 'endSession',
+  'DELETE /api/triggers/{name}': 'deleteTrigger',
   'DELETE /api/workflows/{name}': 'deleteWorkflow',
   'GET /.well-known/jwks.json': 'listSigningKeys',
   'GET /api/agent-card': 'previewAgentCard',
@@ -95,6 +96,9 @@ const NAMES: Record<string, string> = {
   'GET /api/tasks/{id}/events': 'listTaskEvents',
   'GET /api/tasks/{id}/prompts': 'listPrompts',
   'GET /api/tasks/{id}/prompts/{call}': 'getPrompt',
+  'GET /api/triggers': 'listTriggers',
+  'GET /api/triggers/{name}': 'getTrigger',
+  'GET /api/triggers/{name}/deliveries': 'listTriggerDeliveries',
   'GET /api/usage': 'reportUsage',
   'GET /api/workflows': 'listWorkflows',
   'GET /api/workflows/{name}': 'getWorkflow',
@@ -150,17 +154,21 @@ const NAMES: Record<string, string> = {
   'POST /api/schedules/{name}/run': 'runSchedule',
   'POST /api/session': 'createSession',
   'POST /api/tickets': 'createTicket',
+  'POST /api/triggers': 'createTrigger',
+  'POST /api/triggers/{name}/deliveries/{number}/replay': 'replayDelivery',
   'POST /api/upload': 'uploadFiles',
   'POST /api/workflows': 'createWorkflow',
   'POST /api/workflows/check': 'checkWorkflow',
   'POST /api/workflows/{name}/revisions/{revision}/restore': 'restoreWorkflowRevision',
   'POST /api/workflows/{name}/run': 'runWorkflow',
   'POST /api/workflows/{name}/runs': 'startRun',
+  'POST /hooks/{id}': 'receiveDelivery',
   'PUT /api/agents/{name}': 'replaceRegisteredAgent',
   'PUT /api/credentials/{name}': 'replaceCredential',
   'PUT /api/mcp-servers/{name}': 'replaceMcpServer',
   'PUT /api/models/{name}': 'replaceModel',
   'PUT /api/schedules/{name}': 'replaceSchedule',
+  'PUT /api/triggers/{name}': 'replaceTrigger',
   'PUT /api/workflows/{name}': 'saveWorkflow',
 };
 
@@ -198,8 +206,11 @@ it('each operation says who may call it, as the service does', async () => {
     expect({ route, security, told: ['401', '403'].map((it) => it in responses) }).toEqual({
       route,
       security: secured ? [{ bearer: [] }, { apiKey: [] }] : [],
-      // The address of a file is refused for its signature, and a notification for its token, not for its caller.
-      told: [secured, secured || route === 'GET /files/{id}' || route === 'POST /agent-notifications/{id}'],
+      // Files, notifications and deliveries are refused for their signature or token, not for their caller.
+      told: [
+        secured || route === 'POST /hooks/{id}',
+        secured || route === 'GET /files/{id}' || route === 'POST /agent-notifications/{id}',
+      ],
     });
   }
 });

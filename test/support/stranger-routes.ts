@@ -102,6 +102,17 @@ export const SCHEDULE_ROUTES: readonly ApiRoute[] = [
   ['DELETE', '/schedules/{id}'],
 ];
 
+const HOOK = { scheme: 'bearer', secrets: ['mine'] };
+
+export const TRIGGER_ROUTES: readonly ApiRoute[] = [
+  ['GET', '/triggers/{id}'],
+  ['GET', '/triggers/{id}/deliveries'],
+  // The first delivery of the service is that of Ann's trigger.
+  ['POST', '/triggers/{id}/deliveries/1/replay'],
+  ['PUT', '/triggers/{id}', () => ({ workflow: 'mine', webhook: HOOK })],
+  ['DELETE', '/triggers/{id}'],
+];
+
 const MODEL = { provider: 'openai', model: 'mine' };
 
 export const MODEL_ROUTES: readonly ApiRoute[] = [
@@ -126,6 +137,7 @@ export function askedRoutes(): Set<string> {
     AGENT_ROUTES,
     MODEL_ROUTES,
     SCHEDULE_ROUTES,
+    TRIGGER_ROUTES,
     CARD_ROUTES,
   ].flat();
   return new Set(
@@ -134,7 +146,8 @@ export function askedRoutes(): Set<string> {
         .replace(/\?.*/, '')
         .replace('/nodes/q', '/nodes/{node}')
         .replace('/revisions/1', '/revisions/{}')
-        .replace('/prompts/1', '/prompts/{}');
+        .replace('/prompts/1', '/prompts/{}')
+        .replace('/deliveries/1', '/deliveries/{}');
       return `${method} /api${place.replaceAll(/\{\w+\}/g, '{}')}`;
     }),
   );

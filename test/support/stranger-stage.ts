@@ -42,6 +42,7 @@ export interface Annas {
   agent: string;
   model: string;
   schedule: string;
+  trigger: string;
   card: string;
 }
 
@@ -169,6 +170,7 @@ async function everything({ stage, ann, workflow }: StrangerStage): Promise<Anna
     agent: await agent(stage, ann),
     model: await model(ann),
     schedule: await schedule(ann, workflow),
+    trigger: await trigger(ann, workflow),
     card: await card(ann),
   };
 }
@@ -197,6 +199,23 @@ async function schedule(ann: Api, workflow: string): Promise<string> {
     ...{ name, workflow, at: '2099-01-01T00:00:00Z', inputs: { in: 'hers' } },
   });
   if (status !== 201) throw new Error(`${status} ${text}`);
+  return name;
+}
+
+/** Returns the name of a trigger that has had a delivery. */
+async function trigger(ann: Api, workflow: string): Promise<string> {
+  const [name, token] = [unique('trigger'), newSecret()];
+  const secrets = [await keepCredential(ann, { kind: 'bearer', token })];
+  const made = await ann.call<{ url: string }>('POST', '/triggers', {
+    ...{ name, workflow, webhook: { scheme: 'bearer', secrets }, inputs: { in: 'hers' } },
+  });
+  if (made.status !== 201) throw new Error(`${made.status} ${made.text}`);
+  const sent = await fetch(made.body.url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+    body: '{}',
+  });
+  if (sent.status !== 202) throw new Error(`${sent.status} ${await sent.text()}`);
   return name;
 }
 

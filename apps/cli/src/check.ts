@@ -10,6 +10,7 @@ import { describedNodeTypes, placeholderService } from '#libs/nodes';
 import type { JsonObject } from '#libs/protocol';
 import { findRegistrationProblems } from '#libs/registered-agents';
 import { findScheduleProblems } from '#libs/schedules';
+import { findTriggerProblems } from '#libs/triggers';
 import { ConfigError } from '#libs/service';
 import { problemsTogether, readDefinition, type WorkflowProblem, workflowSchema } from '#libs/workflow-definition';
 import { ChildRunNode, findUnknownObjects } from '#libs/workflows';
@@ -118,6 +119,7 @@ const OBJECT_CHECKS: Readonly<Record<string, (definition: JsonObject) => { path:
   agent: findRegistrationProblems,
   key: findKeyProblems,
   schedule: findScheduleProblems,
+  trigger: findTriggerProblems,
 };
 
 /** Prints the JSON Schema of workflows, as the service publishes it. */

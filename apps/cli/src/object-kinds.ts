@@ -91,6 +91,15 @@ export const OBJECT_KINDS: readonly ObjectKind[] = [
     fillDefaults: (definition) => ({ inputs: {}, overlap: 'skip', catchUp: '10m', ...definition }),
   },
   {
+    kind: 'trigger',
+    path: '/api/triggers',
+    member: 'triggers',
+    plural: 'triggers',
+    describeObject: ({ owner: _owner, url: _url, createdAt: _made, updatedAt: _changed, ...rest }) =>
+      withoutAbsent(rest),
+    fillDefaults: (definition) => ({ inputs: {}, ...definition }),
+  },
+  {
     kind: 'key',
     path: '/api/keys',
     member: 'keys',

@@ -50,6 +50,8 @@ export function routeAccess(method: string, route: string | undefined): RouteAcc
   if (reads && !route.startsWith('/api/') && PUBLIC.some((it) => it.test(route))) return 'public';
   // Agents elsewhere have no key: the handler verifies the token of the webhook.
   if (method === 'POST' && route === '/agent-notifications/:id') return 'public';
+  // Senders of events have no key: the handler verifies the signature of the delivery.
+  if (method === 'POST' && route === '/hooks/:id') return 'public';
   // Each caller may sign in, see its own name, and sign out.
   if (route === '/api/session') return EVERYONE;
   if (/^\/api\/(keys|credentials|mcp-servers|agents)(\/|$)/.test(route)) return ADMIN;
@@ -59,7 +61,8 @@ export function routeAccess(method: string, route: string | undefined): RouteAcc
   if (/^\/api\/models(\/|$)/.test(route)) return reads ? READERS : ADMIN;
   // Prompts hold the authors' instructions and the results of tools, which a run's result may not show.
   if (route.startsWith('/api/tasks/:id/prompts')) return PROMPT_READERS;
-  // Authors of workflows also decide when they run.
+  // Authors of workflows also decide when they run, and upon which events.
+  if (/^\/api\/triggers(\/|$)/.test(route)) return reads ? READERS : WORKFLOWS;
   if (/^\/api\/schedules(\/|$)/.test(route)) return reads || route === '/api/schedules/times' ? READERS : WORKFLOWS;
   if (route === '/api/workflows' || route === '/api/workflows/:name') return reads ? READERS : WORKFLOWS;
   if (route === '/api/apply' || route === '/api/generate') return WORKFLOWS;

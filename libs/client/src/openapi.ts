@@ -455,7 +455,7 @@ export interface paths {
         /** Replaces a credential including its secret: a stored secret cannot get another destination. */
         put: operations["replaceCredential"];
         post?: never;
-        /** Deletes a credential that no workflow, no model and no MCP server names. */
+        /** Deletes a credential that no workflow, model, MCP server, agent or trigger names. */
         delete: operations["deleteCredential"];
         options?: never;
         head?: never;
@@ -1344,6 +1344,77 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/triggers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists triggers by name. */
+        get: operations["listTriggers"];
+        put?: never;
+        /** Creates a trigger, which runs a workflow upon events. */
+        post: operations["createTrigger"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/triggers/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns one trigger. */
+        get: operations["getTrigger"];
+        /** Replaces a trigger. The caller becomes the owner of the runs to come; the address of the webhook stays. */
+        put: operations["replaceTrigger"];
+        post?: never;
+        /** Deletes a trigger with its deliveries. Its runs stay, and those under way continue. */
+        delete: operations["deleteTrigger"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/triggers/{name}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the deliveries of a trigger, newest first: each with what came of it. */
+        get: operations["listTriggerDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/triggers/{name}/deliveries/{number}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sends a delivery again, as a new one: the trigger decides about its content as it is now. */
+        post: operations["replayDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/upload": {
         parameters: {
             query?: never;
@@ -1648,6 +1719,23 @@ export interface paths {
         get: operations["getStartup"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/hooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Takes a delivery of a webhook, which starts a run. A repetition gets the same answer. */
+        post: operations["receiveDelivery"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2523,6 +2611,10 @@ export interface components {
             /** @example https://agent.example.com/a2a */
             url: string;
         };
+        ChallengeView: {
+            /** @example 3eZbrw1aBm2rZgRNFdxV2595E9CY3gmdALWMmHkvFXO7tYXAYM8P */
+            challenge: string;
+        };
         ComparedInputView: {
             /**
              * @description At most 2,000 characters. JSON, unless it is a text.
@@ -2806,6 +2898,23 @@ export interface components {
             name: string;
             /** Format: date-time */
             updatedAt: string;
+        };
+        DeliveryAnswerView: {
+            /**
+             * @description Number of the delivery in the history of its trigger.
+             * @example 1234
+             */
+            number: string;
+            /**
+             * @description Sentence why no run is started.
+             * @example The condition of the trigger is false.
+             */
+            reason?: string;
+            /**
+             * @description Id of the run; absent if the delivery starts none.
+             * @example 019a1f0e-5b7a-7c31-9a53-0d8f5f0e6a11
+             */
+            runId?: string;
         };
         DeliveryPageView: {
             deliveries: components["schemas"]["DeliveryView"][];
@@ -5695,6 +5804,147 @@ export interface components {
             /** @example 2 */
             outputTokens: number;
         };
+        TriggerBody: {
+            /**
+             * @description Inputs of the run, with CEL expressions as `${…}`; at most 16384 characters as JSON.
+             * @default {}
+             * @example {
+             *       "name": "${body.sender.login}"
+             *     }
+             */
+            inputs: {
+                [key: string]: unknown;
+            };
+            /** @example on-push */
+            name: string;
+            /** @description Source of events: requests to the address `url`. */
+            webhook?: components["schemas"]["WebhookSourceBody"];
+            /**
+             * @description CEL condition on an event; other events start no run. Without it, each event starts a run.
+             * @example body.ref == 'refs/heads/main'
+             */
+            when?: string;
+            /**
+             * @description Name of the workflow that is run.
+             * @example greeting
+             */
+            workflow: string;
+        };
+        TriggerDeliveryListView: {
+            deliveries: components["schemas"]["TriggerDeliveryView"][];
+            /**
+             * @description Empty on the last page.
+             * @example
+             */
+            nextPageToken: string;
+        };
+        TriggerDeliveryView: {
+            /** @enum {string} */
+            cause: "delivery" | "replay" | "run";
+            /**
+             * @description Id by which the sender repeats the delivery; a digest of the body if it sends none.
+             * @example 72d3162e-cc78-11e3-81ab-4c9367dc0958
+             */
+            deliveryId: string;
+            /** @description Members of the trigger at fault. */
+            errors?: components["schemas"]["ProblemEntry"][];
+            /** @example 1234 */
+            number: string;
+            /** @example The condition of the trigger is false. */
+            reason?: string;
+            /** Format: date-time */
+            receivedAt: string;
+            /** @description True if the content is still kept, so that the delivery can be sent again. */
+            replayable: boolean;
+            /**
+             * @description Absent if no run was started.
+             * @example 019a1f0e-5b7a-7c31-9a53-0d8f5f0e6a11
+             */
+            runId?: string;
+            /**
+             * @description State of the run; `ended` for a run that is no longer stored. `filtered`, `rejected` and `skipped` have no run.
+             * @enum {string}
+             */
+            state: "starting" | "running" | "completed" | "failed" | "canceled" | "ended" | "filtered" | "rejected" | "skipped";
+        };
+        TriggerListView: {
+            /**
+             * @description Empty on the last page.
+             * @example
+             */
+            nextPageToken: string;
+            triggers: components["schemas"]["TriggerView"][];
+        };
+        TriggerReplacementBody: {
+            /**
+             * @description Inputs of the run, with CEL expressions as `${…}`; at most 16384 characters as JSON.
+             * @default {}
+             * @example {
+             *       "name": "${body.sender.login}"
+             *     }
+             */
+            inputs: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Ignored: the path has the name.
+             * @example greeting
+             */
+            name?: unknown;
+            /** @description Source of events: requests to the address `url`. */
+            webhook?: components["schemas"]["WebhookSourceBody"];
+            /**
+             * @description CEL condition on an event; other events start no run. Without it, each event starts a run.
+             * @example body.ref == 'refs/heads/main'
+             */
+            when?: string;
+            /**
+             * @description Name of the workflow that is run.
+             * @example greeting
+             */
+            workflow: string;
+        };
+        TriggerView: {
+            /** Format: date-time */
+            createdAt: string;
+            /**
+             * @description Inputs of the run, with CEL expressions as `${…}`; at most 16384 characters as JSON.
+             * @default {}
+             * @example {
+             *       "name": "${body.sender.login}"
+             *     }
+             */
+            inputs: {
+                [key: string]: unknown;
+            };
+            /** @example on-push */
+            name: string;
+            /**
+             * @description Caller under whose name the runs are started.
+             * @example ann
+             */
+            owner: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /**
+             * Format: uri
+             * @description Address for the deliveries of a webhook.
+             * @example https://parley.example.com/hooks/3f0c9a572f8f0f6f3b525d1a4c1e7a53
+             */
+            url?: string;
+            /** @description Source of events: requests to the address `url`. */
+            webhook?: components["schemas"]["WebhookSourceBody"];
+            /**
+             * @description CEL condition on an event; other events start no run. Without it, each event starts a run.
+             * @example body.ref == 'refs/heads/main'
+             */
+            when?: string;
+            /**
+             * @description Name of the workflow that is run.
+             * @example greeting
+             */
+            workflow: string;
+        };
         TurnBody: {
             /** @example Make it rhyme. */
             text: string;
@@ -5873,6 +6123,46 @@ export interface components {
              * @example 3
              */
             underHour: number;
+        };
+        WebhookSourceBody: {
+            /**
+             * @description Algorithm of `hmac`; default: `sha256`.
+             * @enum {string}
+             */
+            algorithm?: "sha1" | "sha256" | "sha384" | "sha512";
+            /**
+             * @description Encoding of the signature of `hmac`; default: `hex`.
+             * @enum {string}
+             */
+            encoding?: "hex" | "base64";
+            /**
+             * @description Header with the signature (`hmac`, required) or with the token (`bearer`; default: `Authorization`).
+             * @example X-Signature
+             */
+            header?: string;
+            /**
+             * @description Header with the id of a delivery (`hmac`, `bearer`). Default: deliveries with equal bodies are one.
+             * @example X-Delivery-Id
+             */
+            idHeader?: string;
+            /**
+             * @description Text before the signature of `hmac`.
+             * @example sha256=
+             */
+            prefix?: string;
+            /**
+             * @description Way in which the sender proves a delivery.
+             * @example github
+             * @enum {string}
+             */
+            scheme: "github" | "stripe" | "slack" | "standard-webhooks" | "hmac" | "bearer";
+            /**
+             * @description Names of one or two credentials of the kind `bearer`, whose tokens are the secrets. Both are valid, so a secret can be replaced without a gap.
+             * @example [
+             *       "github-push"
+             *     ]
+             */
+            secrets: string[];
         };
         WorkflowBody: {
             /**
@@ -7800,7 +8090,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description A workflow, a model or an MCP server names the credential. */
+            /** @description A workflow, a model, an MCP server, an agent or a trigger names the credential. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10746,6 +11036,325 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listTriggers: {
+        parameters: {
+            query?: {
+                pageSize?: number;
+                /** @description The nextPageToken of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TriggerListView"];
+                };
+            };
+            /** @description A parameter is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createTrigger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TriggerBody"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    /** @description Path of the created object. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TriggerView"];
+                };
+            };
+            /** @description The body is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A trigger of this name exists already. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
+            /** @description The workflow or a credential does not exist; or the tenant has too many triggers. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTrigger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TriggerView"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            /** @description trigger not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replaceTrigger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TriggerReplacementBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TriggerView"];
+                };
+            };
+            /** @description The body is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description trigger not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
+            /** @description The workflow or a credential does not exist. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteTrigger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Malformed"];
+            /** @description trigger not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTriggerDeliveries: {
+        parameters: {
+            query?: {
+                pageSize?: number;
+                /** @description The nextPageToken of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TriggerDeliveryListView"];
+                };
+            };
+            /** @description A parameter is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description trigger not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replayDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+                number: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    /** @description Path of the created object. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryAnswerView"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            /** @description The trigger or the delivery was not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The content of the delivery is no longer kept. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The trigger gives no valid inputs for this delivery. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many deliveries wait for the ends of their runs; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            503: components["responses"]["Unavailable"];
+        };
+    };
     uploadFiles: {
         parameters: {
             query?: never;
@@ -11984,6 +12593,101 @@ export interface operations {
                          */
                         status?: "error" | "shutting_down";
                     };
+                };
+            };
+        };
+    };
+    receiveDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The challenge of Slack (`url_verification`). */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChallengeView"];
+                };
+            };
+            202: {
+                headers: {
+                    /** @description Path of the created object. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryAnswerView"];
+                };
+            };
+            /** @description The body is not what its type says. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The delivery is not signed with a secret of the webhook, or is too old. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such webhook. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The delivery has more than 1048576 bytes. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The trigger gives no valid inputs for this delivery. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many deliveries wait for the ends of their runs; `Retry-After` says when to try again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is out of reach, or too many deliveries arrive; `Retry-After` says when to try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };

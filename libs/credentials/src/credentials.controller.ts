@@ -36,6 +36,8 @@ export abstract class CredentialNamers {
   abstract servers(tenant: string, credential: string): Promise<string[]>;
   /** Returns the names of a tenant's registered agents that reference a credential. */
   abstract registeredAgents(tenant: string, credential: string): Promise<string[]>;
+  /** Returns the names of a tenant's triggers whose webhook has the secret of a credential. */
+  abstract triggers(tenant: string, credential: string): Promise<string[]>;
 }
 
 /** Query parameters that filter and page the list of credentials. */
@@ -112,6 +114,7 @@ const NAMERS = [
   { by: 'models', path: 'models', plural: 'models' },
   { by: 'servers', path: 'mcp-servers', plural: 'MCP servers' },
   { by: 'registeredAgents', path: 'agents', plural: 'registered agents' },
+  { by: 'triggers', path: 'triggers', plural: 'triggers' },
 ] as const;
 
 /**
@@ -188,10 +191,10 @@ export class CredentialsController {
 
   @Delete(':name')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Deletes a credential that no workflow, no model and no MCP server names.' })
+  @ApiOperation({ summary: 'Deletes a credential that no workflow, model, MCP server, agent or trigger names.' })
   @ApiNoContentResponse()
   @ApiProblem(404, 'credential not found')
-  @ApiProblem(409, 'A workflow, a model or an MCP server names the credential.')
+  @ApiProblem(409, 'A workflow, a model, an MCP server, an agent or a trigger names the credential.')
   async deleteCredential(@Param('name') name: string, @Caller() { tenant }: Caller): Promise<void> {
     const id = { tenant, name };
     if (!CREDENTIAL_NAME.test(name) || !(await this.store.get(id))) throw unknownCredential();

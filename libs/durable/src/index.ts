@@ -50,6 +50,7 @@ export {
   ProcessStreams,
   unknownProcess,
 } from './api/processes.js';
+export { isFinalStartFailure, RunStartCheck, startFailureText } from './api/run-start-check.js';
 export {
   AsyncQueue,
   type CalledAgent,

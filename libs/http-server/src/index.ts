@@ -36,7 +36,7 @@ export {
   createProblem,
   malformedRequest,
   Problem,
-  type ProblemEntry,
+  ProblemEntry,
   ProblemError,
   ProblemFilter,
   requestTrace,

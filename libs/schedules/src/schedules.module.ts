@@ -1,10 +1,9 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { ConfigurationModule } from '#libs/configuration';
-import { Processes } from '#libs/durable';
+import { Processes, RunStartCheck } from '#libs/durable';
 import { ExecutorModule } from '#libs/executor';
 import { TasksModule } from '#libs/tasks';
-import { ScheduleCheck } from './api/schedule-check.js';
 import { ScheduleKind } from './api/schedule-kind.js';
 import { SchedulesController } from './api/schedules.controller.js';
 import { RunStarts } from './firing/run-starts.js';
@@ -20,6 +19,6 @@ import { Schedules } from './storage/schedules.js';
 @Module({
   imports: [TypeOrmModule.forFeature([ScheduleRow]), ExecutorModule, TasksModule, ConfigurationModule],
   controllers: [SchedulesController],
-  providers: [Processes, ScheduleClock, RunStarts, Schedules, ScheduleFirings, ScheduleCheck, ScheduleKind],
+  providers: [Processes, ScheduleClock, RunStarts, Schedules, ScheduleFirings, RunStartCheck, ScheduleKind],
 })
 export class SchedulesModule {}

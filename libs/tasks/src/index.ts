@@ -50,7 +50,7 @@ export { PostgresCommitLog } from './feed/postgres-commit-log.js';
 export { CommitFeed } from './feed/commit-feed.js';
 export { CountFoldingJob, TaskCounts } from './store/task-counts.js';
 export { TaskEndings } from './store/task-endings.js';
-export { IS_TOP_RUN } from './store/task-queries.js';
+export { ENDED_TASK, IS_TOP_RUN, TASK_OUTCOME } from './store/task-queries.js';
 export { CommitForgetJob, TaskPurge, TaskPurgeJob, TaskRetention } from './retention/task-purge.js';
 export { type OpenQuestion, type QuestionPosition, TaskQuestions } from './store/task-questions.js';
 export {

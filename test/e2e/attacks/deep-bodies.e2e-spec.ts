@@ -38,6 +38,7 @@ describe('a body that is nested deep and has a number that is none', () => {
     ['/api/agents'],
     ['/api/models'],
     ['/api/schedules'],
+    ['/api/triggers'],
     ['/api/credentials'],
     ['/api/apply'],
     ['/api/agent-messages'],

@@ -17,6 +17,7 @@ const KINDS = [
   'nodes',
   'agents',
   'schedules',
+  'triggers',
   'models',
   'mcp',
   'credentials',
@@ -59,6 +60,7 @@ export const EXPECTED_NAMES: Readonly<Record<string, ExpectedNames>> = {
   mcp: { second: 'mcp' },
   credentials: { second: 'credentials' },
   schedules: { second: 'schedules' },
+  triggers: { second: 'triggers' },
   keys: { second: 'keys' },
 };
 
@@ -116,6 +118,7 @@ const LISTED_KINDS = {
   mcp: 'mcp-server',
   credentials: 'credential',
   schedules: 'schedule',
+  triggers: 'trigger',
 } as const;
 
 async function workflowNames({ client, signal }: Lookup): Promise<string[]> {

@@ -6,6 +6,7 @@ import { CommandError, EXIT } from '../exit-code.js';
 import { definitionOf, definitionText, savedWorkflows } from '../saved-workflows.js';
 import type { Session } from '../session.js';
 import { addScheduleOptions, SCHEDULE_ACTIONS, scheduleCells } from './schedules.js';
+import { addTriggerArguments, TRIGGER_ACTIONS, triggerCells } from './triggers.js';
 
 /** Command that lists, shows and removes the objects of one kind. */
 interface ObjectCommand {
@@ -101,6 +102,18 @@ const COMMANDS: readonly ObjectCommand[] = [
     example: 'parley schedules pause morning-report --note "until Monday"',
     more: SCHEDULE_ACTIONS,
     addArguments: addScheduleOptions,
+  },
+  {
+    word: 'triggers',
+    path: '/api/triggers',
+    one: 'a trigger',
+    many: 'triggers',
+    titles: ['NAME', 'WORKFLOW', 'SOURCE', 'ADDRESS'],
+    rowOf: (view) => triggerCells(view as unknown as Schemas['TriggerView']),
+    list: (session) => listPages(session, '/api/triggers', 'triggers'),
+    example: 'parley triggers deliveries on-push',
+    more: TRIGGER_ACTIONS,
+    addArguments: addTriggerArguments,
   },
 ];
 

@@ -10,6 +10,7 @@ import {
 } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Caller } from '#libs/access';
+import { RunStartCheck } from '#libs/durable';
 import { ApiProblem, cutPage, LOCATION_HEADER, malformedRequest, namedPage, ProblemError } from '#libs/http-server';
 import { readTimestamp } from '#libs/protocol';
 import { RunStarts } from '../firing/run-starts.js';
@@ -24,7 +25,6 @@ import {
   ScheduleReplacementBody,
   ScheduleTimingBody,
 } from './schedule-body.js';
-import { ScheduleCheck } from './schedule-check.js';
 import {
   BackfillView,
   FiringQuery,
@@ -51,7 +51,7 @@ export class SchedulesController {
     private readonly schedules: Schedules,
     private readonly firings: ScheduleFirings,
     private readonly starts: RunStarts,
-    private readonly check: ScheduleCheck,
+    private readonly check: RunStartCheck,
   ) {}
 
   @Post()

@@ -1,16 +1,14 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
-import { UnknownAgent } from '#libs/agents';
-import { Processes, type ProcessKind } from '#libs/durable';
-import { ParleyFault } from '#libs/faults';
-import { ProblemError, ServiceAddress } from '#libs/http-server';
+import { isFinalStartFailure, Processes, type ProcessKind, startFailureText } from '#libs/durable';
+import { ServiceAddress } from '#libs/http-server';
 import { Jobs } from '#libs/job-queue';
 import type { JobContext } from '#libs/jobs';
 import { Database } from '#libs/postgres';
-import { type JsonObject, textStart } from '#libs/protocol';
-import { TaskStore } from '#libs/tasks';
+import type { JsonObject } from '#libs/protocol';
+import { ENDED_TASK, TaskStore } from '#libs/tasks';
 import type { Overlap } from './firing-plan.js';
-import { START, startJob, TERMINAL } from './schedule-clock.js';
+import { START, startJob } from './schedule-clock.js';
 
 const RUN: ProcessKind = { noun: 'run', includes: ({ agent }) => agent.startsWith('workflows/') };
 /**
@@ -20,8 +18,6 @@ const RUN: ProcessKind = { noun: 'run', includes: ({ agent }) => agent.startsWit
 const CANCEL_MS = 2_000;
 /** Maximum number of runs that one job cancels at the same time; the next attempt cancels the next ones. */
 const MOST_CANCELED = 20;
-/** Maximum number of characters of a stored reason. */
-const LONGEST_REASON = 1_000;
 
 /** Firing with the part of its schedule that its run needs. */
 interface StartRow {
@@ -133,28 +129,15 @@ export class RunStarts {
   }
 
   private async handleFailure(error: unknown, firing: StartRow, firingId: string, last: boolean): Promise<string> {
-    if (!last && !isFinal(error)) throw error;
-    const reason = reasonOf(error, firing.workflow);
+    if (!last && !isFinalStartFailure(error)) throw error;
+    const reason = startFailureText(error, firing.workflow);
     const { rowCount } = await this.database.pool.query(FAILED, [firingId, reason]);
     if (rowCount === 0) return reason;
     const facts = { schedule: firing.name, workflow: firing.workflow, reason };
-    if (isFinal(error)) this.logger.warn(facts, 'A run of a schedule did not start');
+    if (isFinalStartFailure(error)) this.logger.warn(facts, 'A run of a schedule did not start');
     else this.logger.error({ ...facts, err: error }, 'A run of a schedule did not start');
     return reason;
   }
-}
-
-/** True if no later attempt can succeed. Errors that name no kind, such as those of the database, may be temporary. */
-function isFinal(error: unknown): boolean {
-  return error instanceof ParleyFault && !error.retryable;
-}
-
-function reasonOf(error: unknown, workflow: string): string {
-  if (error instanceof UnknownAgent) return `The workflow "${workflow}" does not exist.`;
-  const entries = error instanceof ProblemError ? error.errors.map(({ path, detail }) => `${path}: ${detail}`) : [];
-  const known = error instanceof ParleyFault ? error.publicMessage : undefined;
-  const text = entries.length > 0 ? entries.join('; ') : (known ?? 'The service could not start the run.');
-  return textStart(text, LONGEST_REASON);
 }
 
 const READ = `
@@ -166,7 +149,7 @@ const READ = `
 const EARLIER = `
   SELECT firing.run_id, task.tenant, task.owner
   FROM schedule_firing AS firing JOIN task ON task.task_id = firing.run_id
-  WHERE firing.schedule_id = $1 AND firing.is_open AND firing.firing_id < $2 AND task.state NOT IN ${TERMINAL}
+  WHERE firing.schedule_id = $1 AND firing.is_open AND firing.firing_id < $2 AND NOT ${ENDED_TASK}
   ORDER BY firing.firing_id LIMIT ${MOST_CANCELED}`;
 
 // An earlier firing may be starting its run at this moment, although the run has no Task yet.

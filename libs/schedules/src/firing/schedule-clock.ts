@@ -4,7 +4,7 @@ import { Jobs, scheduleUpkeep } from '#libs/job-queue';
 import { ENQUEUE, enqueueValues, type Job } from '#libs/jobs';
 import { parseDuration } from '#libs/expressions';
 import { Database, inTransaction } from '#libs/postgres';
-import { newTaskId } from '#libs/tasks';
+import { ENDED_TASK, newTaskId, TASK_OUTCOME } from '#libs/tasks';
 import { FiringTimes, type ScheduleTiming } from '../timing/schedule-timing.js';
 import { type FiringDecision, jitterOf, MOST_OPEN, MOST_QUEUED, type Overlap, planFirings } from './firing-plan.js';
 
@@ -253,29 +253,22 @@ const LOCK = `
   SELECT schedule_id, tenant, owner, timing, rules, is_paused, next_due, clock_timestamp() AS now
   FROM schedule WHERE schedule_id = $1 FOR UPDATE`;
 
-/** SQL list of the states in which a Task has ended. */
-export const TERMINAL = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
-
-/** SQL expression for the outcome of a run in the state `task.state`; NULL while the run has not ended. */
-export const OUTCOME = `CASE task.state WHEN 'TASK_STATE_COMPLETED' THEN 'completed' WHEN 'TASK_STATE_CANCELED' THEN 'canceled'
-    WHEN 'TASK_STATE_FAILED' THEN 'failed' WHEN 'TASK_STATE_REJECTED' THEN 'failed' END`;
-
 // A run whose Task was purged has ended, with an outcome that is not known any more.
 const CLOSE = `
   WITH ended AS (
-    SELECT firing.firing_id, ${OUTCOME} AS outcome
+    SELECT firing.firing_id, ${TASK_OUTCOME} AS outcome
     FROM schedule_firing AS firing LEFT JOIN task ON task.task_id = firing.run_id
     WHERE firing.schedule_id = $1 AND firing.is_open AND firing.state = 'started'
-      AND (task.task_id IS NULL OR task.state IN ${TERMINAL})
+      AND (task.task_id IS NULL OR ${ENDED_TASK})
   )
   UPDATE schedule_firing AS firing SET is_open = false, outcome = ended.outcome
   FROM ended WHERE firing.firing_id = ended.firing_id`;
 
 const CLOSE_ANY = `
   WITH ended AS (
-    SELECT firing.firing_id, ${OUTCOME} AS outcome
+    SELECT firing.firing_id, ${TASK_OUTCOME} AS outcome
     FROM schedule_firing AS firing JOIN task ON task.task_id = firing.run_id
-    WHERE firing.is_open AND firing.state = 'started' AND task.state IN ${TERMINAL} LIMIT 10000
+    WHERE firing.is_open AND firing.state = 'started' AND ${ENDED_TASK} LIMIT 10000
   )
   UPDATE schedule_firing AS firing SET is_open = false, outcome = ended.outcome
   FROM ended WHERE firing.firing_id = ended.firing_id AND firing.is_open`;

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { ProblemError } from '#libs/http-server';
 import { Database, inTransaction } from '#libs/postgres';
+import { TASK_OUTCOME } from '#libs/tasks';
 import { MOST_OPEN, MOST_QUEUED } from '../firing/firing-plan.js';
-import { type FiringIds, type NewFiring, OUTCOME, ScheduleClock } from '../firing/schedule-clock.js';
+import { type FiringIds, type NewFiring, ScheduleClock } from '../firing/schedule-clock.js';
 
 /** State of a firing: of its decision, or of its run once that has begun. */
 export const FIRING_STATES = [
@@ -103,7 +104,7 @@ function stateOf({ state, outcome, is_known: isKnown }: FiringRow): FiringState 
 }
 
 const LIST = `
-  SELECT firing.*, coalesce(firing.outcome, ${OUTCOME}) AS outcome, task.task_id IS NOT NULL AS is_known
+  SELECT firing.*, coalesce(firing.outcome, ${TASK_OUTCOME}) AS outcome, task.task_id IS NOT NULL AS is_known
   FROM schedule_firing AS firing LEFT JOIN task ON task.task_id = firing.run_id AND firing.state = 'started'
   WHERE firing.schedule_id = $1 AND ($2::bigint IS NULL OR firing.firing_id < $2)
   ORDER BY firing.firing_id DESC LIMIT $3`;

@@ -218,6 +218,13 @@ function foundPage(
   return `(${byAgent}) UNION (${byId})`;
 }
 
+/** SQL condition that is true if the row `task` has ended. */
+export const ENDED_TASK = `task.state IN ('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
+
+/** SQL expression for the outcome of the row `task`; NULL while it has not ended. */
+export const TASK_OUTCOME = `CASE task.state WHEN 'TASK_STATE_COMPLETED' THEN 'completed' WHEN 'TASK_STATE_CANCELED' THEN 'canceled'
+    WHEN 'TASK_STATE_FAILED' THEN 'failed' WHEN 'TASK_STATE_REJECTED' THEN 'failed' END`;
+
 /** SQL condition that is true for top-level runs: Tasks of agents one level below `workflows`. */
 export const IS_TOP_RUN = `starts_with(agent, 'workflows/') AND strpos(substr(agent, 11), '/') = 0`;
 

@@ -1,0 +1,102 @@
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { randomUUID } from 'node:crypto';
+import { RunStartCheck } from '#libs/durable';
+import { ProblemError } from '#libs/http-server';
+import { textStart } from '#libs/protocol';
+import {
+  type DecidedDelivery,
+  type DeliveryCause,
+  type NewDelivery,
+  TriggerDeliveries,
+} from '../storage/trigger-deliveries.js';
+import { kindOf, type Trigger } from '../storage/triggers.js';
+import type { TriggerEvent } from './received-event.js';
+import { CompiledRules, type RuleDecision } from './trigger-rules.js';
+
+/** Number of triggers whose compiled rules are kept in memory. */
+const MOST_COMPILED = 100;
+/** Maximum number of characters of a stored reason. */
+const LONGEST_REASON = 1_000;
+
+/** Event for a trigger. */
+export interface IncomingEvent {
+  deliveryId: string;
+  cause: DeliveryCause;
+  event: TriggerEvent;
+}
+
+/** Answer to a delivery: the run that it starts, or the reason why it starts none. */
+export interface DeliveryAnswer {
+  number: string;
+  runId?: string;
+  reason?: string;
+}
+
+/**
+ * Decides about the events of triggers. An event that starts a run is stored with the id of the run, its inputs and the
+ * job of its start in one statement, before it is answered; so a process may be killed anywhere.
+ */
+@Injectable()
+export class DeliveryIntake {
+  private readonly compiled = new LRUCache<string, CompiledRules>({ max: MOST_COMPILED });
+
+  constructor(
+    private readonly deliveries: TriggerDeliveries,
+    private readonly check: RunStartCheck,
+  ) {}
+
+  /**
+   * Decides about an event, once for each id of a delivery: a repetition gets the first answer.
+   * @throws ProblemError 422 naming the member of the trigger that gives no valid inputs; A2AError RATE_LIMITED while
+   *   too many deliveries are open
+   */
+  async takeEvent(trigger: Trigger, incoming: IncomingEvent): Promise<DeliveryAnswer> {
+    const known = await this.deliveries.findDecided(trigger.triggerId, incoming.deliveryId);
+    if (known) return answerOf(known);
+    await this.deliveries.requireRoom(trigger.triggerId, trigger.tenant);
+    const delivery = newDelivery(trigger, incoming);
+    try {
+      const decision = await this.decideEvent(trigger, incoming.event);
+      const decided = 'inputs' in decision ? ({ state: 'starting', ...decision } as const) : decision;
+      return answerOf(await this.deliveries.addDelivery({ ...delivery, ...decided }));
+    } catch (error) {
+      if (!(error instanceof ProblemError) || error.status !== 422) throw error;
+      const reason = textStart(error.message, LONGEST_REASON);
+      await this.deliveries.addDelivery({ ...delivery, state: 'rejected', reason, errors: error.errors });
+      throw error;
+    }
+  }
+
+  /** Sends an event again, as a new delivery. @throws as `takeEvent` does */
+  takeReplay(trigger: Trigger, event: TriggerEvent): Promise<DeliveryAnswer> {
+    return this.takeEvent(trigger, { deliveryId: `replay:${randomUUID()}`, cause: 'replay', event });
+  }
+
+  private async decideEvent(trigger: Trigger, event: TriggerEvent): Promise<RuleDecision> {
+    const decision = this.compileRules(trigger).decideEvent(event);
+    if ('inputs' in decision)
+      await this.check.requireRunnable({ workflow: trigger.workflow, inputs: decision.inputs }, trigger);
+    return decision;
+  }
+
+  /** Returns the compiled rules of a trigger. @throws ProblemError 422 if they do not compile any more */
+  private compileRules({ triggerId, updatedAt, rules, source }: Trigger): CompiledRules {
+    const key = `${triggerId}/${updatedAt.getTime()}`;
+    const known = this.compiled.get(key);
+    if (known) return known;
+    const compiled = CompiledRules.compileRules(rules, kindOf(source));
+    if (Array.isArray(compiled)) throw new ProblemError(422, 'the trigger is invalid', compiled);
+    this.compiled.set(key, compiled);
+    return compiled;
+  }
+}
+
+function newDelivery(trigger: Trigger, { deliveryId, cause, event }: IncomingEvent): NewDelivery {
+  const { triggerId, workflow, tenant, owner } = trigger;
+  return { triggerId, scope: { tenant, owner }, workflow, deliveryId, cause, state: 'filtered', event };
+}
+
+function answerOf({ number, run_id: runId, reason }: DecidedDelivery): DeliveryAnswer {
+  return { number, ...(runId !== null && { runId }), ...(reason !== null && { reason }) };
+}
