@@ -43,7 +43,14 @@ const modesOf = (skills: readonly AgentSkill[] = []): unknown => skills.at(-1)?.
 describe('/api/models', () => {
   it('keeps, shows, lists, replaces and deletes a model', async () => {
     const price = { input: '0.25', output: '2', cachedInput: '0.025' };
-    const defaults = { temperature: 0, topP: 0.9, stop: ['END'], maxTokens: 2_000, waitSeconds: 600 };
+    const defaults = {
+      temperature: 0,
+      topP: 0.9,
+      stop: ['END'],
+      maxTokens: 2_000,
+      waitSeconds: 600,
+      toolCalls: 'schema',
+    };
     const sent = model({ price, defaults, auth: 'a-key', input: ['image/*', 'image/*', 'application/pdf'] });
     const created = await api.call('POST', '/models', sent);
     expect([created.status, created.headers.get('location')]).toEqual([201, `/api/models/${sent['name'] as string}`]);
@@ -96,6 +103,7 @@ describe('/api/models', () => {
     ['a text as a number of tokens', { defaults: { maxTokens: '9' } }, ['defaults.maxTokens']],
     ['an empty text as the end', { defaults: { stop: ['x', ''] } }, ['defaults.stop[1]']],
     ['a wait without end', { defaults: { waitSeconds: 3_601 } }, ['defaults.waitSeconds']],
+    ['another form of tool calls', { defaults: { toolCalls: 'xml' } }, ['defaults.toolCalls']],
     ['another default', { defaults: { seed: 1 } }, ['defaults.seed']],
     ['another field', { apiKey: 'sk-x' }, ['apiKey']],
   ])('refuses %s, naming the field and no value', async (_what, fields, paths) => {

@@ -3864,6 +3864,12 @@ export interface components {
              */
             temperature?: number;
             /**
+             * @description Form of tool calls: `schema` for endpoints that cannot call tools; default: `native`.
+             * @example schema
+             * @enum {string}
+             */
+            toolCalls?: "native" | "schema";
+            /**
              * @description Total probability of the tokens from which the model samples.
              * @example 0.9
              */

@@ -16,6 +16,12 @@ describe('the defaults of a model', () => {
     expect(sent()).toMatchObject({ temperature: 0, top_p: 0.9, stop: ['END'], max_tokens: 5 });
   });
 
+  it('end no answer that is JSON', async () => {
+    await Array.fromAsync(model({ defaults }).streamAnswer(asked({ output: { type: 'object' } })));
+    expect(sent()).toMatchObject({ top_p: 0.9, max_tokens: 2_000 });
+    expect(sent()).not.toHaveProperty('stop');
+  });
+
   it.each([
     [undefined, 120_000],
     [600, 600_000],

@@ -1,6 +1,7 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, IsInt, IsNumber, Max, Min } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsIn, IsInt, IsNumber, Max, Min } from 'class-validator';
 import { ApiClosed, EachEntry, IfGiven } from '#libs/http-server';
+import { TOOL_CALL_FORMS, type ToolCallForm } from './model.js';
 
 const MOST_STOPS = 4;
 const LONGEST_STOP = 100;
@@ -74,6 +75,15 @@ export class ModelDefaults {
   @Min(1, WAIT)
   @Max(LONGEST_WAIT_S, WAIT)
   waitSeconds?: number;
+
+  @ApiPropertyOptional({
+    enum: TOOL_CALL_FORMS,
+    description: 'Form of tool calls: `schema` for endpoints that cannot call tools; default: `native`.',
+    example: 'schema',
+  })
+  @IfGiven()
+  @IsIn(TOOL_CALL_FORMS, { message: `must be one of ${TOOL_CALL_FORMS.join(', ')}` })
+  toolCalls?: ToolCallForm;
 }
 
 function isStopText(text: unknown): boolean {
@@ -81,12 +91,14 @@ function isStopText(text: unknown): boolean {
 }
 
 /** Converts defaults, which may be an instance of the class ModelDefaults, to a plain object for storage as JSON. */
-export function toPlainDefaults({ temperature, topP, stop, maxTokens, waitSeconds }: ModelDefaults): ModelDefaults {
+export function toPlainDefaults(defaults: ModelDefaults): ModelDefaults {
+  const { temperature, topP, stop, maxTokens, waitSeconds, toolCalls } = defaults;
   return {
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { topP }),
     ...(stop !== undefined && { stop: [...stop] }),
     ...(maxTokens !== undefined && { maxTokens }),
     ...(waitSeconds !== undefined && { waitSeconds }),
+    ...(toolCalls !== undefined && { toolCalls }),
   };
 }

@@ -1,6 +1,15 @@
 import { type FaultKind, PublicFault } from '#libs/faults';
 import { briefText, type JsonObject, type JsonValue, type Part } from '#libs/protocol';
 
+/** Values of `ToolCallForm`. */
+export const TOOL_CALL_FORMS = ['native', 'schema'] as const;
+
+/**
+ * Form in which a model calls tools: `native` is the API of the provider. With `schema`, the model writes a call as a
+ * JSON document, which the schema of its answer permits.
+ */
+export type ToolCallForm = (typeof TOOL_CALL_FORMS)[number];
+
 /** Model that answers a conversation. It runs no tools itself, and does not retry after an outage. */
 export interface Model {
   /** Name of the model in nodes, events and metrics. */
@@ -13,6 +22,8 @@ export interface Model {
   readonly provider?: string;
   /** Name of the model at its provider; absent for the built-in model. */
   readonly providerModel?: string;
+  /** Form in which the model calls tools; absent: `native`. */
+  readonly toolCalls?: ToolCallForm | undefined;
   /**
    * Streams one answer. Exactly one event is an `end`, and it is the last event. Returning early from the iterator
    * aborts the call.
@@ -34,7 +45,7 @@ export interface ModelCall {
   temperature?: number;
   /** Total probability of the tokens from which the model samples, from 0 to 1; absent: the default of the provider. */
   topP?: number;
-  /** Texts before which the answer ends; absent: none. */
+  /** Texts before which the answer ends; absent: none. Ignored if `output` is set. */
   stop?: readonly string[];
   /**
    * Maximum number of tokens of the answer. An answer that the provider truncates at this limit fails. Absent: the

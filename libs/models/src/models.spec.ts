@@ -52,6 +52,22 @@ describe('ConfiguredModels', () => {
     expect(read).toContain('parley_model_errors_total{model="large"} 1');
   });
 
+  it('calls tools by a schema where the operator says so', async () => {
+    const llm = await FakeLlm.start();
+    try {
+      const { defaultModel } = models({ LLM_BASE_URL: llm.url, LLM_MODEL: 'small', LLM_TOOL_CALLS: 'schema' });
+      expect(defaultModel.toolCalls).toBe('schema');
+      llm.answer = () => '{"tool":"look","arguments":{}}';
+      const tools = [{ name: 'look', inputSchema: { type: 'object' } }];
+      expect(await wholeAnswer(defaultModel, { messages, tools, signal })).toMatchObject({
+        toolCalls: [{ name: 'look' }],
+        end: { reason: 'tool-calls' },
+      });
+    } finally {
+      await llm.stop();
+    }
+  });
+
   it('calls the endpoint with another proof where it is given one, and says where it is', async () => {
     const llm = await FakeLlm.start();
     try {

@@ -116,12 +116,13 @@ export class ModelCounts {
 
   /** Returns a model that counts the tokens of the calls of `inner`, and their failures unless `countsErrors` is false. */
   countModel(inner: Model, { countsErrors = true }: { countsErrors?: boolean } = {}): Model {
-    const { name, inputModes, provider, providerModel } = inner;
+    const { name, inputModes, provider, providerModel, toolCalls } = inner;
     return {
       name,
       inputModes,
       ...(provider && { provider }),
       ...(providerModel !== undefined && { providerModel }),
+      ...(toolCalls !== undefined && { toolCalls }),
       streamAnswer: (call) => this.streamCounted(inner, call, countsErrors),
       ...(inner.readSecrets && { readSecrets: (signal) => inner.readSecrets!(signal) }),
     };

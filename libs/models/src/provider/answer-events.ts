@@ -61,7 +61,7 @@ export class AnswerEvents {
         yield { part: { raw: toBase64(part.data.data), mediaType: part.mediaType } };
         return;
       case 'finish':
-        this.finish = part;
+        this.finish = { ...part, finishReason: knownReason(part.finishReason) };
         return;
       default:
       // The pieces of a tool call are ignored, as each call also arrives whole. Sources and similar parts do not belong
@@ -119,6 +119,19 @@ export class AnswerEvents {
     const content = this.content.filter((it) => it.type !== 'text' || it.text !== '');
     return JSON.parse(JSON.stringify({ provider: this.provider, content })) as JsonValue;
   }
+}
+
+/** Meaning of reasons that only some compatible endpoints send. An empty reason is none. */
+const OWN_REASONS: ReadonlyMap<string | undefined, LanguageModelV4FinishReason> = new Map([
+  ['', { unified: 'other', raw: undefined }],
+  ['model_length', { unified: 'length', raw: 'model_length' }], // Mistral
+  ['insufficient_system_resource', { unified: 'error', raw: 'insufficient_system_resource' }], // DeepSeek
+  ['abort', { unified: 'error', raw: 'abort' }], // vLLM and SGLang
+  ['error', { unified: 'error', raw: 'error' }], // OpenRouter
+]);
+
+function knownReason(reason: LanguageModelV4FinishReason): LanguageModelV4FinishReason {
+  return (reason.unified === 'other' && OWN_REASONS.get(reason.raw)) || reason;
 }
 
 /** Returns the reason for the end of a whole answer; `undefined` if the answer is not whole. */

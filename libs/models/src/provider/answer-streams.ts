@@ -8,6 +8,7 @@ import {
   tryParseJson,
   UnfitJson,
 } from '#libs/protocol';
+import { errorInWords } from './error-forms.js';
 import { MAX_ANSWER_BYTES } from './provider-fetch.js';
 
 /** Maximum nesting depth of the JSON of an answer. */
@@ -161,6 +162,7 @@ export const DONE_REASON = DONE;
  * - A tool call that is sent again with the same index, id, name and arguments is passed on once.
  * - Arguments that are an object are passed on as JSON text.
  * - A piece with `usage` and without `choices` gets empty `choices`.
+ * - An error that is a text gets the form of OpenAI.
  * - A text that ends with `[DONE]` and without a `finish_reason` gets one.
  * - Lines may end with CR, LF or both.
  *
@@ -209,11 +211,13 @@ class AnswerRepair {
 
   private repairChunk(chunk: JsonObject): JsonObject {
     const { choices } = chunk;
+    const error = errorInWords(chunk['error']);
+    if (error) return this.repairChunk({ ...chunk, error });
     if ('error' in chunk) this.hasEnd = true;
     else if (!Array.isArray(choices)) return isJsonObject(chunk['usage']) ? { ...chunk, choices: [] } : chunk;
     const choice = Array.isArray(choices) ? choices[0] : undefined;
     if (!isJsonObject(choice)) return chunk;
-    this.hasEnd ||= typeof choice['finish_reason'] === 'string';
+    this.hasEnd ||= typeof choice['finish_reason'] === 'string' && choice['finish_reason'] !== '';
     const { delta } = choice;
     if (!isJsonObject(delta)) return chunk;
     this.hasText ||= hasText(delta['content']);

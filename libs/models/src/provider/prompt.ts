@@ -6,6 +6,7 @@ import type {
 } from '@ai-sdk/provider';
 import { isFilePart, isJsonObject, type JsonObject, type JsonValue, type Part, partAsText } from '#libs/protocol';
 import type { AssistantMessage, Model, ModelCall, ModelMessage, ModelTool, ToolResult } from '../model.js';
+import { withSchemaTools } from './schema-tools.js';
 import { separateFiles } from './tool-files.js';
 
 type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
@@ -67,7 +68,11 @@ interface RequestedPrompt {
  * Returns the request of a call as the model reads it, for people: system messages are merged, and the bytes of a file
  * are replaced by the size of the file.
  */
-export function requestedPrompt({ provider }: Pick<Model, 'provider'>, call: ModelCall): RequestedPrompt {
+export function requestedPrompt(
+  { provider, toolCalls }: Pick<Model, 'provider' | 'toolCalls'>,
+  asked: ModelCall,
+): RequestedPrompt {
+  const call = toolCalls === 'schema' ? withSchemaTools(asked) : asked;
   const { tools = [], temperature, maxTokens, output, isOutputDescribed } = call;
   const asks = provider === undefined || output === undefined || isOutputDescribed ? [] : [asJson(output)];
   const system = [...call.messages, ...asks].flatMap((it) => (it.role === 'system' ? it.parts.map(partText) : []));

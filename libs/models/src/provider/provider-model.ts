@@ -10,7 +10,7 @@ import {
 } from '#libs/service';
 import { inputModes, type ModelProvider, type ModelSettings, PROVIDER_OPTIONS } from '../model-definition.js';
 import type { ModelPrice } from '../model-price.js';
-import { type Model, type ModelCall, ModelError, type ModelEvent } from '../model.js';
+import { type Model, type ModelCall, ModelError, type ModelEvent, type ToolCallForm } from '../model.js';
 import { AnswerEvents } from './answer-events.js';
 import {
   fittingEvents,
@@ -19,12 +19,14 @@ import {
   streamingWholeAnswers,
   withoutNullContent,
 } from './answer-streams.js';
+import { withCommonErrors } from './error-forms.js';
 import { filesFor, type FileSources } from './model-files.js';
 import type { ModelSigner } from './model-signer.js';
 import { asJson, promptOf, type ReadFile } from './prompt.js';
 import { modelFailure, refusesFormat } from './provider-failure.js';
 import { type AnswerWatch, boundedFetch, MAX_ANSWER_BYTES, SignedFetch } from './provider-fetch.js';
 import type { FormatRequest, RefusedFormats } from './refused-formats.js';
+import { readSchemaAnswer, withSchemaTools } from './schema-tools.js';
 
 /**
  * Placeholder that stops provider packages from reading a key from the environment. The real credential is added when
@@ -119,15 +121,23 @@ export class ProviderModel implements Model {
   readonly inputModes: readonly string[];
   readonly provider: string;
   readonly providerModel: string;
+  readonly toolCalls: ToolCallForm | undefined;
 
   constructor(private readonly options: ProviderModelOptions) {
     this.name = options.name;
     this.provider = options.provider;
     this.providerModel = options.model;
     this.inputModes = inputModes(options.input);
+    this.toolCalls = options.defaults?.toolCalls;
   }
 
   async *streamAnswer(call: ModelCall): AsyncIterable<ModelEvent> {
+    const isBySchema = this.toolCalls === 'schema' && (call.tools?.length ?? 0) > 0;
+    if (!isBySchema) return yield* this.#streamAsAsked(call);
+    yield* readSchemaAnswer(this.#streamAsAsked(withSchemaTools(call)), this.options.jsonMembers);
+  }
+
+  async *#streamAsAsked(call: ModelCall): AsyncIterable<ModelEvent> {
     call.signal.throwIfAborted();
     const lost = new AbortController();
     const signal = AbortSignal.any([call.signal, lost.signal]);
@@ -221,7 +231,8 @@ export class ProviderModel implements Model {
       ...(isAnswerOnly && { toolChoice: { type: 'none' as const } }),
       ...(temperature !== undefined && { temperature }),
       ...(topP !== undefined && { topP }),
-      ...(stop !== undefined && { stopSequences: [...stop] }),
+      // They would end JSON in the middle of a text.
+      ...(stop !== undefined && output === undefined && { stopSequences: [...stop] }),
       ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
       // Many models cannot both call tools and be restricted to JSON.
       ...(output !== undefined &&
@@ -245,7 +256,9 @@ export class ProviderModel implements Model {
     const { provider, jsonMembers = DEFAULT_CONTENT_LIMITS.jsonMembers } = this.options;
     const bounded = boundedFetch(shortErrors(wire.fetchSigned, jsonMembers), MAX_ANSWER_BYTES, watch);
     if (provider !== 'openai-compatible') return fittingEvents(bounded, jsonMembers);
-    return withoutNullContent(repairedStreams(fittingEvents(streamingWholeAnswers(bounded, jsonMembers), jsonMembers)));
+    return withoutNullContent(
+      repairedStreams(fittingEvents(streamingWholeAnswers(withCommonErrors(bounded), jsonMembers), jsonMembers)),
+    );
   }
 }
 

@@ -34,6 +34,8 @@ export interface LlmDefaults {
   readonly maxTokens?: number;
   /** Seconds to wait for the first piece of an answer, and for each further piece. */
   readonly waitSeconds?: number;
+  /** Form of tool calls; absent: `native`. */
+  readonly toolCalls?: 'native' | 'schema';
 }
 
 /** Policy for bad signatures of remote agents' cards: ignore them, log a warning, or fail the call. */

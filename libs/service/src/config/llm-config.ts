@@ -29,6 +29,7 @@ export const LLM_VARIABLES = {
     .transform((text) => parseDuration(text) ?? -1)
     .refine((ms) => ms >= 1_000 && ms <= LONGEST_WAIT_MS, 'must be a duration from 1s to 1h, such as 10m')
     .optional(),
+  LLM_TOOL_CALLS: z.enum(['native', 'schema'], 'must be native or schema').optional(),
 };
 
 function numberUpTo(most: number) {
@@ -44,6 +45,7 @@ interface LlmValues {
   LLM_STOP?: string[] | undefined;
   LLM_MAX_TOKENS?: number | undefined;
   LLM_WAIT?: number | undefined;
+  LLM_TOOL_CALLS?: 'native' | 'schema' | undefined;
 }
 
 /** Returns the defaults for the models of the operator's endpoint; `undefined` if no variable sets one. */
@@ -53,6 +55,7 @@ export function llmDefaultsOf({
   LLM_STOP: stop,
   LLM_MAX_TOKENS: maxTokens,
   LLM_WAIT: waitMs,
+  LLM_TOOL_CALLS: toolCalls,
 }: LlmValues): LlmDefaults | undefined {
   const defaults = {
     ...(temperature !== undefined && { temperature }),
@@ -60,6 +63,7 @@ export function llmDefaultsOf({
     ...(stop !== undefined && { stop }),
     ...(maxTokens !== undefined && { maxTokens }),
     ...(waitMs !== undefined && { waitSeconds: Math.ceil(waitMs / 1_000) }),
+    ...(toolCalls !== undefined && { toolCalls }),
   };
   return Object.keys(defaults).length > 0 ? defaults : undefined;
 }
