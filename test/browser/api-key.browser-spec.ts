@@ -111,10 +111,15 @@ describe('a console whose service wants an API key', () => {
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('table', { name: 'Models' }).getByRole('link', { name: model }).click();
     await page.getByLabel('Provider').selectOption('anthropic');
+    await page.getByText('Defaults for nodes that set none').click();
+    await page.getByLabel('Temperature').fill('0.2');
+    await page.getByLabel('Tool calls').selectOption('schema');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('cell', { name: 'Anthropic' }).waitFor();
     const kept = await stage.api.call('GET', `/models/${model}`, undefined, headers);
-    expect(kept.body).toMatchObject({ provider: 'anthropic', model: 'large', auth: credential, input: ['image/*'] });
+    const defaults = { temperature: 0.2, toolCalls: 'schema' };
+    const saved = { provider: 'anthropic', model: 'large', auth: credential, input: ['image/*'], defaults };
+    expect(kept.body).toMatchObject(saved);
     expect(await seriousFaults(page)).toEqual([]);
 
     await page.getByRole('link', { name: 'Credentials' }).click();

@@ -10,6 +10,8 @@ import { ResourceView } from '../components/resource-view.js';
 import { CredentialField } from './credential-field.js';
 import { RemoveButton } from './remove-button.js';
 import { type ModelEntry, PROVIDERS } from '../api/models.js';
+import { readModelDefaults } from './model-defaults.js';
+import { ModelDefaultsFields } from './model-defaults-fields.js';
 import { ModelTest } from './model-test.js';
 import { storeObject } from './settings-api.js';
 
@@ -107,22 +109,21 @@ function ModelForm({ model }: { model?: ModelEntry }) {
       >
         {(id) => <Input id={id} name="input" defaultValue={model?.input.join(', ')} />}
       </Field>
+      <ModelDefaultsFields defaults={model?.defaults} action={action} />
     </FormPage>
   );
 }
 
-/** Returns the body of a request. The form has no fields for price and defaults, so stored ones stay. */
+/** Returns the body of a request. The form has no fields for prices, so stored ones stay. */
 function buildModelBody(fields: FormData, model: ModelEntry | undefined): object {
   const texts = ['name', 'provider', 'model', 'baseUrl', 'auth'].flatMap((field) => {
     const text = readText(fields, field);
     return text === undefined ? [] : [[field, text]];
   });
+  const defaults = readModelDefaults(fields, model?.defaults);
   return {
-    ...(model && {
-      name: model.name,
-      ...(model.price && { price: model.price }),
-      ...(model.defaults && { defaults: model.defaults }),
-    }),
+    ...(model && { name: model.name, ...(model.price && { price: model.price }) }),
+    ...(defaults && { defaults }),
     ...Object.fromEntries(texts),
     input: readTexts(fields, 'input'),
   };
