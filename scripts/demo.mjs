@@ -1,18 +1,22 @@
 /**
  * `npm run demo`: installs and builds what is missing, starts Parley on its embedded database with two stand-alone
  * agents beside it, runs a workflow over them, kills Parley in the middle of the run and starts it again, and stays up
- * until Ctrl-C (`-- --once`: exits 0 after the result).
+ * until Ctrl-C (`-- --once`: exits 0 after the result). With `-- --model`, a small language model on this machine writes
+ * the text, which needs Python 3.10 and pip.
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
+import { demoOptions } from './demo/arguments.mjs';
 import { bold, cyan, dim, green, red } from './demo/paint.mjs';
 import { farewell } from './demo/farewell.mjs';
 import { LiveView } from './demo/live-view.mjs';
 import { continueRun, getRun, runWorkflow, saveWorkflow } from './demo/parley-api.mjs';
 import { ServiceProcess } from './demo/service-process.mjs';
 import { onEnding } from './ending.mjs';
+import { ModelServer } from './model/small-model.mjs';
 import { ROOT, ensureBuilt, ensureInstalled } from './prepare.mjs';
+import { UsageError } from './usage-error.mjs';
 
 const DATA = resolve(process.env.DATA_DIR || join(ROOT, '.data', 'demo'));
 const EXAMPLE = join(ROOT, 'examples', 'briefing');
@@ -28,20 +32,31 @@ const KILLED_AT = { node: 'critique', types: ['node.progress', 'a2a.received'] }
 const INTERRUPTED = 130;
 const FINAL_OUTPUT_MS = 500;
 
-const once = process.argv.includes('--once');
+/** Config of the node `draft` for a small model, which follows no long instructions and runs on. */
+const SMALL_DRAFT = {
+  system_prompt: 'You summarize notes in a few sentences.',
+  prompt: '{{topic}}:\n{{research}}',
+  temperature: 0,
+  stop: ['\n\n'],
+};
+
 const processes = [];
+let once = false;
+let withModel = false;
 const interrupted = new Promise((resolve) => onEnding(resolve));
 
 process.exit(await main());
 
 async function main() {
   try {
+    ({ once, withModel } = demoOptions(process.argv.slice(2)));
     ensureInstalled();
     ensureBuilt();
     const outcome = await Promise.race([demo(), interrupted]);
     if (outcome === 'shown' && !once) await stayUp();
     return outcome === 'shown' ? 0 : INTERRUPTED;
   } catch (error) {
+    if (error instanceof UsageError) return usageFailure(error);
     console.error(`\n${red('The demo failed.')} ${error.message}`);
     return 1;
   } finally {
@@ -49,14 +64,19 @@ async function main() {
   }
 }
 
+function usageFailure({ message }) {
+  console.error(message);
+  return 2;
+}
+
 async function demo() {
   console.log(bold('Starting Parley, its database and two agents …'));
-  const { parley, parleyUrl, agentUrls } = await startEverything();
+  const { parley, parleyUrl, agentUrls, restart } = await startEverything();
   const workflow = workflowOver(agentUrls);
   await saveWorkflow(parleyUrl, workflow);
   const callsBefore = countCalls();
   console.log(`${bold('\nRunning the workflow')} ${cyan(workflow.name)} ${dim(`with topic "${INPUTS.topic}"`)}\n`);
-  const runId = await watchRun({ parley, parleyUrl, workflow });
+  const runId = await watchRun({ parley, parleyUrl, workflow, restart });
   const run = await getRun(parleyUrl, runId);
   if (run.status === 'completed') console.log(`\n${bold('Result')}\n${indented(resultText(run))}`);
   else if (once) throw new Error(endOf(run));
@@ -82,7 +102,9 @@ function endOf({ status, error }) {
 
 async function startEverything() {
   rmSync(join(DATA, 'logs'), { recursive: true, force: true });
-  const parley = startParley(await portToUse());
+  const model = withModel ? await startModel() : undefined;
+  const start = (port) => startParley(port, model?.environment);
+  const parley = start(await portToUse());
   const agents = [];
   for (const name of Object.values(AGENTS)) agents.push([name, await startAgent(name)]);
   const parleyUrl = await parley.ready();
@@ -92,10 +114,17 @@ async function startEverything() {
     agentUrls[name] = await agent.ready();
     console.log(`  ${green('✓')} ${name.padEnd(12)} ${agentUrls[name]}`);
   }
-  return { parley, parleyUrl, agentUrls };
+  if (model) console.log(`  ${green('✓')} ${'model'.padEnd(12)} ${model.url}`);
+  return { parley, parleyUrl, agentUrls, restart: () => start(Number(new URL(parleyUrl).port)) };
 }
 
-function startParley(port) {
+async function startModel() {
+  const model = await ModelServer.start(join(DATA, 'logs', 'model.log'));
+  processes.push(model);
+  return model;
+}
+
+function startParley(port, modelEnvironment = {}) {
   return start('Parley', 'src/main', {
     env: {
       PORT: String(port),
@@ -103,6 +132,7 @@ function startParley(port) {
       DATA_DIR: join(DATA, 'parley'),
       LOG_LEVEL: 'warn',
       SHUTDOWN_GRACE: '2',
+      ...modelEnvironment,
     },
   });
 }
@@ -148,12 +178,13 @@ function workflowOver(agentUrls) {
   for (const node of workflow.nodes) {
     const url = agentUrls[AGENTS[node.id]];
     if (url) node.config.endpoint_url = `${url}/a2a`;
+    if (withModel && node.id === 'draft') Object.assign(node.config, SMALL_DRAFT);
   }
   return workflow;
 }
 
 /** Shows a run from its first event to its last. In between, Parley is killed and started again. */
-async function watchRun({ parley, parleyUrl, workflow }) {
+async function watchRun({ parley, parleyUrl, workflow, restart }) {
   const view = new LiveView(workflow);
   void interrupted.then(() => view.end());
   let last;
@@ -163,7 +194,7 @@ async function watchRun({ parley, parleyUrl, workflow }) {
       view.show(event);
       if (event.node_id === KILLED_AT.node && KILLED_AT.types.includes(event.type)) break;
     }
-    await killAndRestart(parley, parleyUrl, view);
+    await killAndRestart(parley, restart, view);
     for await (const event of eventsOrFinalOutput(continueRun(parleyUrl, last))) view.show(event);
   } finally {
     view.end();
@@ -171,12 +202,11 @@ async function watchRun({ parley, parleyUrl, workflow }) {
   return last.runId;
 }
 
-async function killAndRestart(parley, parleyUrl, view) {
+async function killAndRestart(parley, restart, view) {
   await parley.kill();
   view.say(`${red(bold(`kill -9 ${parley.child.pid}`))}  Parley is gone, in the middle of the run`);
   const killedAt = Date.now();
-  const next = startParley(Number(new URL(parleyUrl).port));
-  await next.ready();
+  await restart().ready();
   const seconds = ((Date.now() - killedAt) / 1000).toFixed(1);
   view.say(`${green(bold(`Parley is back after ${seconds} s`))}  the same command again; the run continues by itself`);
 }

@@ -1,0 +1,2 @@
+/** Error of the arguments of a command. */
+export class UsageError extends Error {}
