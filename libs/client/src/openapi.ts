@@ -2683,6 +2683,20 @@ export interface components {
             /** @example greeting */
             workflow: string;
         };
+        ConcurrencyBody: {
+            /**
+             * @description CEL expression: each value has a limit of its own.
+             * @example inputs.customer
+             */
+            key?: string;
+            /** @example 1 */
+            limit: number;
+            /**
+             * @default wait
+             * @enum {string}
+             */
+            onFull: "wait" | "skip" | "cancel-oldest";
+        };
         ConversationBody: {
             /**
              * @description The name of a workflow or a node, the path of one below `/a2a`, or the URL of an agent. It receives the last text after the end.
@@ -4820,7 +4834,7 @@ export interface components {
             updatedAt: string;
             /** @description Calls of models of the run and its child runs; absent if there are none. */
             usage?: components["schemas"]["RunUsage"];
-            /** @description Question or time that the run waits for. */
+            /** @description Question, time or slot that the run waits for. */
             waitsFor?: components["schemas"]["RunWaitView"];
             /** @example greeting */
             workflow: string;
@@ -5064,6 +5078,28 @@ export interface components {
              */
             until?: string;
         };
+        RunSlotWait: {
+            /**
+             * @description Beginning of the value of `concurrency.key`.
+             * @example acme
+             */
+            key?: string;
+            /**
+             * @description Maximum number of runs that are under way.
+             * @example 1
+             */
+            limit: number;
+            /**
+             * @description 1: the run begins next. At most 1000 are counted.
+             * @example 3
+             */
+            place: number;
+            /**
+             * Format: date-time
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            since: string;
+        };
         RunSummary: {
             /** @example 0d5f3a52-8c0e-4f0b-9a53-1f6f1c1d2e3f */
             contextId: string;
@@ -5107,7 +5143,7 @@ export interface components {
             updatedAt: string;
             /** @description Calls of models of the run and its child runs; absent if there are none. */
             usage?: components["schemas"]["RunUsage"];
-            /** @description Question or time that the run waits for. */
+            /** @description Question, time or slot that the run waits for. */
             waitsFor?: components["schemas"]["RunWaitView"];
             /** @example greeting */
             workflow: string;
@@ -5174,6 +5210,8 @@ export interface components {
              * @example 2
              */
             questions?: number;
+            /** @description Place among the runs that wait for others to end (`concurrency`). */
+            slot?: components["schemas"]["RunSlotWait"];
             /**
              * Format: date-time
              * @description Time at which the run continues by itself.
@@ -5208,6 +5246,8 @@ export interface components {
              * @example https://parley.example/schemas/workflow.json
              */
             $schema?: string;
+            /** @description Limits the runs of the workflow that are under way at the same time. */
+            concurrency?: components["schemas"]["ConcurrencyBody"];
             /** Format: date-time */
             createdAt: string;
             /**
@@ -6176,6 +6216,8 @@ export interface components {
              * @example https://parley.example/schemas/workflow.json
              */
             $schema?: string;
+            /** @description Limits the runs of the workflow that are under way at the same time. */
+            concurrency?: components["schemas"]["ConcurrencyBody"];
             /**
              * @description Time limit of the whole run.
              * @example 2h
@@ -6347,6 +6389,8 @@ export interface components {
              * @example https://parley.example/schemas/workflow.json
              */
             $schema?: string;
+            /** @description Limits the runs of the workflow that are under way at the same time. */
+            concurrency?: components["schemas"]["ConcurrencyBody"];
             /**
              * @description Time limit of the whole run.
              * @example 2h
@@ -6394,6 +6438,8 @@ export interface components {
              * @example https://parley.example/schemas/workflow.json
              */
             $schema?: string;
+            /** @description Limits the runs of the workflow that are under way at the same time. */
+            concurrency?: components["schemas"]["ConcurrencyBody"];
             /** Format: date-time */
             createdAt: string;
             /**

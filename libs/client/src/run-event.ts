@@ -138,6 +138,7 @@ export interface RunEventPayloads {
       taskId?: string;
       outcome: EventCancelOutcome;
     }[];
+    reason?: string;
   };
   done: { status: string; state: Record<string, unknown>; error?: string };
 }

@@ -89,6 +89,27 @@ export const EXIT = objectShape('ExitBody', 'an entry of onExit', {
   ),
 });
 
+/** Shape of `concurrency`. */
+const CONCURRENCY = objectShape('ConcurrencyBody', 'concurrency', {
+  limit: integerMember(
+    RANGES.concurrency,
+    { description: 'Maximum number of runs that have begun and have not ended, over all replicas; 1: one at a time.' },
+    { example: 1 },
+  ),
+  key: optionalMember(
+    textMember(
+      { description: 'CEL expression over inputs and run: each value has a limit of its own.' },
+      { description: 'CEL expression: each value has a limit of its own.', example: 'inputs.customer' },
+    ),
+  ),
+  onFull: optionalMember(
+    wordMember(['wait', 'skip', 'cancel-oldest'], {
+      default: 'wait',
+      description: 'What a further run does. skip: it is canceled. cancel-oldest: the oldest run is canceled for it.',
+    }),
+  ),
+});
+
 /** Shape of a note: a comment in a definition. A run ignores notes. */
 export const NOTE = objectShape('NoteBody', 'a note', {
   text: textMember({ description: 'Text of the note.' }, { example: 'Ask Mia before you change these prompts.' }),
@@ -170,6 +191,9 @@ const MEMBERS = {
       { description: 'Maximum number of nodes and list entries that run at once.' },
       { description: 'Maximum number of nodes that run at once.', example: 20 },
     ),
+  ),
+  concurrency: optionalMember(
+    objectMember(CONCURRENCY, { description: 'Limits the runs of the workflow that are under way at the same time.' }),
   ),
   onExit: optionalMember(
     objectsMember(EXIT, 100, {

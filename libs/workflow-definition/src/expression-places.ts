@@ -65,6 +65,9 @@ export function createVocabulary(ids: Pick<ReadonlySet<string>, 'has'>, at: Surr
   };
 }
 
+/** Path of the expression that is evaluated when a run begins, before any node has run. */
+export const CONCURRENCY_KEY = 'concurrency.key';
+
 /** Place in a definition where a CEL expression, or a template that may contain expressions, stands. */
 export interface ExpressionPlace {
   /**
@@ -85,12 +88,18 @@ export interface ExpressionPlace {
 export type IsRepeated = (id: string, other: string) => boolean;
 
 /**
- * Returns all places with expressions, first those in nodes, then those in edges. Templates contain expressions only if
+ * Returns all places with expressions: `concurrency.key`, those in nodes, and those in edges. Templates contain expressions only if
  * the definition's `language` is 2.
  */
 export function listExpressionPlaces(definition: WorkflowDefinition, isRepeated: IsRepeated): ExpressionPlace[] {
   const exits = exitsOf(definition);
   return [
+    ...createMemberContent(CONCURRENCY_KEY, definition.concurrency?.key).map(([member, content]) => ({
+      member,
+      path: member,
+      surroundings: {},
+      content,
+    })),
     ...definition.nodes.flatMap((node, index) =>
       listNodeExpressions(node, definition.language).map(([member, content]) => ({
         member,
@@ -122,6 +131,7 @@ export function findExpressionPlace(
   content: ExpressionPlace['content'],
   isRepeated: IsRepeated,
 ): ExpressionPlace | undefined {
+  if (path === CONCURRENCY_KEY) return { member: path, path, surroundings: {}, content };
   const [, list, digits, member = ''] = PATH.exec(path) ?? [];
   const index = Number(digits);
   const place = { member, path, content };

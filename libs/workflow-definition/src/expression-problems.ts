@@ -57,8 +57,7 @@ export function findExpressionProblems(
   for (const place of places) {
     if (problems.length >= MOST_PROBLEMS) break;
     const vocabulary = createVocabulary(ids, place.surroundings);
-    const source = place.edge === undefined ? undefined : definition.edges[place.edge]?.from;
-    const found = findPlaceProblems(place, vocabulary, reach && createEarlierTest(reach, place.node, source));
+    const found = findPlaceProblems(place, vocabulary, reach && createEarlierTest(reach, definition, place));
     problems.push(
       ...found.map((it) => ({ ...it, detail: `${describePlace(definition, place)}, at ${it.offset}: ${it.detail}` })),
     );
@@ -69,17 +68,21 @@ export function findExpressionProblems(
 /** Function that returns true if a node comes before the evaluation of an expression. */
 type IsEarlier = (id: string) => boolean;
 
-/**
- * Creates the function that decides which nodes come before an expression: an expression of `node`, or, without `node`,
- * of an edge that leads from `source`.
- */
-function createEarlierTest(reach: PrecedenceIndex, node: string | undefined, source = ''): IsEarlier {
-  return (id) => (node === undefined ? reach.decidesAfter(source, id) : reach.runsAfter(node, id));
+/** Creates the function that decides which nodes come before the expression at a place of the definition. */
+function createEarlierTest(
+  reach: PrecedenceIndex,
+  { edges }: WorkflowDefinition,
+  { node, edge }: ExpressionPlace,
+): IsEarlier {
+  if (node !== undefined) return (id) => reach.runsAfter(node, id);
+  if (edge === undefined) return () => false;
+  return (id) => reach.decidesAfter(edges[edge]?.from ?? '', id);
 }
 
 function describePlace({ nodes, edges }: WorkflowDefinition, { node, edge, member }: ExpressionPlace): string {
   const { from, to } = edges[edge ?? -1] ?? {};
   if (edge !== undefined) return `edge from "${from}" to "${to}": ${member}`;
+  if (node === undefined) return member;
   return `${nodes.find(({ id }) => id === node)?.type} node "${node}": ${member}`;
 }
 
@@ -171,8 +174,7 @@ export function checkInDefinition(
   const reach = Array.isArray(graph) ? undefined : new PrecedenceIndex(graph);
   const place = findExpressionPlace(definition, path, content, (id, other) => reach?.isRepeated(id, other) ?? true);
   if (place === undefined) return undefined;
-  const source = place.edge === undefined ? undefined : definition.edges[place.edge]?.from;
-  const isEarlier = reach && createEarlierTest(reach, place.node, source);
+  const isEarlier = reach && createEarlierTest(reach, definition, place);
   const ids = new Set(definition.nodes.map(({ id }) => id));
   const hasExpressions = 'expression' in content || definition.language === 2;
   const problems = [

@@ -5,15 +5,16 @@ import { InvalidWorkflow, WorkflowGraph } from './workflow-graph.js';
 import { errorProblem, MemberProblems, type WorkflowProblem } from './workflow-problem.js';
 import type { OutcomeFilter, WorkflowDefinition, WorkflowEdge } from './workflow.js';
 
-/** Returns the errors in the members that apply to the whole run: `language`, `inputModes`, `deadline` and
- * `parallel`. */
+/** Returns the errors in the members that apply to the whole run: `language`, `inputModes`, `deadline`,
+ * `parallel` and `concurrency`. */
 export function runRuleProblems(definition: WorkflowDefinition): WorkflowProblem[] {
-  const { language, deadline, parallel, inputModes } = definition;
+  const { language, deadline, parallel, inputModes, concurrency } = definition;
   return new MemberProblems({ path: '', said: '' })
     .checkThat(language === undefined || [1, 2].includes(language), 'UNKNOWN_LANGUAGE', 'language', 'must be 1 or 2')
     .checkThat(inputModes === undefined || areModes(inputModes), 'INVALID_MODES', 'inputModes', MODES_RULE)
     .checkLimit('deadline', deadline)
-    .checkWholeNumber('parallel', parallel, RANGES.parallel).found;
+    .checkWholeNumber('parallel', parallel, RANGES.parallel)
+    .checkWholeNumber('concurrency.limit', concurrency?.limit, RANGES.concurrency).found;
 }
 
 const MODES_RULE = `must be 1 to ${MOST_MODES} different media types such as text/plain or image/*`;

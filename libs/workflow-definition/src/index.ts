@@ -9,6 +9,7 @@ export {
 export { CHANGES, type DefinitionDiff, diffDefinitions, type EdgeChange, type NodeChange } from './definition-diff.js';
 export { MOST_DEFINITION_BYTES, MOST_DESCRIPTION_BYTES, MOST_PROMPT_BYTES } from './definition-limits.js';
 export {
+  CONCURRENCY_KEY,
   createVocabulary,
   type ExpressionPlace,
   type IsRepeated,
@@ -46,6 +47,7 @@ export { WORKFLOW_NAME } from './node-schema.js';
 export { errorProblem, warningProblem, type WorkflowProblem } from './workflow-problem.js';
 export { workflowSchema } from './workflow-schema.js';
 export type {
+  ConcurrencyConfig,
   EachConfig,
   Join,
   LoopConfig,

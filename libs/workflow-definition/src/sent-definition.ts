@@ -67,7 +67,7 @@ export function inlineDefinition(node: WorkflowNode, around?: Language): Workflo
  * Names that are rejected for top-level members of a definition. Another version of the service may give such a member
  * a meaning that changes what a run does.
  */
-export const RESERVED_MEMBERS: readonly string[] = ['concurrency', 'budget'];
+export const RESERVED_MEMBERS: readonly string[] = ['budget'];
 
 /** Maximum number of unknown members of one definition for which a similar name is searched. */
 const MOST_HINTS = 20;

@@ -22,6 +22,9 @@ export type EachConfig = NonNullable<WorkflowNode['each']>;
  */
 export type OutputConfig = NonNullable<WorkflowNode['output']>;
 
+/** Limit of the runs of a workflow that are under way at the same time. */
+export type ConcurrencyConfig = NonNullable<WorkflowDefinition['concurrency']>;
+
 /** Settings of a back-edge, which repeats the nodes between its ends. */
 export type LoopConfig = NonNullable<WorkflowEdge['loop']>;
 

@@ -34,6 +34,8 @@ export {
   RunChildStore,
   RunFolds,
   type RunServices,
+  type SlotOutcome,
+  type SlotRequest,
 } from './execution/run-services.js';
 export { runSpanSteps, WorkflowExecutor } from './execution/workflow-executor.js';
 export { OriginResults, parseInstance } from './rerun/reused-results.js';

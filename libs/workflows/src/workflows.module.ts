@@ -43,6 +43,7 @@ import {
 } from './storage/postgres-run-stores.js';
 import { PostgresWorkflowStore } from './storage/postgres-workflow-store.js';
 import { RunActivityReader } from './storage/run-activity.js';
+import { PostgresRunSlots, RunSlotJobs } from './storage/run-slots.js';
 import { RunWaits } from './storage/run-waits.js';
 import { WorkflowStore } from './storage/workflow-store.js';
 
@@ -59,6 +60,7 @@ import { WorkflowStore } from './storage/workflow-store.js';
     CancelOutcomes,
     RerunOrigins,
     RunFolds,
+    PostgresRunSlots,
     WorkflowExecutors,
     ChildRunNode,
   ],
@@ -69,6 +71,7 @@ import { WorkflowStore } from './storage/workflow-store.js';
     CancelOutcomes,
     RerunOrigins,
     RunFolds,
+    PostgresRunSlots,
     WorkflowExecutors,
     ChildRunNode,
   ],
@@ -81,6 +84,7 @@ export class RunAgentsModule {}
   providers: [
     CancelRetries,
     RunWaking,
+    RunSlotJobs,
     RemoteLooks,
     { provide: RemoteLookStore, useClass: PostgresRemoteLookStore },
     RevisionPurge,

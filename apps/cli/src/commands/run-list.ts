@@ -127,7 +127,7 @@ async function listRuns(session: Session, options: RunFilterOptions & { limit: s
           runs.map((run) => [
             run.runId,
             run.workflow,
-            paintStatus(session, run.status),
+            `${paintStatus(session, run.status)}${placeText(run)}`,
             shortTime(run.createdAt),
             shortTime(run.updatedAt),
             run.revision ?? '-',
@@ -184,6 +184,11 @@ function describeReport({ terminal }: Session, { dryRun, runs, more }: Schemas['
     ...(dryRun ? ['Nothing was changed; --yes does it.'] : []),
   ];
   return [terminal.formatTable(['RUN', 'STATUS', 'OUTCOME', ''], rows), ...notes].join('\n');
+}
+
+/** Returns the place of a run that waits for others of its workflow to end; empty for any other run. */
+function placeText({ waitsFor }: Schemas['RunSummary']): string {
+  return waitsFor?.slot ? ` (waits, place ${waitsFor.slot.place})` : '';
 }
 
 function paintStatus({ terminal }: Session, status: string): string {

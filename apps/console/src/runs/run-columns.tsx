@@ -65,13 +65,21 @@ function Status({ run }: { run: RunSummary }) {
 }
 
 /** Returns the error of a failed run, or what a run waits for; `undefined` for any other run. */
-function reasonOf({ error, waitsFor }: RunSummary): string | undefined {
+export function reasonOf({ error, waitsFor }: Pick<RunSummary, 'error' | 'waitsFor'>): string | undefined {
   if (error !== undefined || waitsFor === undefined) return error?.message;
-  const { instance, question, questions, until } = waitsFor;
+  const { instance, question, questions, until, slot } = waitsFor;
+  if (slot) return slotText(slot);
   const time = until === undefined ? undefined : `until ${localTime(until, Date.now())}`;
   if (instance === undefined) return time && `Waits ${time} for a time, an attempt or an agent`;
   const more = questions === undefined ? '' : ` (and ${questions - 1} more)`;
   return `Waits for ${instance}: ${question ?? ''}${more}${time === undefined ? '' : `, ${time}`}`;
+}
+
+/** Describes the wait of a run for others of its workflow to end. */
+function slotText({ limit, key, place, since }: NonNullable<NonNullable<RunSummary['waitsFor']>['slot']>): string {
+  const of = key === undefined ? '' : ` of "${textStart(key, 40)}"`;
+  const runs = limit === 1 ? 'another run' : `${limit} other runs`;
+  return `Waits for ${runs}${of} to end: place ${place}, since ${localTime(since, Date.now())}`;
 }
 
 /** Shows the end of a run's id: ids begin with the time, so only their ends differ clearly. */

@@ -14,6 +14,7 @@ import { runCause } from './causes.js';
 import { RerunMenu } from './rerun-menu.js';
 import { getRun } from './run-api.js';
 import type { LogConnection } from './run-log.js';
+import { reasonOf } from './run-columns.js';
 import { type RunPicture, UNREAD } from './run-picture.js';
 
 interface RunHeaderProps {
@@ -26,17 +27,27 @@ interface RunHeaderProps {
 
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'canceled']);
 
+/** Milliseconds between reads of a run that waits for a slot. */
+const SLOT_MS = 5_000;
+
 /** Shows the status of a run, and the actions for the run as a whole. */
 export function RunHeader({ run, picture, connection, node }: RunHeaderProps) {
   const { runId, workflow } = run;
-  const { data } = useQuery({ queryKey: ['run', runId], queryFn: ({ signal }) => getRun(runId, signal) });
+  const { data } = useQuery({
+    queryKey: ['run', runId],
+    queryFn: ({ signal }) => getRun(runId, signal),
+    // The place of a run that waits for a slot changes without an event of the run.
+    refetchInterval: ({ state }) => (state.data?.waitsFor?.slot ? SLOT_MS : false),
+  });
   const { startedAt, finishedAt } = picture;
   const isUnread = picture.status === UNREAD;
   const status = isUnread ? data?.status : picture.status;
   const canBeCanceled = isUnread ? status === 'running' : finishedAt === undefined;
   const hasEnded = isUnread ? status !== undefined && ENDED.has(status) : finishedAt !== undefined;
   const isWide = useWideWindow();
-  const why = isWide ? undefined : isUnread ? data?.error?.message : runCause(picture);
+  const waits = data?.waitsFor?.slot && !hasEnded ? reasonOf({ waitsFor: data.waitsFor }) : undefined;
+  const cause = isWide ? undefined : isUnread ? data?.error?.message : runCause(picture);
+  const why = waits ?? cause;
   return (
     <>
       <PageHeader

@@ -82,6 +82,8 @@ export class TaskRow {
   @Column('integer', { nullable: true }) artifact_bytes!: number | null;
   /** True if a webhook receives the Task's events. */
   @Column('boolean') pushes!: boolean;
+  /** True if the Task is a run that has a slot or waits for one (table `run_slot`). */
+  @Column('boolean') has_run_slot!: boolean;
   @Column('timestamptz') created_at!: Date;
   @Column('timestamptz') updated_at!: Date;
 }

@@ -204,10 +204,18 @@ export function reportedError(event: TaskEvent): RunError | undefined {
   return note?.type === workflowFailed.type ? runErrorOf(note.payload as unknown as FailedPayload) : undefined;
 }
 
-/** Returns the events that end a canceled run, with the outcome of the cancel for each child. */
-export function canceledEvents(reference: TaskReference, state: RunState, children: CanceledChild[]): TaskEvent[] {
-  const note = workflowCanceled.createNote({ children });
-  return [stepEvent(reference, note), endEvent(reference, state, 'TASK_STATE_CANCELED', undefined)];
+/**
+ * Returns the events that end a canceled run, with the outcome of the cancel for each child.
+ * @param reason reason why the run itself ends so, if it was not canceled by a request
+ */
+export function canceledEvents(
+  reference: TaskReference,
+  state: RunState,
+  children: CanceledChild[],
+  reason?: string,
+): TaskEvent[] {
+  const note = workflowCanceled.createNote({ children, ...(reason !== undefined && { reason }) });
+  return [stepEvent(reference, note), endEvent(reference, state, 'TASK_STATE_CANCELED', reason)];
 }
 
 /**

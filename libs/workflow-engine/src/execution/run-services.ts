@@ -20,7 +20,7 @@ import {
   TaskStore,
   wholeLog,
 } from '#libs/tasks';
-import type { WorkflowDefinition, WorkflowRevision } from '#libs/workflow-definition';
+import type { ConcurrencyConfig, WorkflowDefinition, WorkflowRevision } from '#libs/workflow-definition';
 import { isOwn, type NodeSets } from '../state/frontier.js';
 import type { NodeInstance } from '../state/node-instance.js';
 import type { RunFacts } from '../state/run-progress.js';
@@ -275,6 +275,36 @@ function sumEventBytes(events: readonly RecordedEvent[]): number {
   return events.reduce((sum, { event, json }) => sum + eventBytes(event, json), 0);
 }
 
+/** Run that needs a slot: its workflow, and the limit with the values for which it holds. */
+export interface SlotRequest {
+  workflow: string;
+  /** Value of `concurrency.key`. */
+  key: string;
+  concurrency: ConcurrencyConfig;
+  /** Deadline of the run, at which it is woken even without a slot. */
+  until?: Date;
+}
+
+/**
+ * Outcome of a request for a slot.
+ * - `held`: the run has a slot, and may begin.
+ * - `parked`: the run waits for a slot, and its claim is released.
+ * - `full`: no slot is free, and the run does not wait (`onFull: skip`).
+ * - `crowded`: too many runs wait already.
+ * - `lost`: this execution no longer has the claim (right to write the Task).
+ */
+export type SlotOutcome = 'held' | 'parked' | 'full' | 'crowded' | 'lost';
+
+/**
+ * True if a run needs a slot before its first node: its workflow has `concurrency`, no node has begun, and the deadline
+ * of the run has not passed at `now` (milliseconds of the epoch).
+ */
+export function needsSlot({ definition, instances, error, frontier }: RunState, now: number): boolean {
+  if (definition.concurrency === undefined || error !== undefined || (frontier.timers.next ?? Infinity) <= now)
+    return false;
+  return [...instances.values()].every(({ status }) => status === 'pending');
+}
+
 /** Services and limits of the process that every run needs. */
 export interface RunServices extends ProcessServices {
   tasks: Pick<TaskStore, 'recordedChildren' | 'readHeaders' | 'loadTask' | 'readEvents'>;
@@ -291,6 +321,10 @@ export interface RunServices extends ProcessServices {
   origins: {
     /** Returns an original run; `undefined` if the caller may not read it, or it is no longer stored. */
     findOrigin(runId: string, scope: TaskScope): Promise<RerunOrigin | undefined>;
+  };
+  slots: {
+    /** Requests a slot for a run whose Task is durable. It may be repeated: a run has at most one slot. */
+    requestSlot(run: Pick<RequestContext, 'taskId' | 'token' | 'call'>, request: SlotRequest): Promise<SlotOutcome>;
   };
   /** Base URL of the nodes of this service. Read it at each call, because it is known only once the server listens. */
   address: { readonly internalUrl: string };

@@ -44,7 +44,8 @@ import {
   withJob,
   withRecheckJob,
 } from './run-ending.js';
-import { type RerunOrigin, RunRoom, type RunServices, type RunStart, runWorkPlace } from './run-services.js';
+import { needsSlot, type RerunOrigin, RunRoom, type RunServices, type RunStart, runWorkPlace } from './run-services.js';
+import { takeSlot } from './run-slot.js';
 
 /**
  * Returns the context for the calls of `onExit` nodes while a run is canceled. Its signal does not abort because of the
@@ -209,6 +210,8 @@ export class WorkflowRun extends DurableExecution<RunState> {
   private readonly fault: string | undefined;
   private signal: AbortSignal;
   private answerTaken = false;
+  /** True until the run has a slot, if its workflow limits its runs (`concurrency`). */
+  private mustTakeSlot: boolean;
 
   constructor(
     private readonly services: RunServices,
@@ -228,6 +231,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
     this.evaluation = new RunEvaluation(state, expressionRun(context.taskId, workflow, fold.first), this.work.steps);
     this.outcomes = new NodeOutcomes({ reference: context, state, evaluation: this.evaluation, clock, content });
     this.calls = this.newCalls();
+    this.mustTakeSlot = needsSlot(state, clock.now());
     const rerun = readTaskRerun(fold.first);
     this.reused = rerun && origin && createReusedResults(rerun, origin, { state, evaluation: this.evaluation });
     if (rerun && !rerun.all && origin === undefined) this.fault = `the run ${rerun.origin} no longer exists`;
@@ -255,10 +259,20 @@ export class WorkflowRun extends DurableExecution<RunState> {
     const fault = graph.fault?.message ?? evaluation.fault ?? this.fault;
     if (fault !== undefined) return this.endTurn('failed', { fault });
     if (isBeingCanceled(state)) return this.endCanceled();
+    if (this.mustTakeSlot) return this.enterWithSlot();
     const full = state.isNearlyFull ? undefined : this.context.places?.nearlyFull();
     if (full) return [this.recordStep(createNearlyFullNote(full))];
     if (evaluation.isNeeded && this.work.steps.isOwing) return new EvaluationTurn(this.work.steps, this.signal);
     return this.executePlan(planNext(state, this.services.clock.now()));
+  }
+
+  /** Takes a slot for the run, or ends the turn: the run waits for a slot, or must not begin. */
+  private async *enterWithSlot(): AsyncGenerator<TaskEvent> {
+    const { context, state, evaluation, services } = this;
+    const refusal = await takeSlot({ context, state, evaluation, services }, this.signal);
+    this.mustTakeSlot = false;
+    if (refusal?.outcome === 'failed') yield* this.endTurn('failed', { fault: refusal.reason });
+    if (refusal?.outcome === 'canceled') yield* this.lastStatusText(canceledEvents(context, state, [], refusal.reason));
   }
 
   /**

@@ -11,6 +11,7 @@ import {
 import { artifactReference, firstData, type JsonObject, type JsonValue } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import {
+  CONCURRENCY_KEY,
   type GraphEdge,
   inputValue,
   NODE_FIELDS,
@@ -311,6 +312,18 @@ export class RunEvaluation {
         evaluatePointInTime(until, this.variablesFor(node, { now }), budget),
       )
     );
+  }
+
+  /** Evaluates `concurrency.key` as a text; empty without this expression. @throws FailedExpression */
+  evaluateConcurrencyKey(): string {
+    const { expressions, run, state } = this;
+    const key = expressions.findConcurrencyKey();
+    if (key === undefined) return '';
+    const budget = this.budgets.createBudget();
+    const at = { run, inputs: state.inputs, ids: expressions.ids };
+    const variables = createRunVariables({ ...at, findInstance: () => undefined, readLoopResult: () => null });
+    const value = this.evaluateMember(CONCURRENCY_KEY, budget, () => evaluateExpression(key, variables, budget));
+    return typeof value === 'string' ? value : JSON.stringify(value);
   }
 
   /** True if the loop's `exit_when` is true for its last node, so that the loop ends. @throws FailedExpression */

@@ -13,6 +13,7 @@ import {
 } from '#libs/expressions';
 import { isJsonObject, type JsonValue, renderTemplate, type TemplateResolver, type TextBudget } from '#libs/protocol';
 import {
+  CONCURRENCY_KEY,
   createVocabulary,
   type ExpressionPlace,
   type IsRepeated,
@@ -120,6 +121,11 @@ export class RunExpressions {
     const expressions = RunExpressions.known.get(definition) ?? new RunExpressions(definition, isRepeated);
     RunExpressions.known.set(definition, expressions);
     return expressions;
+  }
+
+  /** Returns `concurrency.key`; `undefined` if the definition has none. */
+  findConcurrencyKey(): Expression | undefined {
+    return this.expressions.get('')?.get(CONCURRENCY_KEY);
   }
 
   /** Returns the condition `when` of an edge, by its index in `edges`; `undefined` if it has none. */

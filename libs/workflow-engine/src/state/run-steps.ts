@@ -343,9 +343,13 @@ export function runErrorOf({ error, node, failure }: FailedPayload): RunError {
   return { ...(node !== undefined && { node }), ...failure, message: error };
 }
 
-export const workflowCanceled = new RunStep<{ children: CanceledChild[] }>('workflow.canceled', (run, { children }) => {
-  run.children = children;
-});
+/** End of a canceled run. `reason` is set if the run itself ends so, because no slot is free (`onFull: skip`). */
+export const workflowCanceled = new RunStep<{ children: CanceledChild[]; reason?: string }>(
+  'workflow.canceled',
+  (run, { children }) => {
+    run.children = children;
+  },
+);
 
 /** End of the run, with its state map. */
 export const done = new RunStep<{ status: string; state: JsonObject; error?: string }>('done', () => undefined);

@@ -34,6 +34,8 @@ import {
   RunChildStore,
   RunFolds,
   type RunServices,
+  type SlotOutcome,
+  type SlotRequest,
 } from '../execution/run-services.js';
 import { WorkflowExecutor } from '../execution/workflow-executor.js';
 import { RunState } from '../state/run-state.js';
@@ -118,6 +120,8 @@ export class DrivenRun {
   /** Original runs of reruns, by run id. */
   readonly origins = new Map<string, RerunOrigin>();
   localDispatch = true;
+  /** Returns the outcome of a request for a slot. */
+  requestSlot: (request: SlotRequest) => SlotOutcome = () => 'held';
   /** Work budget that the run shares with other runs. */
   work = new WorkBudget(workLimits(1_000));
   /** Promise that a test sets: no event becomes durable before it resolves. */
@@ -314,6 +318,7 @@ export class DrivenRun {
       contexts: this.contexts,
       cancels: { recordOutcome: async (outcome) => void this.keptCancels.push(outcome) },
       origins: { findOrigin: async (runId) => this.origins.get(runId) },
+      slots: { requestSlot: async (_run, request) => this.requestSlot(request) },
       chains: new CallChains(Buffer.from('a secret')),
       address: { internalUrl: 'http://own' },
       localDispatch: this.localDispatch,

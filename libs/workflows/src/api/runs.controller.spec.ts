@@ -61,7 +61,7 @@ class Fake {
       if (id !== 'r1') throw new ProblemError(404, 'run not found');
       return { ...header, lastSequence: this.last };
     },
-    viewRun: async (id: string, call: object) => ({ runId: id, ...call }),
+    viewRun: async (id: string, call: object) => ({ runId: id, nodes: {}, ...call }),
     stopRun: async (id: string) => {
       this.canceled.push(id);
       this.cancellation.resolve();
@@ -326,7 +326,7 @@ describe('/api/runs', () => {
   });
 
   it('shows a run', async () => {
-    expect(await (await fetch(`${url}/api/runs/r1`)).json()).toEqual({ runId: 'r1', ...CALL });
+    expect(await (await fetch(`${url}/api/runs/r1`)).json()).toEqual({ runId: 'r1', nodes: {}, ...CALL });
   });
 
   it('replays the events after a cursor', async () => {

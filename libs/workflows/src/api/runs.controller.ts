@@ -181,7 +181,9 @@ export class RunsController {
   @ApiProblem(404, 'run not found')
   @ApiLargeAnswer()
   async getRun(@Param('id') id: string, @Call() call: ApiCall): Promise<RunDetail> {
-    const [run] = await this.usages.addUsage([await this.runs.viewRun(id, call)], call.scope);
+    const viewed = await this.runs.viewRun(id, call);
+    const waiting = hasBegun(viewed) ? [viewed] : await this.waits.addWaits([viewed], call.scope);
+    const [run] = await this.usages.addUsage(waiting, call.scope);
     return run!;
   }
 
@@ -286,6 +288,11 @@ export class RunsController {
   cancelRun(@Param('id') id: string, @Call() call: ApiCall): Promise<CanceledRun> {
     return this.runs.cancelRun(id, call);
   }
+}
+
+/** True if a node of a run has begun. A run that has not begun may wait for a slot (`concurrency`). */
+function hasBegun({ nodes }: Pick<RunDetail, 'nodes'>): boolean {
+  return Object.values(nodes).some(({ status }) => status !== 'pending');
 }
 
 /** Starts runs of one workflow. */

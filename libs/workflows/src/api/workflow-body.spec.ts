@@ -87,6 +87,7 @@ describe('WorkflowBody', () => {
       language: 2,
       deadline: '2h',
       parallel: 20,
+      concurrency: { limit: 2, key: 'inputs.list', onFull: 'skip' },
       onExit: [{ node: 'c', on: 'failure' }, { node: 'd' }],
     };
     const stored = definitionOf(readBody(WorkflowBody, definition));

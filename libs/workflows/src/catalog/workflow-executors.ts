@@ -18,6 +18,7 @@ import {
   WorkflowExecutor,
 } from '#libs/workflow-engine';
 import { CancelOutcomes, RerunOrigins } from '../storage/postgres-run-stores.js';
+import { PostgresRunSlots } from '../storage/run-slots.js';
 import type { WorkflowInterface } from '../storage/workflow-store.js';
 
 /** Value to cache, and its estimated heap bytes. */
@@ -85,6 +86,7 @@ export class WorkflowExecutors {
     metrics: Metrics,
     work: WorkBudget,
     folds: RunFolds,
+    slots: PostgresRunSlots,
   ) {
     const { content, nodeDispatch } = config;
     const localDispatch = nodeDispatch === 'local';
@@ -96,6 +98,7 @@ export class WorkflowExecutors {
       contexts,
       cancels,
       origins,
+      slots,
       chains,
       address,
       localDispatch,

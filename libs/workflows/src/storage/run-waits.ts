@@ -7,8 +7,21 @@ import type { RunStatus } from '#libs/workflow-engine';
 const LONGEST_QUESTION = 200;
 /** Maximum number of questions of a run that are counted. */
 const MOST_COUNTED = 100;
+/** Maximum place of a run that waits for a slot. */
+const MOST_PLACES = 1_000;
 
-/** Reason why a run waits: a question, or a time. */
+/** Wait of a run for a slot: other runs of its workflow are under way (`concurrency`). */
+export interface SlotWait {
+  /** Maximum number of runs that are under way. */
+  limit: number;
+  /** Beginning of the value of `concurrency.key`; absent if it is empty. */
+  key?: string;
+  /** Number of runs that get a slot before this one, plus 1; `MOST_PLACES` also stands for any larger number. */
+  place: number;
+  since: string;
+}
+
+/** Reason why a run waits: a question, a time, or a slot. */
 export interface RunWait {
   /** Instance that asks, and the beginning of its question. */
   instance?: string;
@@ -17,6 +30,7 @@ export interface RunWait {
   questions?: number;
   /** Time at which the run continues by itself. */
   until?: string;
+  slot?: SlotWait;
 }
 
 interface WaitRow {
@@ -25,6 +39,10 @@ interface WaitRow {
   instance: string | null;
   question: string | null;
   questions: number;
+  most: number | null;
+  key: string | null;
+  place: number | null;
+  since: Date | null;
 }
 
 /** Reads the reasons why runs wait, with one statement for all runs of a page and lookups by key. */
@@ -39,7 +57,7 @@ export class RunWaits {
   ): Promise<(R & { waitsFor?: RunWait })[]> {
     const open = runs.filter(({ status }) => status === 'input-required' || status === 'running');
     if (open.length === 0) return [...runs];
-    const values = [tenant, owner, open.map(({ runId }) => runId), LONGEST_QUESTION, MOST_COUNTED];
+    const values = [tenant, owner, open.map(({ runId }) => runId), LONGEST_QUESTION, MOST_COUNTED, MOST_PLACES];
     const { rows } = await this.database.reads.queryInTurn<WaitRow>({ tenant, owner }, { text: WAITS, values });
     const found = new Map(rows.map((row) => [row.task_id, toWait(row)]));
     return runs.map((run) => {
@@ -49,7 +67,10 @@ export class RunWaits {
   }
 }
 
-function toWait({ wake_at: until, instance, question, questions }: WaitRow): RunWait | undefined {
+function toWait(row: WaitRow): RunWait | undefined {
+  const { wake_at: until, instance, question, questions, most: limit, key, place, since } = row;
+  if (limit !== null && since !== null)
+    return { slot: { limit, ...(key && { key }), place: place ?? 1, since: since.toISOString() } };
   if (until === null && instance === null) return undefined;
   return {
     ...(instance !== null && { instance }),
@@ -63,7 +84,7 @@ function toWait({ wake_at: until, instance, question, questions }: WaitRow): Run
 // Paired surrogates are stored as characters, not as escapes.
 const WAITS = `
   SELECT task.task_id, CASE WHEN task.replica_id IS NULL THEN task.wake_at END AS wake_at, asked.key AS instance,
-         asked.question, coalesce(counted.questions, 0) AS questions
+         asked.question, coalesce(counted.questions, 0) AS questions, slot.most, slot.key, slot.since, before.place
   FROM unnest($3::text[]) AS wanted (task_id)
   JOIN task ON task.task_id = wanted.task_id AND task.tenant = $1 AND task.owner = $2
     AND task.state NOT IN ('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')
@@ -74,4 +95,9 @@ const WAITS = `
   LEFT JOIN LATERAL (
     SELECT count(*)::int AS questions
     FROM (SELECT FROM task_question WHERE task_question.task_id = task.task_id LIMIT $5) AS few
-  ) AS counted ON asked.key IS NOT NULL`;
+  ) AS counted ON asked.key IS NOT NULL
+  LEFT JOIN run_slot AS slot ON slot.task_id = task.task_id AND task.has_run_slot AND NOT slot.is_held
+  LEFT JOIN LATERAL (
+    SELECT count(*)::int AS place
+    FROM (SELECT FROM run_slot WHERE run_slot.gate = slot.gate AND NOT is_held AND seq <= slot.seq LIMIT $6) AS few
+  ) AS before ON slot.gate IS NOT NULL`;

@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { CreateRunSlot1700000001640 } from './run-slot-migrations.js';
 import {
   FillRunQuestions1700000000330,
   IndexRunChildTask1700000000944,
@@ -355,4 +356,5 @@ export const WORKFLOW_MIGRATIONS = [
   WakeRunsOfCallers1700000001370,
   WakeForRegisteredAgents1700000001391,
   NoteRevisionAuthors1700000001410,
+  CreateRunSlot1700000001640,
 ];

@@ -1,0 +1,100 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { useCluster } from '../support/cluster-stage.js';
+import type { FakeAgent } from '../support/fake-agent.js';
+import { answers, type FakeBehaviour } from '../support/fake-behaviour.js';
+import { logProblems, storedLogs } from '../support/stored-log.js';
+import { until } from '../support/until.js';
+import { type Api, external, input, linear, unique, type Workflow } from '../support/workflow.js';
+
+const stage = useCluster({ replicas: 3 });
+
+const LIMIT = 5;
+const RUNS = 300;
+/** Milliseconds for which the agent works on a Message. */
+const SERVICE_MS = 100;
+const WITHIN = { within: 300_000 };
+
+/** Agent that works on each Message for a while, and notes on how many it works at once. */
+class CountingAgent {
+  /** Texts of the Messages on which the agent works, and of those with which it is done. */
+  readonly active = new Set<string>();
+  readonly done = new Set<string>();
+  most = 0;
+
+  constructor(readonly agent: FakeAgent) {
+    agent.always(({ text = '' }) => this.work(text));
+  }
+
+  /** Returns the answer after the work. A Message that a recovered run sends again is no further work. */
+  private work(text: string): FakeBehaviour {
+    if (!this.active.has(text) && !this.done.has(text)) {
+      this.active.add(text);
+      this.most = Math.max(this.most, this.active.size);
+      void delay(SERVICE_MS).then(() => {
+        this.active.delete(text);
+        this.done.add(text);
+      });
+    }
+    return { until: () => this.done.has(text), then: answers(`done ${text}`) };
+  }
+}
+
+function limited(agent: FakeAgent): Workflow & { concurrency: object } {
+  const call = external('call', agent.url, { prompt: 'work {{n}}' });
+  return { ...linear(unique('slots'), input('n'), call), concurrency: { limit: LIMIT } };
+}
+
+async function startAll(apis: readonly Api[], workflow: string): Promise<string[]> {
+  const starts = Array.from({ length: RUNS }, (_, n) => apis[n % apis.length]!.start(workflow, { n: String(n) }));
+  return Promise.all(starts);
+}
+
+async function countEnded(runIds: readonly string[]): Promise<number> {
+  const [row] = await stage.database.query<{ ended: number }>(
+    `SELECT count(*)::int AS ended FROM task WHERE task_id = ANY($1) AND state IN
+       ('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`,
+    [runIds],
+  );
+  return row?.ended ?? 0;
+}
+
+async function expectAllCompleted(runIds: readonly string[], counting: CountingAgent): Promise<void> {
+  let ended = 0;
+  const what = (): string => `all runs to end; ${ended} of ${runIds.length} have, ${counting.active.size} are at work`;
+  await until(async () => (ended = await countEnded(runIds)) === runIds.length, { ...WITHIN, what });
+  const states = await stage.database.query('SELECT DISTINCT state FROM task WHERE task_id = ANY($1)', [runIds]);
+  expect(states).toEqual([{ state: 'TASK_STATE_COMPLETED' }]);
+  expect(counting.done.size).toBe(runIds.length);
+  expect(counting.most).toBeLessThanOrEqual(LIMIT);
+  const logs = await storedLogs(stage.database.query, runIds.slice(0, 20));
+  expect(logs.flatMap(logProblems)).toEqual([]);
+  const left = async (): Promise<unknown[]> => stage.database.query('SELECT task_id FROM run_slot');
+  await until(async () => (await left()).length === 0, { what: 'the slots of all runs to be removed' });
+}
+
+describe('A workflow with a limit of five runs, over three replicas', () => {
+  it('never has six, and begins further runs at once', async () => {
+    const counting = new CountingAgent(await stage.fake());
+    const { name } = await stage.at(0).save(limited(counting.agent));
+    const began = performance.now();
+    const runIds = await startAll([stage.at(0), stage.at(1), stage.at(2)], name);
+    await expectAllCompleted(runIds, counting);
+    const ideal = (RUNS / LIMIT) * SERVICE_MS;
+    const share = ideal / (performance.now() - began);
+    // A figure for people: it depends on the machine, so nothing asserts it.
+    process.stdout.write(`Throughput with ${LIMIT} slots: ${share.toFixed(2)} of ${LIMIT} / ${SERVICE_MS} ms\n`);
+  });
+
+  it('never has six while replicas are killed, and every run completes', async () => {
+    const counting = new CountingAgent(await stage.fake());
+    const { name } = await stage.at(0).save(limited(counting.agent));
+    const runIds = await startAll([stage.at(0), stage.at(1), stage.at(2)], name);
+    for (const share of [0.1, 0.3, 0.5]) {
+      const what = (): string => `${share} of the runs to be done; ${counting.done.size} are`;
+      await until(() => counting.done.size >= RUNS * share, { ...WITHIN, what });
+      await stage.cluster.kill(stage.replica(0));
+      await stage.cluster.add();
+    }
+    await expectAllCompleted(runIds, counting);
+  });
+});

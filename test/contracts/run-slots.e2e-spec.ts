@@ -1,0 +1,199 @@
+import type { Database } from '#libs/postgres';
+import { PostgresTaskStore } from '#libs/tasks';
+import { PostgresRunSlots, WORKFLOW_MIGRATIONS } from '#libs/workflows';
+import type { SlotOutcome, SlotRequest } from '#libs/workflow-engine';
+import type { TestDatabase } from '../support/postgres.js';
+import { openTaskDatabase } from './task-database.js';
+import { newDraft } from './task-draft.js';
+
+type Concurrency = SlotRequest['concurrency'];
+type Draft = ReturnType<typeof newDraft>;
+
+let server: TestDatabase;
+let database: Database;
+let store: PostgresTaskStore;
+/** Two replicas: each has its own queue of requests. */
+let replicas: PostgresRunSlots[];
+
+beforeAll(async () => {
+  ({ server, database } = await openTaskDatabase(WORKFLOW_MIGRATIONS));
+  store = new PostgresTaskStore(database);
+  replicas = [new PostgresRunSlots(database), new PostgresRunSlots(database)];
+});
+
+afterAll(async () => {
+  await database?.close();
+  await server?.drop();
+});
+
+let workflow = 0;
+
+beforeEach(() => {
+  workflow += 1;
+});
+
+async function created(): Promise<Draft> {
+  const draft = newDraft();
+  await store.writeBatch([draft.created()]);
+  return draft;
+}
+
+function request(
+  { taskId, token }: { taskId: string; token: string },
+  concurrency: Concurrency,
+  { slots = replicas[0]!, tenant = '', key = '' } = {},
+): Promise<SlotOutcome> {
+  const call = { scope: { tenant, owner: '' } } as never;
+  return slots.requestSlot({ taskId, token, call }, { workflow: `w${workflow}`, key, concurrency });
+}
+
+/** Ends a run, as its process would. */
+async function end(draft: Draft): Promise<void> {
+  await server.query(`UPDATE task SET state = 'TASK_STATE_COMPLETED' WHERE task_id = $1`, [draft.taskId]);
+}
+
+const jobsOf = async (draft: Draft): Promise<unknown[]> =>
+  (
+    await server.query<{ key: string }>('SELECT key FROM graphile_worker._private_jobs WHERE key LIKE $1', [
+      `%${draft.taskId}`,
+    ])
+  ).map(({ key }) => key.replace(`/${draft.taskId}`, ''));
+
+const isHeld = async (draft: Draft): Promise<boolean | undefined> =>
+  (await server.query<{ is_held: boolean }>('SELECT is_held FROM run_slot WHERE task_id = $1', [draft.taskId]))[0]
+    ?.is_held;
+
+const isDue = async (draft: Draft): Promise<unknown> =>
+  (await server.query('SELECT wake_at <= now() AS due, claim_token FROM task WHERE task_id = $1', [draft.taskId]))[0];
+
+describe('The slots of a workflow', () => {
+  it('go to the runs in order: a run that waits has no claim, and the end of another one wakes it', async () => {
+    const [first, second, third] = [await created(), await created(), await created()];
+    expect(await request(first, { limit: 1 })).toBe('held');
+    expect(await request(second, { limit: 1 }, { slots: replicas[1]! })).toBe('parked');
+    expect(await request(third, { limit: 1 })).toBe('parked');
+    expect(await isDue(second)).toEqual({ due: false, claim_token: null });
+    await end(first);
+    expect(await jobsOf(first)).toEqual(['runs.free-slot']);
+    await replicas[1]!.freeSlot(first.taskId);
+    expect([await isHeld(first), await isHeld(second), await isHeld(third)]).toEqual([undefined, true, false]);
+    expect(await isDue(second)).toEqual({ due: true, claim_token: null });
+    expect(await jobsOf(second)).toEqual(['tasks.wake']);
+  });
+
+  it('are never more than the limit, however requests and ends overlap', async () => {
+    const runs = await Promise.all(Array.from({ length: 40 }, () => created()));
+    const outcomes = await Promise.all(
+      runs.map((run, index) => request(run, { limit: 5 }, { slots: replicas[index % 2]! })),
+    );
+    expect(outcomes.filter((it) => it === 'held')).toHaveLength(5);
+    const left = new Set(runs);
+    for (let most = 5; left.size > 0; most = Math.min(5, left.size)) {
+      const holding: Draft[] = [];
+      for (const run of left) if (await isHeld(run)) holding.push(run);
+      expect(holding).toHaveLength(most);
+      const [one, other] = holding;
+      for (const run of [one!, ...(other ? [other] : [])]) {
+        await end(run);
+        left.delete(run);
+      }
+      const ended = [one!, ...(other ? [other] : [])];
+      await Promise.all(ended.map((run, index) => replicas[index % 2]!.freeSlot(run.taskId)));
+    }
+  });
+
+  it('are those of one tenant, workflow and key', async () => {
+    expect(await request(await created(), { limit: 1 })).toBe('held');
+    expect(await request(await created(), { limit: 1 }, { tenant: 'other' })).toBe('held');
+    expect(await request(await created(), { limit: 1 }, { key: 'a' })).toBe('held');
+    expect(await request(await created(), { limit: 1 }, { key: '\0\ud800a' })).toBe('held');
+    workflow += 1;
+    expect(await request(await created(), { limit: 1 })).toBe('held');
+  });
+
+  it('are requested again without a second slot, after a lost answer or the death of the replica', async () => {
+    const [first, second] = [await created(), await created()];
+    expect(await request(first, { limit: 1 })).toBe('held');
+    expect(await request(first, { limit: 1 }, { slots: replicas[1]! })).toBe('held');
+    expect(await request(second, { limit: 1 })).toBe('parked');
+    expect(await request(second, { limit: 1 })).toBe('lost');
+    expect(await store.claimTask(second.taskId, 'r', 'again')).toBeDefined();
+    expect(await request({ ...second, token: 'again' }, { limit: 1 })).toBe('parked');
+  });
+
+  it('are not given to an execution without the claim, which writes nothing', async () => {
+    const run = await created();
+    expect(await request({ ...run, token: 'an earlier claim' }, { limit: 1 })).toBe('lost');
+    expect(await isHeld(run)).toBeUndefined();
+    expect(await request(run, { limit: 1 })).toBe('held');
+  });
+
+  it('are passed on by the sweep if no job is left to do so', async () => {
+    const [first, second] = [await created(), await created()];
+    await request(first, { limit: 1 });
+    await request(second, { limit: 1 });
+    await end(first);
+    await replicas[0]!.sweepSlots(AbortSignal.abort());
+    expect(await isHeld(second)).toBe(false);
+    await replicas[0]!.sweepSlots(new AbortController().signal);
+    expect([await isHeld(first), await isHeld(second)]).toEqual([undefined, true]);
+    expect(await isDue(second)).toMatchObject({ due: true });
+  });
+
+  it('let a run that waits end without an effect on the others', async () => {
+    const [first, second, third] = [await created(), await created(), await created()];
+    for (const run of [first, second, third]) await request(run, { limit: 1 });
+    await end(second);
+    await replicas[0]!.freeSlot(second.taskId);
+    expect([await isHeld(first), await isHeld(second), await isHeld(third)]).toEqual([true, undefined, false]);
+    await end(first);
+    await replicas[0]!.freeSlot(first.taskId);
+    expect(await isHeld(third)).toBe(true);
+  });
+
+  it('refuse a run with skip, and leave no row of it', async () => {
+    const [first, second] = [await created(), await created()];
+    expect(await request(first, { limit: 1, onFull: 'skip' })).toBe('held');
+    expect(await request(second, { limit: 1, onFull: 'skip' })).toBe('full');
+    expect(await isHeld(second)).toBeUndefined();
+    await end(second);
+    expect(await jobsOf(second)).toEqual([]);
+  });
+
+  it('request the cancel of the oldest runs with cancel-oldest, also of those that wait', async () => {
+    const runs = [await created(), await created(), await created()];
+    const outcomes: SlotOutcome[] = [];
+    for (const run of runs) outcomes.push(await request(run, { limit: 1, onFull: 'cancel-oldest' }));
+    expect(outcomes).toEqual(['held', 'parked', 'parked']);
+    const canceled = await server.query<{ task_id: string }>(
+      'SELECT task_id FROM task WHERE cancel_requested_at IS NOT NULL AND task_id = ANY($1) ORDER BY task_id',
+      [runs.map(({ taskId }) => taskId)],
+    );
+    expect(canceled.map((row) => row.task_id)).toEqual([runs[0]!.taskId, runs[1]!.taskId].toSorted());
+    expect(await isDue(runs[1]!)).toMatchObject({ due: true });
+  });
+
+  it('cost a run of another workflow nothing at its end: no row, and no job', async () => {
+    const run = await created();
+    await end(run);
+    expect([await isHeld(run), await jobsOf(run)]).toEqual([undefined, []]);
+  });
+
+  it('take a bounded number of waiting runs', async () => {
+    expect(await request(await created(), { limit: 1 })).toBe('held');
+    const waiting = await created();
+    expect(await request(waiting, { limit: 1 })).toBe('parked');
+    await server.query(
+      `WITH made AS (
+         INSERT INTO task (task_id, context_id, tenant, owner, agent, state, last_sequence, created_at, updated_at)
+         SELECT 'crowd-' || n, 'c', '', '', 'workflows/w', 'TASK_STATE_SUBMITTED', 1, now(), now()
+         FROM generate_series(1, 9999) AS n RETURNING task_id)
+       INSERT INTO run_slot (task_id, gate, key, most)
+       SELECT made.task_id, run_slot.gate, '', 1 FROM made, run_slot WHERE run_slot.task_id = $1`,
+      [waiting.taskId],
+    );
+    const late = await created();
+    expect(await request(late, { limit: 1 })).toBe('crowded');
+    expect(await isHeld(late)).toBeUndefined();
+  });
+});
