@@ -198,7 +198,6 @@ const LAYERS = {
       'durable',
     ],
     triggers: [
-      'faults',
       'protocol',
       'expressions',
       'service',

@@ -52,7 +52,7 @@ export class WorkflowCredentialNamers extends CredentialNamers {
     return this.registered.namesUsingCredential(tenant, credential);
   }
 
-  triggers(tenant: string, credential: string): Promise<string[]> {
+  findTriggers(tenant: string, credential: string): Promise<string[]> {
     return this.fired.namesUsingCredential(tenant, credential);
   }
 

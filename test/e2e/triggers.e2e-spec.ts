@@ -318,7 +318,7 @@ describe('The API of triggers', () => {
       return [reply.status, (reply.body.errors ?? []).map(({ path, detail }) => `${path}: ${detail}`)];
     };
     const isAt = (...paths: string[]): string[] => paths.map((path): string => expect.stringMatching(`^${path}: `));
-    expect(await post({ webhook: undefined })).toEqual([400, ['webhook: is required']]);
+    expect(await post({ webhook: undefined })).toEqual([400, [': exactly one of webhook and run is required']]);
     expect(await post({ webhook: { scheme: 'x', secrets: [] } })).toEqual([
       400,
       isAt('webhook\\.scheme', 'webhook\\.secrets'),

@@ -97,7 +97,10 @@ export const OBJECT_KINDS: readonly ObjectKind[] = [
     plural: 'triggers',
     describeObject: ({ owner: _owner, url: _url, createdAt: _made, updatedAt: _changed, ...rest }) =>
       withoutAbsent(rest),
-    fillDefaults: (definition) => ({ inputs: {}, ...definition }),
+    fillDefaults: ({ run, ...rest }) => ({
+      ...{ inputs: {}, ...rest },
+      ...(run !== undefined && { run: isJsonObject(run) ? { statuses: ['completed'], ...run } : run }),
+    }),
   },
   {
     kind: 'key',

@@ -3019,6 +3019,23 @@ export interface components {
             /** @example writer */
             to: string;
         };
+        EndedRunBody: {
+            /**
+             * @description Statuses with which a run ends.
+             * @default [
+             *       "completed"
+             *     ]
+             * @example [
+             *       "failed"
+             *     ]
+             */
+            statuses: ("completed" | "failed" | "canceled")[];
+            /**
+             * @description Workflow of the runs.
+             * @example greeting
+             */
+            workflow: string;
+        };
         EndedRunView: {
             /** Format: date-time */
             endedAt: string;
@@ -5863,6 +5880,8 @@ export interface components {
             };
             /** @example on-push */
             name: string;
+            /** @description Source of events: ends of runs. Exactly one of `webhook` and `run` is given. */
+            run?: components["schemas"]["EndedRunBody"];
             /** @description Source of events: requests to the address `url`. */
             webhook?: components["schemas"]["WebhookSourceBody"];
             /**
@@ -5937,6 +5956,8 @@ export interface components {
              * @example greeting
              */
             name?: unknown;
+            /** @description Source of events: ends of runs. Exactly one of `webhook` and `run` is given. */
+            run?: components["schemas"]["EndedRunBody"];
             /** @description Source of events: requests to the address `url`. */
             webhook?: components["schemas"]["WebhookSourceBody"];
             /**
@@ -5970,6 +5991,8 @@ export interface components {
              * @example ann
              */
             owner: string;
+            /** @description Source of events: ends of runs. Exactly one of `webhook` and `run` is given. */
+            run?: components["schemas"]["EndedRunBody"];
             /** Format: date-time */
             updatedAt: string;
             /**

@@ -37,7 +37,7 @@ export abstract class CredentialNamers {
   /** Returns the names of a tenant's registered agents that reference a credential. */
   abstract registeredAgents(tenant: string, credential: string): Promise<string[]>;
   /** Returns the names of a tenant's triggers whose webhook has the secret of a credential. */
-  abstract triggers(tenant: string, credential: string): Promise<string[]>;
+  abstract findTriggers(tenant: string, credential: string): Promise<string[]>;
 }
 
 /** Query parameters that filter and page the list of credentials. */
@@ -114,7 +114,7 @@ const NAMERS = [
   { by: 'models', path: 'models', plural: 'models' },
   { by: 'servers', path: 'mcp-servers', plural: 'MCP servers' },
   { by: 'registeredAgents', path: 'agents', plural: 'registered agents' },
-  { by: 'triggers', path: 'triggers', plural: 'triggers' },
+  { by: 'findTriggers', path: 'triggers', plural: 'triggers' },
 ] as const;
 
 /**

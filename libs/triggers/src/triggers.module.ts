@@ -12,6 +12,7 @@ import { ArrivingBodies } from './delivery/arriving-bodies.js';
 import { DeliveryIntake } from './delivery/delivery-intake.js';
 import { DeliveryStarts } from './delivery/delivery-starts.js';
 import { DeliveryUpkeep } from './delivery/delivery-upkeep.js';
+import { RunEnds } from './delivery/run-ends.js';
 import { WebhookSecrets } from './signatures/webhook-secrets.js';
 import { TriggerDeliveries } from './storage/trigger-deliveries.js';
 import { TriggerRow } from './storage/trigger-tables.js';
@@ -41,6 +42,7 @@ export class TriggerStoreModule {}
     DeliveryIntake,
     DeliveryStarts,
     DeliveryUpkeep,
+    RunEnds,
     TriggerKind,
   ],
 })

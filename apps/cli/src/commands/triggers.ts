@@ -20,8 +20,9 @@ export function addTriggerArguments(command: Command): Command {
 }
 
 /** Returns the cells of a trigger in the list: its name, workflow, source and address. */
-export function triggerCells({ name, workflow, webhook, url }: Schemas['TriggerView']): string[] {
-  return [name, workflow, webhook?.scheme ?? '', url ?? ''];
+export function triggerCells({ name, workflow, webhook, run, url }: Schemas['TriggerView']): string[] {
+  const source = webhook?.scheme ?? `run of ${run?.workflow}: ${run?.statuses?.join(', ')}`;
+  return [name, workflow, source, url ?? ''];
 }
 
 function placeOf(name: string, path: string): `/${string}` {
@@ -32,7 +33,7 @@ async function showDeliveries({ client, terminal, signal }: Session, name: strin
   const query = { pageSize: SHOWN_DELIVERIES };
   const place = placeOf(name, 'deliveries');
   const { deliveries } = await client.call<Schemas['TriggerDeliveryListView']>(place, { query, signal });
-  const rows = (): string[][] =>
+  const toRows = (): string[][] =>
     deliveries.map(({ number, receivedAt, cause, state, runId, reason }) =>
       [number, receivedAt.slice(0, 19).replace('T', ' '), cause, state, runId ?? reason ?? ''].map((cell) =>
         terminal.stripControls(cell.replaceAll(/\s+/g, ' ')),
@@ -41,7 +42,7 @@ async function showDeliveries({ client, terminal, signal }: Session, name: strin
   terminal.writeResult(deliveries, () =>
     deliveries.length === 0
       ? 'The trigger has no deliveries yet.'
-      : terminal.formatTable(['NUMBER', 'RECEIVED (UTC)', 'CAUSE', 'STATE', 'RUN'], rows()),
+      : terminal.formatTable(['NUMBER', 'RECEIVED (UTC)', 'CAUSE', 'STATE', 'RUN'], toRows()),
   );
 }
 

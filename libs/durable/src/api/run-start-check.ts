@@ -37,12 +37,16 @@ export class RunStartCheck {
     }
   }
 
-  /** Requires that a workflow exists. @throws ProblemError 422 with an entry for `workflow` */
-  async requireWorkflow(workflow: string, { tenant }: Pick<TaskScope, 'tenant'>): Promise<void> {
+  /**
+   * Requires that a workflow exists.
+   * @param path member of the body that names the workflow
+   * @throws ProblemError 422
+   */
+  async requireWorkflow(workflow: string, { tenant }: Pick<TaskScope, 'tenant'>, path = 'workflow'): Promise<void> {
     try {
       await this.catalog.inTenant(tenant).resolveAgent(`workflows/${workflow}`);
     } catch (error) {
-      if (error instanceof UnknownAgent) throw startProblem('workflow', `the workflow "${workflow}" does not exist`);
+      if (error instanceof UnknownAgent) throw startProblem(path, `the workflow "${workflow}" does not exist`);
       throw error;
     }
   }

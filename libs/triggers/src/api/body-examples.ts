@@ -17,6 +17,12 @@ export const TRIGGER_EXAMPLES = {
       webhook: { scheme: 'hmac', secrets: ['shop'], header: 'X-Shop-Signature', encoding: 'base64' },
     },
   },
+  'the failure of a run': {
+    value: {
+      ...{ name: 'on-failure', workflow: 'greeting', run: { workflow: 'greeting', statuses: ['failed'] } },
+      inputs: { name: '${run.id}' },
+    },
+  },
 };
 
 export const TRIGGER_REPLACEMENT_EXAMPLES = {

@@ -4,6 +4,7 @@ import { ApiClosed, IfGiven, malformedRequest, type ProblemEntry, withMembers } 
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { CompiledRules } from '../delivery/trigger-rules.js';
 import { kindOf, TRIGGER_NAME, type TriggerDefinition, type TriggerSource } from '../storage/triggers.js';
+import { EndedRunBody } from './ended-run-body.js';
 import { findSchemeProblems, WebhookSourceBody } from './webhook-body.js';
 
 const NAME_RULE = 'must be 1 to 64 letters, digits, underscores or hyphens, and not begin with a hyphen';
@@ -31,6 +32,14 @@ export class TriggerBody {
   webhook?: WebhookSourceBody;
 
   @ApiPropertyOptional({
+    type: EndedRunBody,
+    description: 'Source of events: ends of runs. Exactly one of `webhook` and `run` is given.',
+  })
+  @IfGiven()
+  @ValidateNested({ message: 'must be an object' })
+  run?: EndedRunBody;
+
+  @ApiPropertyOptional({
     maxLength: LONGEST_WHEN,
     example: "body.ref == 'refs/heads/main'",
     description: 'CEL condition on an event; other events start no run. Without it, each event starts a run.',
@@ -56,9 +65,13 @@ export class TriggerBody {
   inputs?: JsonObject;
 
   static from(sent: object): TriggerBody {
-    const { webhook } = sent as { webhook?: JsonValue };
-    const read = isJsonObject(webhook) ? withMembers(WebhookSourceBody, webhook) : webhook;
-    return Object.assign(new this(), sent, read !== undefined && { webhook: read });
+    const { webhook, run } = sent as { webhook?: JsonValue; run?: JsonValue };
+    return Object.assign(new this(), sent, {
+      ...(webhook !== undefined && {
+        webhook: isJsonObject(webhook) ? withMembers(WebhookSourceBody, webhook) : webhook,
+      }),
+      ...(run !== undefined && { run: isJsonObject(run) ? withMembers(EndedRunBody, run) : run }),
+    });
   }
 
   /** Returns the definition with its defaults. @throws ProblemError 400 with an entry for each problem */
@@ -73,9 +86,12 @@ export class TriggerBody {
   }
 
   private readSource(): { source: TriggerSource; problems: ProblemEntry[] } {
-    if (!this.webhook) return { source: {}, problems: [{ path: 'webhook', detail: 'is required' }] };
-    const webhook = { ...this.webhook };
-    return { source: { webhook }, problems: findSchemeProblems(webhook) };
+    const webhook = this.webhook && { ...this.webhook };
+    const run = this.run && { workflow: this.run.workflow, statuses: this.run.statuses ?? ['completed'] };
+    const source = { ...(webhook && { webhook }), ...(run && { run }) };
+    const isOne = (webhook === undefined) !== (run === undefined);
+    const count = isOne ? [] : [{ path: '', detail: 'exactly one of webhook and run is required' }];
+    return { source, problems: [...count, ...(webhook ? findSchemeProblems(webhook) : [])] };
   }
 }
 

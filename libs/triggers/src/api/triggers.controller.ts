@@ -165,6 +165,7 @@ export class TriggersController {
   /** Requires that the workflow and the credentials of a trigger exist. @throws ProblemError 422 */
   private async requireUsable({ workflow, source }: TriggerDefinition, { tenant }: Caller): Promise<void> {
     await this.check.requireWorkflow(workflow, { tenant });
+    if (source.run) await this.check.requireWorkflow(source.run.workflow, { tenant }, 'run.workflow');
     if (source.webhook) await this.secrets.requireSecrets(source.webhook, tenant);
   }
 

@@ -19,11 +19,19 @@ const MOST_COMPILED = 100;
 /** Maximum number of characters of a stored reason. */
 const LONGEST_REASON = 1_000;
 
+/**
+ * Maximum number of runs in a chain in which each was started by the end of the one before. It ends the loop of two
+ * workflows that start each other.
+ */
+const LONGEST_CHAIN = 5;
+
 /** Event for a trigger. */
 export interface IncomingEvent {
   deliveryId: string;
   cause: DeliveryCause;
   event: TriggerEvent;
+  /** Position of the run in a chain of runs that start each other, from 1; absent outside of a chain. */
+  depth?: number;
 }
 
 /** Answer to a delivery: the run that it starts, or the reason why it starts none. */
@@ -57,7 +65,7 @@ export class DeliveryIntake {
     await this.deliveries.requireRoom(trigger.triggerId, trigger.tenant);
     const delivery = newDelivery(trigger, incoming);
     try {
-      const decision = await this.decideEvent(trigger, incoming.event);
+      const decision = await this.decideEvent(trigger, incoming);
       const decided = 'inputs' in decision ? ({ state: 'starting', ...decision } as const) : decision;
       return answerOf(await this.deliveries.addDelivery({ ...delivery, ...decided }));
     } catch (error) {
@@ -73,7 +81,8 @@ export class DeliveryIntake {
     return this.takeEvent(trigger, { deliveryId: `replay:${randomUUID()}`, cause: 'replay', event });
   }
 
-  private async decideEvent(trigger: Trigger, event: TriggerEvent): Promise<RuleDecision> {
+  private async decideEvent(trigger: Trigger, { event, depth = 0 }: IncomingEvent): Promise<RuleDecision> {
+    if (depth > LONGEST_CHAIN) return { reason: `${LONGEST_CHAIN} runs in a row were started by the ends of others.` };
     const decision = this.compileRules(trigger).decideEvent(event);
     if ('inputs' in decision)
       await this.check.requireRunnable({ workflow: trigger.workflow, inputs: decision.inputs }, trigger);
@@ -92,9 +101,14 @@ export class DeliveryIntake {
   }
 }
 
-function newDelivery(trigger: Trigger, { deliveryId, cause, event }: IncomingEvent): NewDelivery {
+function newDelivery(trigger: Trigger, { deliveryId, cause, event, depth = 0 }: IncomingEvent): NewDelivery {
   const { triggerId, workflow, tenant, owner } = trigger;
-  return { triggerId, scope: { tenant, owner }, workflow, deliveryId, cause, state: 'filtered', event };
+  return {
+    ...{ triggerId, scope: { tenant, owner }, workflow, deliveryId, cause, depth },
+    state: depth > LONGEST_CHAIN ? 'skipped' : 'filtered',
+    // The result of a run is for its owner only, so it is not kept for callers that send a delivery again.
+    ...(cause !== 'run' && { event }),
+  };
 }
 
 function answerOf({ number, run_id: runId, reason }: DecidedDelivery): DeliveryAnswer {

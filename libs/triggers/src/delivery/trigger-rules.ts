@@ -33,7 +33,7 @@ export type SourceKind = 'webhook' | 'run';
 /** Variables of expressions by the kind of the source. */
 const VOCABULARIES = {
   webhook: { body: {}, headers: {}, query: {} },
-  run: { run: { members: new Set(['id', 'workflow', 'status', 'inputs', 'result', 'error']) } },
+  run: { run: { members: new Set(['id', 'workflow', 'status', 'inputs', 'result', 'results', 'error']) } },
 } as const;
 
 /** Fault of a rule: the member of the trigger, and what is wrong. */

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import type { ProblemEntry } from '#libs/http-server';
+import { type ProblemEntry, ProblemError } from '#libs/http-server';
 import { callerFlag, enqueueForCallersFrom } from '#libs/jobs';
-import { Database } from '#libs/postgres';
+import { Database, sqlState } from '#libs/postgres';
 import { A2AError, type JsonObject } from '#libs/protocol';
 import { ENDED_TASK, newTaskId, TASK_OUTCOME, type TaskScope } from '#libs/tasks';
 import type { TriggerEvent } from '../delivery/received-event.js';
@@ -123,24 +123,21 @@ export class TriggerDeliveries {
   /**
    * Writes a delivery and, if it starts a run, the job that does so, in one statement.
    * @returns the decision: that of another delivery with the same id if one was accepted in the meantime
+   * @throws ProblemError 404 if the trigger has been deleted
    */
   async addDelivery(delivery: NewDelivery): Promise<DecidedDelivery> {
     const { triggerId, scope, workflow, deliveryId, cause, state, inputs, event, reason, errors, depth } = delivery;
-    const { rows } = await this.database.pool.query<DecidedDelivery>({
-      name: 'trigger-add',
-      text: ADD,
-      values: [
-        ...[triggerId, deliveryId, cause, state, scope.tenant, scope.owner, workflow],
-        state === 'starting' ? newTaskId() : null,
-        jsonOf(inputs),
-        jsonOf(event),
-        depth ?? 0,
-        reason ?? null,
-        errors && errors.length > 0 ? JSON.stringify(errors) : null,
-        callerFlag(scope),
-      ],
-    });
-    const [added] = rows;
+    const added = await this.insertDelivery([
+      ...[triggerId, deliveryId, cause, state, scope.tenant, scope.owner, workflow],
+      state === 'starting' ? newTaskId() : null,
+      jsonOf(inputs),
+      jsonOf(event),
+      depth ?? 0,
+      // A text of PostgreSQL has no NUL.
+      reason?.replaceAll('\0', '\uFFFD') ?? null,
+      errors && errors.length > 0 ? JSON.stringify(errors) : null,
+      callerFlag(scope),
+    ]);
     if (added) {
       await this.database.pool.query({ name: 'trigger-trim', text: TRIM, values: [triggerId] });
       return added;
@@ -169,12 +166,24 @@ export class TriggerDeliveries {
     return rows[0]?.event ?? undefined;
   }
 
+  private async insertDelivery(values: unknown[]): Promise<DecidedDelivery | undefined> {
+    try {
+      return (await this.database.pool.query<DecidedDelivery>({ name: 'trigger-add', text: ADD, values })).rows[0];
+    } catch (error) {
+      if (sqlState(error) === TRIGGER_GONE) throw new ProblemError(404, 'trigger not found');
+      throw error;
+    }
+  }
+
   private async hasRoom(triggerId: string, tenant: string): Promise<boolean> {
     const values = [triggerId, tenant];
     const { rows } = await this.database.pool.query<{ room: boolean }>({ name: 'trigger-room', text: ROOM, values });
     return rows[0]?.room === true;
   }
 }
+
+/** State of PostgreSQL for a delivery whose trigger was deleted (foreign key violation). */
+const TRIGGER_GONE = '23503';
 
 function jsonOf(value: JsonObject | undefined): string | null {
   return value === undefined ? null : JSON.stringify(value);

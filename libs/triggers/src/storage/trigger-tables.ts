@@ -1,4 +1,5 @@
 import { Column, Entity, type MigrationInterface, PrimaryColumn, type QueryRunner } from 'typeorm';
+import { NoticeRunEnds1700000001660 } from './run-end-migration.js';
 
 @Entity('workflow_trigger')
 export class TriggerRow {
@@ -91,4 +92,4 @@ class CreateTrigger1700000001650 implements MigrationInterface {
   }
 }
 
-export const TRIGGER_MIGRATIONS = [CreateTrigger1700000001650];
+export const TRIGGER_MIGRATIONS = [CreateTrigger1700000001650, NoticeRunEnds1700000001660];

@@ -118,6 +118,11 @@ export class Triggers {
     return (await this.rows.delete({ tenant, name })).affected === 1;
   }
 
+  /** Returns a tenant's triggers that wait for the ends of runs of a workflow. */
+  async listRunTriggers(tenant: string, workflow: string): Promise<Trigger[]> {
+    return (await this.database.pool.query<TriggerRow>(OF_RUNS, [tenant, workflow])).rows.map(toTrigger);
+  }
+
   /** Returns the names of a tenant's triggers whose webhook has the secret of a credential. */
   async namesUsingCredential(tenant: string, credential: string): Promise<string[]> {
     const { rows } = await this.database.pool.query<{ name: string }>(USING, [tenant, credential]);
@@ -138,7 +143,7 @@ function valuesOf({ workflow, source, rules }: TriggerDefinition): string[] {
   return [workflow, JSON.stringify(source), JSON.stringify(rules)];
 }
 
-export function toTrigger(row: TriggerRow): Trigger {
+function toTrigger(row: TriggerRow): Trigger {
   const { tenant, name, owner, workflow, trigger_id: triggerId, hook_id: hookId } = row;
   return {
     ...{ tenant, name, owner, workflow, triggerId, hookId },
@@ -160,6 +165,10 @@ const REPLACE = `
 
 const HOOKS = `
   SELECT * FROM workflow_trigger WHERE hook_id = ANY($1::text[]) AND source->'webhook' IS NOT NULL`;
+
+const OF_RUNS = `
+  SELECT * FROM workflow_trigger
+  WHERE tenant = $1 AND source->'run' IS NOT NULL AND source->'run'->>'workflow' = $2 ORDER BY name`;
 
 /** SQL query of the names of the triggers that name a credential: tenant and credential are its parameters. */
 export const USING = `
