@@ -3,7 +3,7 @@ import type { RequestTemplate } from '../load/closed-loop.ts';
 import { startParley, startPeer } from '../servers/bench-server.ts';
 import { rpc, userMessage } from './a2a-requests.ts';
 import { LITELLM_HEADERS, LITELLM_PATH, startLiteLlm } from '../servers/litellm.ts';
-import { AGENT_ITSELF, DOOR, LITELLM } from './subject-names.ts';
+import { AGENT_ITSELF, DOOR, LITELLM, RELAY_FLOOR } from './subject-names.ts';
 
 export const DOOR_PATH = '/a2a/agents/echo';
 /** Number of concurrent streams of chunks. */
@@ -11,8 +11,9 @@ const READERS = 4;
 
 /**
  * Measures the cost of a registered agent. The same Messages are sent directly to an agent on the official SDK, which
- * keeps all in memory; to Parley, which stores each Message and event on disk before it passes them on; and, if it can
- * be installed, to LiteLLM, a gateway that stores nothing.
+ * keeps all in memory; to Parley, which stores each Message and event on disk before it passes them on; for single
+ * answers to a floor, which stores as much and does nothing else; and, if it can be installed, to LiteLLM, a gateway
+ * that stores nothing.
  */
 export async function doorCase(bench: Bench): Promise<Row[]> {
   const { postgres, options } = bench;
@@ -21,6 +22,9 @@ export async function doorCase(bench: Bench): Promise<Row[]> {
     bench.using(startParley(await postgres.database('parley'))),
   ]);
   await registerAgent(parley.url, agent.url);
+  const floor = await bench.using(
+    startPeer('stored-relay.ts', { DATABASE_URL: await postgres.database('floor'), AGENT_URL: `${agent.url}/` }),
+  );
   bench.progress('LiteLLM is being installed …');
   const gateway = await startLiteLlm(`${agent.url}/`);
   if (typeof gateway === 'string') bench.note(gateway);
@@ -32,12 +36,13 @@ export async function doorCase(bench: Bench): Promise<Row[]> {
     { name: DOOR, server: parley, postgres, template: template(DOOR_PATH), units },
     ...throughGateway(template(LITELLM_PATH), units),
   ];
+  const single = (path: string): RequestTemplate => rpc(path, 'SendMessage', userMessage(), 'TASK_STATE_COMPLETED');
   const sent = await compare(bench, {
     id: 'door-send',
     title: 'SendMessage, blocking, 4 events',
     unit: 'request',
     connections: options.connections,
-    subjects: subjects((path) => rpc(path, 'SendMessage', userMessage(), 'TASK_STATE_COMPLETED')),
+    subjects: [...subjects(single), { name: RELAY_FLOOR, server: floor, postgres, template: single('/') }],
   });
   const { few } = options.chunks;
   const streamed = await compare(bench, {

@@ -16,3 +16,4 @@ export const PARLEY_CLIENT = "Parley's client, found by URL for each call";
 export const AGENT_ITSELF = 'official SDK, memory: the agent itself';
 export const LITELLM = 'LiteLLM, memory: a stateless gateway before that agent';
 export const DOOR = 'Parley, PostgreSQL: a door before that agent';
+export const RELAY_FLOOR = 'floor: node:http before that agent, two commits';
