@@ -4,6 +4,7 @@ import { bindingsOf } from '../support/bindings.js';
 import { ANN, EVE, KNOWS_CALLERS } from '../support/callers.js';
 import { DoorAgent } from '../support/door-agent.js';
 import { openDoor } from '../support/doors.js';
+import type { FakeBehaviour } from '../support/fake-behaviour.js';
 import { startParley } from '../support/parley.js';
 import { useStage } from '../support/stage.js';
 import { until } from '../support/until.js';
@@ -167,6 +168,34 @@ describe('the limits of an agent hold over all replicas', () => {
     expect(second.status.state).toBe('TASK_STATE_FAILED');
     expect(agent.heard.map(({ parts }) => parts[0]?.text)).toEqual(['one']);
   });
+
+  it('by the pause that the agent asks for: until then no Message is sent to an agent with a limited rate', async () => {
+    const agent = (await stage.fake()).next(busyFor(3_600));
+    const { base } = await openDoor(stage.parley.url, agent.url, { policy: { perMinute: 600 } }, headers);
+    const first = await sendTask(base, 'one', { headers });
+    expect([first.status.state, agent.sends.length]).toEqual(['TASK_STATE_FAILED', 1]);
+    const second = await sendTask(base, 'two', { headers });
+    expect([second.status.state, second.status.message?.parts[0]?.text]).toEqual([
+      'TASK_STATE_FAILED',
+      expect.stringContaining('busy'),
+    ]);
+    expect(agent.texts).toEqual(['one']);
+  });
+
+  it('by the pause of one Message, if the rate is not limited', async () => {
+    const agent = (await stage.fake()).next(busyFor(3_600), busyFor(1));
+    const { base } = await openDoor(stage.parley.url, agent.url, {}, headers);
+    const states = [];
+    for (const text of ['one', 'two']) states.push((await sendTask(base, text, { headers })).status.state);
+    expect(states).toEqual(['TASK_STATE_FAILED', 'TASK_STATE_COMPLETED']);
+    expect(agent.texts).toEqual(['one', 'two', 'two']);
+  });
+});
+
+/** Creates an answer that refuses a Message, and asks for a pause of so many seconds. */
+const busyFor = (seconds: number): FakeBehaviour => ({
+  httpStatus: 429,
+  headers: { 'retry-after': String(seconds) },
 });
 
 it('passes on the headers that the policy names, and no credentials', async () => {

@@ -1,5 +1,5 @@
 import { AgentCallError, withoutCredentialName } from '#libs/a2a-client';
-import type { CallFailure } from '#libs/durable';
+import type { CallFailure, CallOutcome } from '#libs/durable';
 import { A2A_ERRORS, textStart } from '#libs/protocol';
 
 /** Next step after a failed call of a registered agent. */
@@ -65,4 +65,10 @@ export function decideAfter({ failure, isSent, hasTask }: FailedRelayCall): Call
 export function failureWords({ message, cause }: CallFailure): string {
   const said = withoutCredentialName(cause, 'The agent') ?? message;
   return textStart(said.split('\n', 1)[0]!.trim(), LONGEST_WORDS);
+}
+
+/** Returns the milliseconds of the pause that an agent asks for by 429 with Retry-After; 0 if it asks for none. */
+export function requestedPause(outcome: CallOutcome): number {
+  if (outcome.kind !== 'failed' || outcome.failure.rateLimited !== true) return 0;
+  return outcome.failure.retryAfter ?? 0;
 }

@@ -4,13 +4,15 @@ import { isActiveState, TASK_STATES } from '#libs/protocol';
 import { agentKey, type RelayTalk } from './relay-tasks.js';
 
 const MINUTE_MS = 60_000;
+/** Maximum milliseconds for which an agent can delay the Messages of all callers. */
+const LONGEST_PAUSE_MS = 3_600_000;
 
 /**
  * Limits of the calls of registered agents, which all replicas share.
  * - A slot belongs to a Task while the Task works. A slot needs no release: it counts only while the state of the Task
  *   is active, so it is free once the Task ends or waits for an answer. A recovered turn keeps its slot. A turn on
  *   which the agent already works takes a slot even if none is free.
- * - Messages of a limited rate are evenly spaced. A recovered turn keeps the time that was reserved for its Message.
+ * - Messages of a limited rate are evenly spaced; a pause that the agent asks for delays the next ones. A recovered turn keeps the time that was reserved for its Message.
  */
 @Injectable()
 export class RelayLimits {
@@ -44,6 +46,11 @@ export class RelayLimits {
     return rows[0] && Math.max(rows[0].wait, 0);
   }
 
+  /** Delays the next Message of a limited rate, because the agent asks for a pause; by at most LONGEST_PAUSE_MS. */
+  async postponeMessages(talk: RelayTalk, pauseMs: number): Promise<void> {
+    await this.database.pool.query(POSTPONE, [agentKey(talk), Math.min(pauseMs, LONGEST_PAUSE_MS)]);
+  }
+
   /** Deletes the reserved sending times of a deleted agent. Its slots end with its Tasks. */
   async forgetAgent(tenant: string, agent: string): Promise<void> {
     const key = agentKey({ scope: { tenant }, agent });
@@ -59,6 +66,9 @@ const TAKE_SLOT = `
   WHERE task_id = $2 AND $3 > (
     SELECT count(*) FROM registered_agent_task other JOIN task ON task.task_id = other.task_id
     WHERE other.agent_key = $1 AND other.has_slot AND other.task_id <> $2 AND task.state IN (${ACTIVE}))`;
+const POSTPONE = `
+  UPDATE registered_agent_rate
+  SET free_at = greatest(free_at, clock_timestamp() + $2::float8 * interval '1 millisecond') WHERE agent_key = $1`;
 const INTERVAL = `$2::float8 * interval '1 millisecond'`;
 /**
  * Statement that reserves the time of a Message. `free_at` is the earliest time of the next Message to the agent: one

@@ -17,7 +17,7 @@ import { Backoff } from '#libs/service';
 import type { TaskEvent } from '#libs/tasks';
 import { DEFAULT_WAIT_S } from '../agents/agent-policy.js';
 import type { RegisteredAgent } from '../agents/registered-agents.js';
-import { type CallDecision, decideAfter, failureWords } from './call-decision.js';
+import { type CallDecision, decideAfter, failureWords, requestedPause } from './call-decision.js';
 import { UnsentNote } from './unsent-note.js';
 import { UnstoredIds } from './unstored-ids.js';
 import type { OpenedTurn } from './opened-turn.js';
@@ -141,7 +141,8 @@ export class RelayTurn {
       if (next === 'now') continue;
       if (next !== 'again') return;
       await this.unsent.store(true);
-      await delay(BACKOFF.pauseAfter(Math.min(failures, MOST_DOUBLINGS)), undefined, { signal: context.signal });
+      const pause = Math.max(BACKOFF.pauseAfter(Math.min(failures, MOST_DOUBLINGS)), requestedPause(call.outcome));
+      await delay(pause, undefined, { signal: context.signal });
     }
   }
 
@@ -310,7 +311,9 @@ export class RelayTurn {
     if (decision.kind === 'unread' && forgotten !== RESEND) return forgotten === 'ask' ? 'policy' : undefined;
     if (decision.kind !== 'away' && decision.kind !== 'unread') return undefined;
     if (decision.kind === 'away' && !decision.isSafe && forgotten !== RESEND) return 'policy';
-    return this.canWait() ? 'again' : undefined;
+    const pause = requestedPause(outcome);
+    await this.postponeMessages(pause);
+    return this.canWait(pause) ? 'again' : undefined;
   }
 
   private decideNext(outcome: CallOutcome & { kind: 'failed' }, call: AgentCall): CallDecision {
@@ -321,11 +324,18 @@ export class RelayTurn {
     return decideAfter({ failure: outcome.failure, isSent: call.isSent, hasTask });
   }
 
-  /** True until the `wait` seconds of the policy have passed since the first of the consecutive failed attempts. */
-  private canWait(): boolean {
+  /** Delays the next Messages of all replicas, if the agent has a limited rate and asks for a pause. */
+  private async postponeMessages(pause: number): Promise<void> {
+    const { agent, context, services } = this;
+    if (agent.policy.perMinute === undefined || pause === 0) return;
+    await retryWhileUnreachable(() => services.limits.postponeMessages(talkOf(agent, context), pause), context.signal);
+  }
+
+  /** True if a pause (milliseconds) ends within the `wait` seconds of the policy after the first failed attempt. */
+  private canWait(pause = 0): boolean {
     const { wait = DEFAULT_WAIT_S } = this.agent.policy;
     this.awaySince ??= performance.now();
-    return performance.now() - this.awaySince < wait * SECOND_MS;
+    return performance.now() + pause - this.awaySince < wait * SECOND_MS;
   }
 
   private forgetTask(): 'again' {

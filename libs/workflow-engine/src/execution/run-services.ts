@@ -295,10 +295,7 @@ export interface SlotRequest {
  */
 export type SlotOutcome = 'held' | 'parked' | 'full' | 'crowded' | 'lost';
 
-/**
- * True if a run needs a slot before its first node: its workflow has `concurrency`, no node has begun, and the deadline
- * of the run has not passed at `now` (milliseconds of the epoch).
- */
+/** True if a run needs a slot at `now` (milliseconds of the epoch): it has neither begun nor passed its deadline. */
 export function needsSlot({ definition, instances, error, frontier }: RunState, now: number): boolean {
   if (definition.concurrency === undefined || error !== undefined || (frontier.timers.next ?? Infinity) <= now)
     return false;
