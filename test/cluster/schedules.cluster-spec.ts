@@ -1,4 +1,5 @@
 import { useCluster } from '../support/cluster-stage.js';
+import { keepCredential, newSecret } from '../support/credentials.js';
 import { ShiftedClock } from '../support/shifted-clock.js';
 import { until } from '../support/until.js';
 import { linear, script, unique } from '../support/workflow.js';
@@ -18,6 +19,55 @@ const stage = useCluster({ replicas: 1, env: envOf(0) });
 afterAll(() => {
   for (const clock of clocks) clock.remove();
 });
+
+/** Sender of deliveries to a webhook, one after another. Each is repeated until the service has answered its run. */
+class Sender {
+  /** Ids of the promised runs, by the id of the delivery. */
+  readonly promised = new Map<string, string>();
+  private readonly token = newSecret();
+  private url = '';
+  private isOver = false;
+  private sent: Promise<void> | undefined;
+
+  constructor(readonly workflow: string) {}
+
+  async start(): Promise<void> {
+    const secrets = [await keepCredential(stage.api, { kind: 'bearer', token: this.token })];
+    const webhook = { scheme: 'bearer', secrets, idHeader: 'X-Id' };
+    const body = { name: unique('hook'), workflow: this.workflow, webhook };
+    const made = await stage.api.call<{ url: string }>('POST', '/triggers', body);
+    if (made.status !== 201) throw new Error(`${made.status} ${made.text}`);
+    this.url = made.body.url;
+    this.sent = this.sendAll();
+  }
+
+  /** Ends the sending, after the delivery under way has been answered. */
+  stop(): Promise<void> | undefined {
+    this.isOver = true;
+    return this.sent;
+  }
+
+  private async sendAll(): Promise<void> {
+    for (let number = 1; !this.isOver; number += 1) {
+      const id = `delivery-${number}`;
+      let last = 'no answer';
+      const look = async (): Promise<string | false> => {
+        const { runId, told } = await this.sendOnce(id).catch((error: unknown) => ({ runId: '', told: String(error) }));
+        last = told;
+        return runId !== '' && runId;
+      };
+      this.promised.set(id, await until(look, { what: () => `the run of ${id}: ${last}` }));
+    }
+  }
+
+  private async sendOnce(id: string): Promise<{ runId: string; told: string }> {
+    const headers = { authorization: `Bearer ${this.token}`, 'x-id': id };
+    const reply = await fetch(this.url, { method: 'POST', headers, body: '{}' });
+    const told = `${reply.status} ${await reply.text()}`;
+    if (reply.status !== 202 && reply.status < 500) throw new Error(told);
+    return { runId: reply.status === 202 ? (JSON.parse(told.slice(4)) as { runId: string }).runId : '', told };
+  }
+}
 
 interface Decided {
   name: string;
@@ -51,6 +101,7 @@ async function pause(name: string): Promise<void> {
 describe('schedules whose replicas are killed, with clocks half a minute apart', () => {
   let workflow: string;
   let decided: Decided[];
+  let sender: Sender;
 
   beforeAll(async () => {
     for (const index of [1, 2]) await stage.cluster.add({ env: envOf(index) });
@@ -62,6 +113,8 @@ describe('schedules whose replicas are killed, with clocks half a minute apart',
       const { status, text } = await stage.api.call('POST', '/schedules', body);
       if (status !== 201) throw new Error(`${status} ${text}`);
     }
+    sender = new Sender((await stage.api.save(linear(unique('pushed'), script('push', { complete: 'done' })))).name);
+    await sender.start();
     for (let killed = 0; killed < KILLS; killed += 1) {
       await awaitCount((await count()) + BETWEEN);
       const [first] = stage.cluster.replicas;
@@ -69,6 +122,7 @@ describe('schedules whose replicas are killed, with clocks half a minute apart',
       await stage.cluster.add({ env: envOf(killed) });
     }
     await awaitCount((await count()) + BETWEEN);
+    await sender.stop();
     for (const name of names) await pause(name);
     decided = await until(
       async () => {
@@ -96,18 +150,36 @@ describe('schedules whose replicas are killed, with clocks half a minute apart',
     expect(runs.map(({ task_id }) => task_id).toSorted()).toEqual(decided.map(({ run_id }) => run_id).toSorted());
   });
 
-  it('leave no job that has given up, and no firing that waits for one', async () => {
+  it('start one run for each delivery of a webhook, with the id that was promised', async () => {
+    expect(sender.promised.size).toBeGreaterThanOrEqual(KILLS);
+    const runs = await until(
+      async () => {
+        const rows = await stage.database.query<{ task_id: string; state: string }>(RUNS, [sender.workflow]);
+        const isWhole = rows.length >= sender.promised.size;
+        return isWhole && rows.every(({ state }) => state === 'TASK_STATE_COMPLETED') && rows;
+      },
+      { what: 'the end of each run of the webhook' },
+    );
+    expect(runs.map(({ task_id }) => task_id).toSorted()).toEqual([...sender.promised.values()].toSorted());
+  });
+
+  it('leave no job that has given up, and no firing or delivery that waits for one', async () => {
     expect(await stage.database.query(GIVEN_UP)).toEqual([]);
     expect(await stage.database.query(WAITING)).toEqual([]);
+    expect(await stage.database.query(UNSTARTED)).toEqual([]);
   });
 });
 
 // A job without its key has been replaced by a newer one, while a replica that was killed ran it.
 const GIVEN_UP = `
   SELECT key, last_error FROM graphile_worker.jobs
-  WHERE task_identifier LIKE 'schedules.%' AND attempts >= max_attempts AND key IS NOT NULL`;
+  WHERE (task_identifier LIKE 'schedules.%' OR task_identifier LIKE 'triggers.%') AND attempts >= max_attempts AND key IS NOT NULL`;
 
 const WAITING = `SELECT * FROM schedule_firing WHERE state IN ('starting', 'queued')`;
+
+const UNSTARTED = `SELECT * FROM trigger_delivery WHERE state = 'starting'`;
+
+const RUNS = `SELECT task_id, state FROM task WHERE agent = 'workflows/' || $1`;
 
 const DECIDED = `
   SELECT schedule.name, firing.due, firing.decided_at, firing.state, firing.run_id, task.state AS task_state
