@@ -221,7 +221,7 @@ async function* askedFor(
     ...(settings.stop !== undefined && { stop: settings.stop }),
     ...(settings.maxTokens !== undefined && { maxTokens: settings.maxTokens }),
     ...(structure && { output: structure.schema, ...(isDescribed(turn) && { isOutputDescribed: true }) }),
-    ...(structure && mustAnswer(turn, step) && { isAnswerOnly: true }),
+    ...((structure || model.toolCalls === 'schema') && mustAnswer(turn, step) && { isAnswerOnly: true }),
     reader: context.call.scope,
     signal,
   };

@@ -240,6 +240,14 @@ describe('an answer with a schema', () => {
     expect([lastWord(last.driver), last.models.calls.length]).toEqual([{ n: 1 }, 2]);
   });
 
+  it('is asked for without tools at the last step of a text, too, where a schema holds the calls', async () => {
+    const answer: Answering = (call) => (call.isAnswerOnly ? says('done') : asks(call, ['look', {}]));
+    const { driver, models } = notedAgent(answer, { maxSteps: 2 });
+    models.toolCalls = 'schema';
+    await driver.run();
+    expect([lastWord(driver), models.calls.map(({ call }) => call.isAnswerOnly)]).toEqual(['done', [undefined, true]]);
+  });
+
   it('fails with its path where it is wrong again', async () => {
     const { driver, models } = notedAgent(() => says('{"n":"one"}'), output);
     await driver.run();

@@ -11,6 +11,8 @@ export class FakeModels extends Models {
   readonly calls: { model: string; call: ModelCall; credentials?: readonly string[] }[] = [];
   /** Origins of models, by name. */
   origins: Record<string, string> = {};
+  /** Form in which the models call tools; absent: `native`. */
+  toolCalls?: Model['toolCalls'];
 
   constructor(public answer: Answering = () => says('answer')) {
     super();
@@ -19,7 +21,7 @@ export class FakeModels extends Models {
   override async findModel(name = this.defaultModel.name, { credentials }: Partial<WantedModel> = {}): Promise<Model> {
     if (name === 'unknown') throw new ModelError('there is no model "unknown"');
     const stream = (call: ModelCall): AsyncIterable<ModelEvent> => this.stream(call, name, credentials);
-    return { name, inputModes: this.defaultModel.inputModes, streamAnswer: stream };
+    return { name, inputModes: this.defaultModel.inputModes, toolCalls: this.toolCalls, streamAnswer: stream };
   }
 
   override async findOrigin(name = this.defaultModel.name): Promise<string | undefined> {
