@@ -107,10 +107,11 @@ export class ModelServer {
     };
   }
 
-  /** Returns the answer that the server generates now: whether it works on one, and its tokens so far. */
+  /** Returns the newest answer of the server: the number of its task, its tokens so far, and whether it is under way. */
   async readSlot() {
     const [slot] = await (await fetch(`${this.url}/slots`)).json();
-    return { isProcessing: slot.is_processing, tokens: slot.next_token?.[0]?.n_decoded ?? slot.next_token?.n_decoded };
+    const tokens = slot.next_token?.[0]?.n_decoded ?? slot.next_token?.n_decoded;
+    return { task: slot.id_task, isProcessing: slot.is_processing, tokens };
   }
 
   /** Rejects when the server ends. */
