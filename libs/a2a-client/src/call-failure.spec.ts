@@ -94,6 +94,8 @@ describe('a failure of an agent over HTTP+JSON of 0.3', () => {
     ['event: error\n', { code: -32_005, message: 'no such type' }, -32_005],
     ['event: error\n', { error: { code: -32_005, message: 'no such type' } }, -32_005],
     ['event: error\n', { message: 'no such type' }, -32_603],
+    ['', { error: 'io.a2a.spec.ContentTypeNotSupportedError', message: 'no such type' }, -32_005],
+    ['', { error: 'io.a2a.spec.InternalError', message: 'no such type' }, -32_603],
   ])('is that of an event %j of its stream with %j', async (event, body, code) => {
     const client = await clientOf((response) =>
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`${event}data: ${JSON.stringify(body)}\n\n`),

@@ -172,8 +172,8 @@ function unauthorizedFailure(status: 401 | 403, reported: AgentCallError | undef
 
 /**
  * Reads the error in a body, in any form of A2A: a JSON-RPC response; a `google.rpc.Status` of the REST binding
- * (section 11.6); a problem of RFC 9457; or a top-level JSON-RPC code, as servers of 0.3 send it over REST. Returns
- * `undefined` for other bodies.
+ * (section 11.6); a problem of RFC 9457; or a top-level JSON-RPC code or the name of a class of errors, as servers of
+ * 0.3 send them over REST. Returns `undefined` for other bodies.
  */
 export function errorOf(body: JsonObject | undefined): AgentCallError | undefined {
   if (body === undefined) return undefined;
@@ -181,6 +181,7 @@ export function errorOf(body: JsonObject | undefined): AgentCallError | undefine
   if (error === undefined) return undefined;
   const { code, details, type } = error;
   const text = errorText(body);
+  if (isClassOfError(body.error)) return rpcFailure(codeOfClass(body.error), text);
   if ('jsonrpc' in body) return rpcFailure(Number(code), text, undefined, error.data);
   const reasons = Array.isArray(details) ? details.filter(isJsonObject).map((it) => it.reason) : [];
   const known = [...reasons, reasonOfType(type)].map(codeOfReason).find((it) => it !== undefined);
@@ -194,6 +195,15 @@ export function errorOf(body: JsonObject | undefined): AgentCallError | undefine
 export function errorText(body: JsonObject): string {
   const { message, detail, title } = isJsonObject(body.error) ? body.error : body;
   return [message, detail, title].find((it) => typeof it === 'string') ?? 'no message';
+}
+
+/** True for the name of a class of errors, which the Java SDK of 0.3 sends over REST: `io.a2a.spec.InternalError`. */
+function isClassOfError(name: unknown): name is string {
+  return typeof name === 'string' && name.endsWith('Error');
+}
+
+function codeOfClass(name: string): number {
+  return codeOfReason(reasonOfName(name.slice(name.lastIndexOf('.') + 1))) ?? A2A_ERRORS.INTERNAL.code;
 }
 
 /** True for a code in the range reserved by JSON-RPC 2.0. The codes of A2A are in this range. */
