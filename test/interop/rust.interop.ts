@@ -1,10 +1,12 @@
 import { describe } from 'node:test';
 import { describeCalled } from './peers/a2a-called.js';
 import { describeCalls } from './peers/a2a-calls.js';
+import { describeToolCalls } from './peers/mcp-calls.js';
+import { describeTools } from './peers/mcp-called.js';
 import { buildOf, runsAllPeers, whyNoPeers } from './peers/peer-builds.js';
 import { RUST_PEERS } from './peers/rust/rust-peers.js';
 
-const [A2A] = RUST_PEERS;
+const [A2A, MCP] = RUST_PEERS;
 const BINDINGS = runsAllPeers() ? A2A.called : A2A.called.slice(0, 1);
 
 describe('The peers in Rust', { skip: whyNoPeers('Rust') ?? false }, () => {
@@ -13,5 +15,9 @@ describe('The peers in Rust', { skip: whyNoPeers('Rust') ?? false }, () => {
   for (const binding of BINDINGS) {
     describeCalled(A2A, binding, build);
     describeCalls(A2A, binding, build);
+  }
+  if (runsAllPeers()) {
+    describeTools(MCP, build);
+    describeToolCalls(MCP, build);
   }
 });

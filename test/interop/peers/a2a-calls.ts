@@ -68,7 +68,7 @@ const TESTS: Readonly<Record<CallsOperation, (at: CallsAt) => Promise<void>>> = 
         agent.release();
       },
     });
-    assert.ok(lines.findIndex((it) => it.includes('first ')) < lines.findIndex((it) => it.includes('last')));
+    assert.ok(lines.findIndex((it) => it.includes('first ')) < lines.findIndex((it) => it.includes('"last"')));
     assert.match(lines.join('\n'), COMPLETED);
   },
   async ask({ call }) {

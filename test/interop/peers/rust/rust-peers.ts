@@ -11,4 +11,13 @@ export const RUST_PEERS = [
     called: ['JSONRPC', 'HTTP+JSON', 'GRPC'],
     calls: ['JSONRPC', 'HTTP+JSON', 'GRPC'],
   },
+  {
+    id: 'rust-mcp',
+    language: 'Rust',
+    title: 'rmcp',
+    protocol: 'mcp',
+    packages: ['rmcp'],
+    called: ['Streamable HTTP'],
+    calls: ['Streamable HTTP'],
+  },
 ] as const satisfies readonly Peer[];

@@ -3,6 +3,8 @@
 mod agent;
 mod caller;
 mod serving;
+mod tool_caller;
+mod tool_server;
 
 #[tokio::main]
 async fn main() {
@@ -11,6 +13,8 @@ async fn main() {
     match words.as_slice() {
         ["a2a-serve", binding, port, card_port, address] => serving::serve(binding, port, card_port, address).await,
         ["a2a-call", base, binding, operation, rest @ ..] => caller::call(base, binding, operation, rest).await,
+        ["mcp-serve", port] => tool_server::serve(port).await,
+        ["mcp-call", url, operation, rest @ ..] => tool_caller::call(url, operation, rest).await,
         _ => panic!("usage: see peer-program.ts; got {words:?}"),
     }
 }

@@ -39,6 +39,11 @@ pub async fn serve(binding: &str, port: &str, card_port: &str, address: &str) {
     listen(port, cards.merge(calls.layer(axum::middleware::from_fn(guard)))).await
 }
 
+/// Serves a router until the process ends. A key in PEER_KEY is asked of every call.
+pub async fn listen_guarded(port: u16, router: Router) {
+    listen(port, router.layer(axum::middleware::from_fn(guard))).await
+}
+
 async fn listen(port: u16, router: Router) {
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await.expect("a free port");
     axum::serve(listener, router).await.expect("to serve");
