@@ -8,6 +8,7 @@ const VIEWS = [
     'workflows',
     'workflows/new',
     'runs',
+    'schedules',
     'inbox',
     'conversations',
     'brainstorms',

@@ -151,7 +151,7 @@ describe('the lists of the console', () => {
 const PATHS = [
   ...['workflows', 'workflows/new', 'runs', 'inbox', 'conversations', 'conversations/new'],
   ...['brainstorms', 'brainstorms/new', 'agents', 'tasks', 'settings/models', 'settings/new-model'],
-  ...['settings/agents', 'settings/new-agent'],
+  ...['schedules', 'schedules/new-schedule', 'settings/agents', 'settings/new-agent'],
   ...['settings/mcp-servers', 'settings/new-mcp-server', 'settings/credentials', 'settings/new-credential'],
   ...['settings/keys', 'settings/cards', 'settings/files', 'nowhere'],
 ].map((path) => `/${path}`);

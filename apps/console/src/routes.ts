@@ -1,6 +1,7 @@
 import {
   Bot,
   Brain,
+  CalendarClock,
   Gauge,
   Inbox,
   ListChecks,
@@ -28,6 +29,7 @@ export const ROUTES: readonly ViewRoute[] = [
   { path: '/overview', label: 'Overview', Icon: Gauge, ...lazyView(() => import('./overview/view.js')) },
   { path: '/workflows', label: 'Workflows', Icon: Workflow, ...lazyView(() => import('./workflows/view.js')) },
   { path: '/runs', label: 'Runs', Icon: Play, ...lazyView(() => import('./runs/view.js')) },
+  { path: '/schedules', label: 'Schedules', Icon: CalendarClock, ...lazyView(() => import('./schedules/view.js')) },
   { path: '/inbox', label: 'Inbox', Icon: Inbox, ...lazyView(() => import('./inbox/view.js')) },
   {
     path: '/conversations',

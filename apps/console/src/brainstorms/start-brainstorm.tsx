@@ -8,7 +8,8 @@ import { useAction, useAttemptKey } from '../api/use-action.js';
 import { AgentInput } from '../components/agent-input.js';
 import { Button } from '../components/button.js';
 import { Field, Input, Select, TextArea } from '../components/field.js';
-import { FormPage, readNumber, readText } from '../components/form-page.js';
+import { FormPage } from '../components/form-page.js';
+import { readNumber, readText } from '../components/form-values.js';
 import { PageHeader } from '../components/page-header.js';
 import { roleLabel, ROLES } from './brainstorm.js';
 

@@ -4,7 +4,8 @@ import { callApi } from '../api/http.js';
 import { useAction, useAttemptKey } from '../api/use-action.js';
 import { AgentInput } from '../components/agent-input.js';
 import { Field, Input, TextArea } from '../components/field.js';
-import { FormPage, readNumber, readText } from '../components/form-page.js';
+import { FormPage } from '../components/form-page.js';
+import { readNumber, readText } from '../components/form-values.js';
 import { PageHeader } from '../components/page-header.js';
 
 /** Shows the form that starts a conversation. */

@@ -1,7 +1,7 @@
 import { Panel } from '@xyflow/react';
 import { type FormEvent, memo, useId, useState } from 'react';
 import { Input } from '../components/field.js';
-import { readText } from '../components/form-page.js';
+import { readText } from '../components/form-values.js';
 
 interface FindNodeProps {
   nodes: readonly { id: string }[];

@@ -6,6 +6,7 @@ const HELP_FOR: readonly (readonly [path: string, page: string])[] = [
   ['/workflows', 'start/workflows'],
   ['/overview', 'CONSOLE#overview'],
   ['/runs', 'CONSOLE#runs'],
+  ['/schedules', 'SCHEDULES'],
   ['/conversations', 'CONSOLE#conversations-and-brainstorms'],
   ['/brainstorms', 'CONSOLE#conversations-and-brainstorms'],
   ['/agents', 'CONSOLE#agents'],

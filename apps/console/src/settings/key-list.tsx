@@ -9,7 +9,7 @@ import { CommandButton } from '../components/command-button.js';
 import { type Column, DataTable } from '../components/data-table.js';
 import { EmptyState } from '../components/empty-state.js';
 import { Field, Input } from '../components/field.js';
-import { readText } from '../components/form-page.js';
+import { readText } from '../components/form-values.js';
 import { ResourceView } from '../components/resource-view.js';
 import { Time } from '../components/time.js';
 import { type Key, listKeys, deleteObject } from './settings-api.js';

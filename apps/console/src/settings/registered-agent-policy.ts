@@ -1,4 +1,4 @@
-import { readNumber, readText, readTexts } from '../components/form-page.js';
+import { readNumber, readText, readTexts } from '../components/form-values.js';
 import type { RegisteredAgentPolicy } from './registered-agent-api.js';
 
 /** Field of a policy, as it is shown in the form and on the page of an agent. */

@@ -4,7 +4,7 @@ import { Link, useLocation } from 'wouter';
 import { ROUTES, type ViewRoute } from '../routes.js';
 
 /** Paths of the views that a narrow window has under "More". */
-const UNDER_MORE = new Set(['/conversations', '/brainstorms', '/settings']);
+const UNDER_MORE = new Set(['/schedules', '/conversations', '/brainstorms', '/settings']);
 /** Number of entries beside "More" in a narrow window. */
 const MOST_SHOWN = 5;
 

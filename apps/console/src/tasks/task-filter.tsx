@@ -3,7 +3,7 @@ import { TASK_STATES } from '../api/task.js';
 import { AgentInput } from '../components/agent-input.js';
 import { Button } from '../components/button.js';
 import { Input, Select } from '../components/field.js';
-import { readText } from '../components/form-page.js';
+import { readText } from '../components/form-values.js';
 import { lookOf } from '../components/status-badge.js';
 
 /** Search criteria for Tasks; an empty text sets no limit. */
