@@ -82,7 +82,7 @@ describe('A workflow with a limit of five runs, over three replicas', () => {
     const ideal = (RUNS / LIMIT) * SERVICE_MS;
     const share = ideal / (performance.now() - began);
     // A figure for people: it depends on the machine, so nothing asserts it.
-    process.stdout.write(`Throughput with ${LIMIT} slots: ${share.toFixed(2)} of ${LIMIT} / ${SERVICE_MS} ms\n`);
+    process.stderr.write(`Throughput with ${LIMIT} slots: ${share.toFixed(2)} of ${LIMIT} / ${SERVICE_MS} ms\n`);
   });
 
   it('never has six while replicas are killed, and every run completes', async () => {
