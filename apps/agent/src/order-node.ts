@@ -16,7 +16,7 @@ import {
 } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 
-/** Order of a guest, as far as it is known. */
+/** Order of a guest; details that the guest has not given yet are absent. */
 interface Order {
   drink?: string;
   size?: string;

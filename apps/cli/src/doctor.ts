@@ -10,7 +10,7 @@ import { CommandError, EXIT } from './exit-code.js';
 import { packageFolder } from './package-version.js';
 import type { Session } from './session.js';
 
-/** Result of one check. */
+/** Result of one check of `parley doctor`. */
 interface DoctorFinding {
   what: string;
   state: 'ok' | 'warning' | 'error';

@@ -2,7 +2,7 @@ import { dataPart, type JsonValue, parseJson, type Part, textPart, tryParseJson,
 import { CommandError } from './exit-code.js';
 import { readInputs } from './inputs.js';
 
-/** JSON Schema of an answer, as far as the terminal shows it. */
+/** Members of an answer's JSON Schema that the terminal shows. */
 export interface Form {
   required?: unknown;
   properties?: Record<string, { type?: unknown; enum?: unknown[]; title?: string }>;
@@ -13,7 +13,7 @@ export interface GivenAnswer {
   text?: string | undefined;
   /** Values of `-i`; empty if there are none. */
   input: readonly string[];
-  /** JSON of `--data`. */
+  /** Value of the option `--data`, a JSON text. */
   data?: string | undefined;
 }
 

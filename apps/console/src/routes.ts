@@ -43,7 +43,7 @@ export const ROUTES: readonly ViewRoute[] = [
   { path: '/settings', label: 'Settings', Icon: Settings, ...lazyView(() => import('./settings/view.js')) },
 ];
 
-/** View of the documentation, to which the headers of pages link. It is not in the navigation. */
+/** View of the documentation. Headers of pages link to it; it is not in the navigation. */
 export const { View: HelpView } = lazyView(() => import('./help/view.js'));
 
 /** Starts to load the view that an address names, beside the frame around it. */

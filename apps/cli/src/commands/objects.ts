@@ -16,7 +16,7 @@ interface ObjectCommand {
   path: `/${string}`;
   /** Name of one object in messages, with its article, such as `an MCP server`. */
   one: string;
-  /** Plural in messages. */
+  /** Plural of the object's kind, for messages: `models`. */
   many: string;
   /** Titles of the table, with the function that makes the row of an object. */
   titles: readonly string[];

@@ -10,7 +10,7 @@ const LARGEST_PAGE = 100;
 /** Milliseconds of the units of a duration such as `90m`. */
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Options that select runs. */
+/** Options of `parley runs` that select runs. */
 interface RunFilterOptions {
   workflow?: string;
   status?: string;

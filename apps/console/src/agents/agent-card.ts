@@ -1,7 +1,4 @@
-/**
- * An agent's card in the form of A2A 1.0, as far as the console shows it. Any member may be missing: cards are not
- * trusted.
- */
+/** Members of an agent's A2A 1.0 card that the console shows. Any member may be missing: cards are not trusted. */
 export interface A2aCard {
   name?: string;
   description?: string;

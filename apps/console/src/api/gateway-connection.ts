@@ -36,7 +36,7 @@ interface Follower {
   reader: GatewayReader;
   /** Cursor of the subscription's last frame, after which it resumes; missing before the first frame. */
   cursor?: string;
-  /** Number of consecutive refusals by the gateway, from which the backoff is computed. */
+  /** Number of consecutive refusals by the gateway; the backoff grows with it. */
   failures: number;
 }
 

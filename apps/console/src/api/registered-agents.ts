@@ -4,7 +4,7 @@ import { getJson } from './http.js';
 /** Remote agent that this service serves under a name. */
 export type RegisteredAgentEntry = Schemas['RegisteredAgentView'];
 
-/** Largest page of the list. */
+/** Maximum number of registered agents on a page of the list. */
 const PAGE = 100;
 
 /**

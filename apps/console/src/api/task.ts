@@ -1,4 +1,4 @@
-/** A2A 1.0 in its JSON form, as far as the console shows it. */
+/** Members of an A2A 1.0 Part, in JSON, that the console shows. */
 
 export interface A2aPart {
   text?: string;

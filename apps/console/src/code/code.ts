@@ -5,7 +5,7 @@ export type CodeLanguage = 'expression' | 'json' | 'template' | 'text';
 export interface CodeMark {
   /** Offset in the text, in UTF-16 code units. */
   offset: number;
-  /** Sentence for the person. */
+  /** Description of the problem, as a sentence for the person. */
   detail: string;
   severity: 'error' | 'warning';
 }
@@ -52,6 +52,6 @@ export interface CodeSettings {
   suggest?: SuggestWords;
   /** Name of the list of suggested words, for screen readers. */
   words?: string;
-  /** True to number the lines. */
+  /** True to show line numbers. */
   numbered?: boolean;
 }

@@ -31,7 +31,7 @@ interface ChoiceFieldProps<T extends string> {
   label: string;
   hint?: ReactNode;
   value: T;
-  /** Label of each value. */
+  /** Label to show for each value that can be chosen. */
   options: Readonly<Record<T, string>>;
   onChange: (value: T) => void;
 }

@@ -19,7 +19,7 @@ export interface CanvasTarget {
   isPane: boolean;
   /** Position in the window, in pixels. */
   screen: Position;
-  /** Position on the canvas. */
+  /** Position of the target on the canvas. */
   place: Position;
   /** Element that gets the focus when the menu closes. */
   element: HTMLElement | undefined;

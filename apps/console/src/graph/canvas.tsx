@@ -90,7 +90,7 @@ const NO_NOTES: ReadonlySet<number> = new Set();
 /** Number of nodes above which only the nodes inside the visible area are drawn, and those in a far view as boxes. */
 const MANY = 100;
 const LEAST_ZOOM = 0.05;
-/** Number of nodes from which a map and a search field are shown. */
+/** Minimum number of nodes at which a map and a search field are shown. */
 const LARGE = 25;
 
 /** Shows a workflow as a graph. */

@@ -8,9 +8,9 @@ interface ChangeLook {
   /** Color of an edge: a name from the console's palette. */
   color: string;
   dash?: string;
-  /** Classes of a node's card. */
+  /** CSS classes of the changed node's card. */
   card: string;
-  /** Classes of the text. */
+  /** CSS classes of the text that names the change. */
   text: string;
 }
 

@@ -7,7 +7,7 @@ import type { Graph, DefinitionEdge } from './graph.js';
  */
 export type EdgeOutcome = 'live' | 'off' | 'broken' | undefined;
 
-/** The look of an edge. */
+/** Colors and line style of an edge. */
 export interface EdgeLook {
   /** Text on the edge; missing for an edge without a condition. */
   label?: string;

@@ -36,7 +36,7 @@ const HANDLES: NodeHandle[] = [
   { ...HANDLE, type: 'source', position: Side.Right, x: NODE_WIDTH - 6 },
 ];
 
-/** Data from which the canvas element of a node is made. */
+/** Data that the canvas element of a node shows. */
 interface NodeContent {
   node: { id: string; type: string };
   place: Position | undefined;

@@ -3,9 +3,9 @@ export type Link = readonly [from: number, to: number];
 
 /** Nodes of a graph in layers: every edge leads to a later layer. */
 export interface Layers {
-  /** Layer of each node. */
+  /** Number of the layer of each node, by node index. */
   layerOf: readonly number[];
-  /** Nodes of each layer. */
+  /** Indexes of the nodes of each layer. */
   nodesOf: readonly (readonly number[])[];
   /** Sources of the edges to each node. */
   before: readonly (readonly number[])[];

@@ -2,7 +2,7 @@ import { type DefinitionEdge, type LoopSettings, NODE_HEIGHT, NODE_WIDTH, type P
 
 /** A loop's edge and the nodes that it repeats. */
 export interface GraphLoop {
-  /** Index of the edge. */
+  /** Index of the loop's edge in the definition. */
   edge: number;
   from: string;
   to: string;
@@ -48,7 +48,7 @@ export function isReachable(edges: readonly Ends[], from: string, to: string): b
 
 /** Pixels between the nodes of a loop's body and its frame. */
 const PADDING = { side: 28, top: 44, bottom: 46 };
-/** Pixels by which a frame exceeds the frame inside it. */
+/** Margin of a loop's frame around the frame inside it, in pixels. */
 const STEP = 34;
 
 export interface Box {

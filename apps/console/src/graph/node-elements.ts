@@ -3,7 +3,7 @@ import type { Graph, GraphNode, Position } from './graph.js';
 import type { CardData } from './card-data.js';
 import type { CardNode } from './node-card.js';
 
-/** Data from which the canvas element of a node is made. */
+/** Data for building the canvas element of a node. */
 interface Source {
   node: GraphNode;
   place: Position | undefined;

@@ -163,7 +163,7 @@ export const NODE_FIELDS: Readonly<Record<string, readonly NodeField[]>> = {
   workflow: [{ key: 'workflow', label: 'Runs', kind: 'child' }],
 };
 
-/** Returns the fields that are shown for a config, by their `only` and `never`. */
+/** Returns the fields to show for a config: a field's `only` and `never` are conditions on the config. */
 export function shownFields(fields: readonly NodeField[], config: Config): NodeField[] {
   const isSet = (key: string | undefined): boolean => key !== undefined && config[key] !== undefined;
   return fields.filter(({ only, never }) => (only === undefined || isSet(only)) && !isSet(never));

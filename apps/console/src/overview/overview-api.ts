@@ -31,7 +31,7 @@ export function getOverview(range: RangeName, signal: AbortSignal): Promise<Over
   return getJson(`/api/overview?${new URLSearchParams({ since }).toString()}`, signal);
 }
 
-/** Properties by which calls of models are grouped. */
+/** Properties that can group the calls of models. */
 export const GROUPINGS = { workflow: 'Workflow', caller: 'Caller', model: 'Model', day: 'Day' } as const;
 
 export type Grouping = keyof typeof GROUPINGS;

@@ -18,7 +18,7 @@ export interface RunQuestion {
   form?: unknown;
   assignee?: string | undefined;
   deadline?: string | undefined;
-  /** Problems because of which the previous answer to this question was rejected. */
+  /** Problems that the previous answer to this question had, so that it was rejected. */
   violations?: readonly Violation[] | undefined;
 }
 

@@ -5,10 +5,10 @@ import { downloadFile } from '../components/download.js';
 export type BulkReport = Schemas['BulkReport'];
 export type BulkOutcome = Schemas['BulkOutcome'];
 
-/** Maximum number of runs to which one action applies. */
+/** Maximum number of runs in one bulk action. */
 export const MOST_SELECTED = 500;
 
-/** Action on several runs. */
+/** Action that can be applied to several runs at once. */
 export type BulkAction = 'cancel' | 'rerun' | 'rerun-failed';
 
 /** Request of a bulk action. */

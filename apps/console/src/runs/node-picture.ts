@@ -30,7 +30,7 @@ export interface ListPicture {
   counts: Readonly<Record<string, number>>;
 }
 
-/** A node of a run, or one of its instances, as far as the events reported. */
+/** A node of a run, or one of its instances, built from the events received so far. */
 export interface NodePicture {
   id: string;
   type: string;
@@ -54,7 +54,7 @@ export interface NodePicture {
   until?: string;
   /** Last status text of the node's agent, and its output so far; absent if the agent has reported neither. */
   progress?: Progress;
-  /** Steps of the node's agent in the last attempt, as far as reported. */
+  /** Steps of the node's agent in the last attempt that have been reported so far. */
   work?: readonly WorkEvent[];
   /** True if the node's fallback replaced its result. */
   fallback?: boolean;

@@ -5,5 +5,5 @@ export type { A2aArtifact, A2aPart } from '../api/task.js';
 
 type Shown = 'type' | 'sequence' | 'timestamp' | 'node_id' | 'node_type' | 'instance' | 'payload';
 
-/** An event of a run, as far as the console shows it. */
+/** Members of a run's event that the console shows. */
 export type RunEvent = EventData & Pick<StreamedEvent, Shown>;

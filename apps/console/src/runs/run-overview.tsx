@@ -104,7 +104,7 @@ export function Cause({ status, children }: { status: string; children: string }
   );
 }
 
-/** Shows links to the run of which this run is a rerun, and to the reruns of this run. */
+/** Shows links to the original run of this rerun, and to the reruns of this run. */
 function Related({ run: { runId, origin, edit }, ended }: { run: Run; ended: boolean }) {
   const forks = useQuery({
     queryKey: ['forks', runId],

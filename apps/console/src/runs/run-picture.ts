@@ -15,7 +15,7 @@ export interface RunGraph extends Badged {
 
 /** State of one execution of a loop. A nested loop is executed once in each iteration of the loop around it. */
 interface LoopPicture {
-  /** Newest iteration, from 1. */
+  /** Number of the newest iteration of the loop, from 1. */
   iteration: number;
   /** Reason why the loop ended: `exit_when`, `max`, `failure`; missing while it repeats. */
   reason?: string;

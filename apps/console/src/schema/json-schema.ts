@@ -1,4 +1,4 @@
-/** A JSON Schema, as far as forms support it. */
+/** Members of a JSON Schema that forms support. */
 export interface JsonSchema {
   type?: string | string[];
   title?: string;

@@ -166,7 +166,7 @@ function wordOf(choice: unknown): string {
 
 interface ListInputProps extends Omit<LeafProps, 'onChange'> {
   onChange: (items: readonly unknown[]) => void;
-  /** Name of the list. */
+  /** Name of the list whose entries are edited. */
   name: string;
   newItem: unknown;
   children: (item: unknown, index: number, change: (item: unknown) => void) => ReactNode;

@@ -1,5 +1,5 @@
 const MAIN = 'main#view';
-/** Headings, to which the focus goes first. */
+/** Headings that receive the focus first. */
 const HEADINGS = 'h1, h2, h3';
 const FOCUSABLE =
   'a[href], button:not(:disabled), input:not(:disabled), select:not(:disabled), textarea:not(:disabled), [tabindex="0"]';

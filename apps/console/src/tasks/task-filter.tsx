@@ -78,7 +78,7 @@ export function TaskFilterForm({ filter, onFilter }: TaskFilterFormProps) {
   );
 }
 
-/** Returns the path of an agent from a person's input: a workflow's name, or the path of any other agent. */
+/** Returns an agent's path for a person's input, which is a workflow's name or the path of another agent. */
 export function agentPath(agent: string): string {
   const path = agent.replace(/^\/?(a2a\/)?/, '').replace(/(?<!\/)\/+$/, '');
   return path.includes('/') || path === 'conversations' ? path : `workflows/${path}`;

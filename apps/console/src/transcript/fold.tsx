@@ -6,7 +6,7 @@ const LONGEST = 120;
 
 interface FoldProps {
   title: string;
-  /** Text of which the beginning is shown while the content is closed. */
+  /** Text whose beginning is shown while the content is closed. */
   summary: string;
   children: ReactNode;
 }

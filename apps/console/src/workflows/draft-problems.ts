@@ -1,7 +1,7 @@
 import type { ProblemDetail } from '../api/problem.js';
 import { edgeIds, type Graph } from '../graph/graph.js';
 
-/** Settings of a workflow as a whole to which problems may refer. */
+/** Settings of a whole workflow that problems may name. */
 const WORKFLOW_FIELDS = ['name', 'description', 'inputModes', 'deadline', 'parallel', 'onExit'] as const;
 export type WorkflowField = (typeof WORKFLOW_FIELDS)[number];
 
@@ -13,13 +13,16 @@ export interface DraftProblems {
   edges: ReadonlyMap<string, readonly string[]>;
   /** Problems of the workflow's settings. */
   fields: ReadonlyMap<WorkflowField, readonly string[]>;
-  /** All other problems. */
+  /** Problems that name no node, edge or setting. */
   rest: readonly string[];
 }
 
 export const NO_PROBLEMS: DraftProblems = { nodes: new Map(), edges: new Map(), fields: new Map(), rest: [] };
 
-/** Sorts problems by their `node` or `edge`, or by their paths: `nodes[2].id`, `edges[0].from`, `name`. */
+/**
+ * Groups problems by the node, edge or setting in their `node`, `edge` or path (`nodes[2].id`, `edges[0].from`,
+ * `name`).
+ */
 export function draftProblems(errors: readonly ProblemDetail[], draft: Graph): DraftProblems {
   const nodes = new Map<number, string[]>();
   const edges = new Map<string, string[]>();

@@ -13,7 +13,7 @@ const AT_MOST = { continue: 'Continue with the last result', fail: 'Fails' } as 
 
 interface LoopFieldsProps {
   loop: LoopSettings;
-  /** Path of the loop's edge: `edges[3]`. */
+  /** Path of the loop's edge in the definition: `edges[3]`. */
   path: string;
   draft: Draft;
   onChange: (loop: LoopSettings) => void;

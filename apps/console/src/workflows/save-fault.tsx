@@ -13,7 +13,7 @@ interface SaveFaultProps {
   selection: Selection;
 }
 
-/** Shows the errors of a rejected save, or the warnings about the saved workflow. */
+/** Shows the errors of a rejected save, or the warnings of a successful one. */
 export function SaveFault({ saving, draft, selection }: SaveFaultProps) {
   const { error, problems, warnings } = saving;
   if (saving.conflict) return <Conflict saving={saving} name={draft.name} />;

@@ -14,7 +14,7 @@ export interface GraphPicture {
   width: number;
   height: number;
   boxes: PictureBox[];
-  /** Lines as paths of SVG. */
+  /** Lines between the nodes, as SVG paths. */
   lines: string[];
 }
 

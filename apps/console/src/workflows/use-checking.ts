@@ -7,7 +7,7 @@ import { checkWorkflow } from './workflow-api.js';
 
 /** The service's findings about an unsaved draft. */
 export interface DraftFindings {
-  /** Draft that was checked. */
+  /** Draft that the service checked. */
   draft: Draft;
   problems: readonly ProblemDetail[];
   errors: DraftProblems;

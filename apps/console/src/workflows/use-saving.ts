@@ -25,7 +25,7 @@ export interface Saving {
 
 interface Finding {
   problems: DraftProblems;
-  /** Draft to which the problems refer. They name nodes and edges by index, so they fit no other draft. */
+  /** Draft that the problems describe. They name nodes and edges by index, so they fit no other draft. */
   draft: Draft;
 }
 

@@ -9,11 +9,11 @@ export interface FieldFocus {
 
 /** Selected parts of a workflow. */
 export interface SelectedParts {
-  /** Ids of nodes. */
+  /** Ids of the selected nodes. */
   nodes: ReadonlySet<string>;
-  /** Ids of edges. */
+  /** Ids of the selected edges. */
   edges: ReadonlySet<string>;
-  /** Indexes of notes. */
+  /** Indexes of the selected notes. */
   notes: ReadonlySet<number>;
 }
 

@@ -25,10 +25,7 @@ const MARK = 'parley/canvas';
 const MOST_CHARACTERS = 256 * 1024;
 /** Maximum depth of nested lists and objects in a copied part. */
 const MOST_LEVELS = 100;
-/**
- * Pixels by which a pasted part is moved. The move is repeated until no pasted node or note has the position of an
- * existing one.
- */
+/** Offset of a pasted part, in pixels. It is added again until no existing node or note has the same position. */
 const ASIDE = 40;
 const NOT_OURS = 'The clipboard has no nodes: copy them on the canvas of a workflow first.';
 

@@ -11,7 +11,7 @@ import { historyHref, restoreRevision } from './revision-api.js';
 interface RestoreRevisionProps {
   name: string;
   revision: string;
-  /** Newest revision. */
+  /** Name of the newest revision of the workflow. */
   newest: string;
 }
 
