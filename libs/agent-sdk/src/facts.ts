@@ -91,7 +91,7 @@ export interface FactPayloads {
 
 export type FactName = keyof FactPayloads;
 
-/** Fact with its name. */
+/** Fact of any name, with the values that belong to that name. */
 export type Fact = { [Name in FactName]: { name: Name; payload: FactPayloads[Name] } }[FactName];
 
 /** Names of all facts. */

@@ -21,7 +21,7 @@ export function isFailure(error: unknown): error is Failure {
 export class StepError extends Error {
   override readonly name = 'StepError';
 
-  /** Key of the step. */
+  /** Key of the step that failed. */
   readonly key: string;
 
   constructor(key: string, message: string, options?: ErrorOptions) {

@@ -50,7 +50,7 @@ export interface ToolCall {
 export interface ToolDefinition<Args extends JsonMembers = JsonMembers> {
   /** Name of the tool: 1 to 64 letters, digits, underscores or hyphens. It must differ from every existing tool. */
   name: string;
-  /** Description by which a model decides whether to call the tool. */
+  /** Description for the model, which decides by it whether to call the tool. */
   description: string;
   /** JSON Schema (draft 7) of the arguments. Arguments are validated before `run`. */
   inputSchema: ObjectSchema;

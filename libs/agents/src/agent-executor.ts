@@ -106,7 +106,7 @@ export interface RequestContext {
   readonly contextId: string;
   /** Token of the claim that this execution holds on the Task: the exclusive right to write the Task. */
   readonly token: string;
-  /** Message to process. */
+  /** Message that the executor must process. */
   readonly userMessage: Message;
   /** The Task before `userMessage`, with its whole history; `null` on a Task's first turn. */
   readonly task: Task | null;

@@ -35,7 +35,7 @@ export interface ChainLink {
   signature: string;
 }
 
-/** Number of links from which a chain counts as a loop. */
+/** Minimum number of links at which a chain counts as a loop. */
 const DEEPEST = 32;
 const CARD = /(?<!\/)\/((\.well-known\/)?agent-card(\.json)?|\.well-known\/agent\.json)$/;
 
@@ -140,7 +140,7 @@ export class CallChains {
     return given.length === expected.length && timingSafeEqual(given, expected);
   }
 
-  /** True if the link is the call by which the given agent started a conversation. */
+  /** True if the given agent started a conversation with the call of this link. */
   private isTalkOf(agent: string, link: ChainLink | undefined): boolean {
     return link?.caller === agent && link.callee === CONVERSATIONS_PATH && this.isOwn(link);
   }
@@ -298,7 +298,7 @@ export interface ConversationEntry {
   requester?: string;
   target?: string;
   outcome?: string;
-  /** Text by which the agent skips its turn: the agent's answer must be exactly this text. */
+  /** Text that skips the agent's turn: the agent's answer must be exactly this text. */
   skip: string;
   /**
    * Texts that the addressed agent has neither received nor sent as a Message, oldest first; for the announcer the

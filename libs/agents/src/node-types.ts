@@ -13,7 +13,7 @@ export interface NodeSpec {
   of?: NodeHome;
 }
 
-/** Workflow of a node. */
+/** Workflow that contains a node, for nodes that need to know it. */
 interface NodeHome {
   /** Name of the workflow. For a workflow inside a node: the name of the outer workflow, a dot, and the node's id. */
   workflow: string;

@@ -106,7 +106,7 @@ export function missingEndpoint(node: NodeSpec): string {
 }
 
 /**
- * Returns the credential and the protocol for calls to an agent at an `endpoint_url`, as far as the config sets them.
+ * Returns the credential and the protocol for calls to an agent at an `endpoint_url`, each only if the config sets it.
  */
 export function reachSettings({ auth, protocol }: JsonObject): Pick<CallIdentity, 'credential' | 'protocol'> {
   return {

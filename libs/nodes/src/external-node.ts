@@ -73,7 +73,7 @@ interface PlannedTurn {
   since: number | undefined;
 }
 
-/** Agent that a node calls. */
+/** Agent that an `external` node calls. */
 interface ExternalTarget extends Pick<CalledAgent, 'own' | 'findTarget' | 'identity'> {
   /** Name of the agent in failures. */
   shown: string;

@@ -215,7 +215,7 @@ export async function problemsTogether(sent: readonly unknown[], nodeTypes: Node
   );
 }
 
-/** Returns a lookup by which definitions that are checked together can name each other, as if they were saved. */
+/** Returns a lookup with which definitions that are checked together can name each other, as if they were saved. */
 function createSentWorkflows(sent: readonly unknown[]): SavedWorkflows {
   const now = new Date();
   const revisions = sent.flatMap((body): WorkflowRevision[] => {

@@ -81,7 +81,7 @@ function diffNodes(
 interface PlacedEdge {
   edge: WorkflowEdge;
   index: number;
-  /** The edge as JSON. */
+  /** JSON text of the edge. */
   text: string;
 }
 

@@ -48,7 +48,7 @@ const LOOP = objectShape('LoopBody', 'a loop', {
   ),
 });
 
-/** Shape of an edge. */
+/** Shape of an edge in a definition. */
 export const EDGE = objectShape('WorkflowEdgeBody', 'an edge', {
   from: textMember(
     { description: 'Id of the source node.' },
@@ -89,7 +89,7 @@ export const EXIT = objectShape('ExitBody', 'an entry of onExit', {
   ),
 });
 
-/** Shape of `concurrency`. */
+/** Shape of `concurrency`, the limit on simultaneous runs. */
 const CONCURRENCY = objectShape('ConcurrencyBody', 'concurrency', {
   limit: integerMember(
     RANGES.concurrency,

@@ -13,7 +13,7 @@ export interface FieldChange {
 
 /** Maximum number of differences that one comparison reports. */
 export const MOST_CHANGES = 1_000;
-/** Nesting depth from which on values are compared as a whole and not member by member. */
+/** Minimum nesting depth at which values are compared as a whole and not member by member. */
 const DEEPEST = 8;
 /**
  * Maximum length of a member's path in characters. Below a longer path, values are compared as a whole and not member

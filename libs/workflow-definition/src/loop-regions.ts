@@ -1,6 +1,6 @@
 import type { LoopConfig, WorkflowEdge, WorkflowNode } from './workflow.js';
 
-/** Fault of a graph because of which it cannot be run. */
+/** Fault of a graph that makes it impossible to run. */
 export interface GraphFault {
   code: 'DUPLICATE_NODE' | 'UNKNOWN_NODE' | 'CYCLE' | 'INVALID_LOOP' | 'INVALID_EXIT';
   text: string;
@@ -22,7 +22,7 @@ export interface Loop {
   readonly index: number;
   /** Last node of each iteration, at which the back-edge begins. */
   readonly from: string;
-  /** First node of each iteration, to which the back-edge leads. */
+  /** First node of each iteration; the back-edge leads to it. */
   readonly to: string;
   readonly config: LoopConfig;
   /** Ids of the repeated nodes: `to`, `from`, and all nodes on paths from `to` to `from`. */

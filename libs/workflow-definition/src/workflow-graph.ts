@@ -72,7 +72,7 @@ interface Vertex {
 export class WorkflowGraph {
   /** Node ids in topological order, which is stable. Nodes on a cycle, or after one, are missing. */
   readonly order: readonly string[];
-  /** The first fault because of which the graph cannot be run; `undefined` if it has none. */
+  /** First fault that makes the graph impossible to run; `undefined` if it has none. */
   readonly fault: InvalidWorkflow | undefined;
   /** True if the workflow has `input` nodes. */
   readonly hasInputs: boolean;

@@ -480,7 +480,7 @@ export function saidMessages(entry: ConversationEntry | undefined, tokens = Infi
   return messages.slice(first + 1);
 }
 
-/** Returns an estimate of the number of tokens of messages. */
+/** Returns the estimated number of tokens in messages. */
 export function tokensOf(messages: readonly SaidMessage[]): number {
   return Math.ceil(messages.reduce((sum, { parts }) => sum + contentLength(parts), 0) / TOKEN);
 }

@@ -10,7 +10,7 @@ import { type AgentNodeServices, ModelExecutor } from './model-executor.js';
 const SERVER_TOOL = new RegExp(`${MCP_SERVER_NAME.source.slice(0, -1)}/${MCP_GLOB.source.slice(1)}`);
 const MOST_FALLBACKS = 10;
 const MOST_TOOLS = 100;
-/** Maximum number of texts of `stop`, and of characters of one of them. */
+/** Maximum number of texts in `stop`, and of characters in each. */
 const MOST_STOPS = 4;
 const LONGEST_STOP = 100;
 

@@ -256,7 +256,7 @@ export function shownReference({ reference }: Pick<AgentToolConfig, 'reference'>
   return isUrl(reference) ? redactedUrl(reference) : reference;
 }
 
-/** Returns the members `credential` and `protocol` for calls to an agent, as far as they are set. */
+/** Returns those of the settings `credential` and `protocol` for calls to an agent that are set. */
 export function reachOf({ credential, protocol }: AgentToolConfig): Pick<AgentToolConfig, 'credential' | 'protocol'> {
   return { ...(credential !== undefined && { credential }), ...(protocol && { protocol }) };
 }

@@ -113,7 +113,7 @@ export interface AgentTool extends ToolDescription {
 }
 
 /**
- * Tool by which a model calls an agent. Its calls record their own events, and a call may end in a question to the
+ * Tool that lets a model call an agent. Its calls record their own events, and a call may end in a question to the
  * caller of the node.
  */
 export interface SelfRecordingTool extends ToolDescription {
@@ -184,7 +184,7 @@ export function modelTools(tools: readonly ToolDescription[], wire: WireNames): 
   return tools.map(({ name, description, inputSchema }) => ({ name: wire.toWireName(name), description, inputSchema }));
 }
 
-/** Maximum number of bytes of the result of a tool call; longer results are truncated. */
+/** Maximum size of a tool call's result, in bytes; longer results are truncated. */
 const MOST_BYTES = 256 * 1024;
 
 /** Truncates a result of more than 256 KiB. A truncated result is a text. */

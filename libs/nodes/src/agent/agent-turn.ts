@@ -296,7 +296,7 @@ function askedCalls(turn: AgentNodeTurn, calls: readonly ModelToolCall[], step: 
   });
 }
 
-/** Maximum number of times that a repeatable call is made without a question, if every earlier time was interrupted. */
+/** Maximum number of attempts of a repeatable call. If each was interrupted, a question follows. */
 const TWICE = 2;
 /** Maximum number of characters that the text of an approval question quotes from the arguments. */
 const SHOWN = 2_000;

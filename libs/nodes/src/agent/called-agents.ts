@@ -40,7 +40,7 @@ import { openingOf } from './agent-turn.js';
 import { CalledAgentTool } from './called-agent-tool.js';
 import { type OfferedAgent, offeredAgent } from './offered-agent.js';
 
-/** Maximum number of characters of the result of a tool in a conversation. */
+/** Maximum length of a tool's result in a conversation, in characters. */
 const LONGEST_RESULT = 8_000;
 
 /**
@@ -222,7 +222,7 @@ function argumentText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Maximum depth of a chain of calls of this service. An agent at this depth may call no further agents. */
+/** Maximum depth of a chain of calls within this service. An agent at this depth may call no further agents. */
 const DEEPEST_AGENTS = 8;
 
 /** Agents that one execution of an `agent` node may call as tools. `calls` has the calls that are in progress. */

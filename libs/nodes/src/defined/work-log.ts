@@ -133,8 +133,7 @@ export class WorkLog {
 }
 
 /**
- * Returns a key by which Parts are compared. File bytes have the same key as the stored file that the log has in their
- * place.
+ * Returns a key for comparing Parts. File bytes have the same key as the stored file that the log has in their place.
  */
 function contentKey(parts: readonly Part[]): string {
   return canonicalJson(parts.map(withDigest) as unknown as JsonValue);

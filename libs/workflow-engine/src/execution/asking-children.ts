@@ -32,7 +32,7 @@ export interface RemoteLook {
   node: string;
   /** Id of the question, see `questionId`. */
   asked: string;
-  /** Number of polls so far. */
+  /** Number of polls of the child so far. */
   looks: number;
   /**
    * True if `RemoteLooks` has already reserved a time slot for this poll. The slots for agents of one origin are some

@@ -31,7 +31,7 @@ export interface ChildCancel {
    * `workflow` is absent, or if the Task names no revision.
    */
   revision?: string;
-  /** Path of a registered agent below `/a2a`, from which the URL is derived; absent for any other agent. */
+  /** Path of a registered agent below `/a2a`, used to derive its URL; absent for any other agent. */
   registered?: string;
   scope: { tenant: string; owner: string };
   credential?: string;

@@ -250,15 +250,17 @@ function asArtifact({ messageId, parts, metadata, extensions }: Message): Artifa
   return { artifactId: messageId, parts, ...(metadata && { metadata }), ...(extensions && { extensions }) };
 }
 
-/** Codes of the A2A errors by which an agent rejects the content of a Message. The Task does not change then. */
+/**
+ * Codes of A2A errors that show that an agent rejected a Message because of its content. The Task does not change then.
+ */
 const ERRORS: ReadonlySet<number> = new Set([
   A2A_ERRORS.CONTENT_TYPE_NOT_SUPPORTED.code,
   A2A_ERRORS.INVALID_PARAMS.code,
   A2A_ERRORS.INVALID_REQUEST.code,
 ]);
 /**
- * HTTP status codes by which an agent rejects the content of a Message: malformed, too large, wrong media type, or not
- * processable.
+ * HTTP status codes that show that an agent rejected a Message because of its content: malformed, too large, wrong
+ * media type, or not processable.
  */
 const STATUSES: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 

@@ -34,7 +34,7 @@ import { completedEvent, reusedEvent, type ReusedResult, stepEvent } from './run
 const MOST_REPORTED = 10;
 /** Maximum number of characters of a path in a `number.rounded` step. */
 const LONGEST_PATH = 200;
-/** Largest number up to which a double represents every integer exactly. */
+/** Largest number below which a double represents every integer exactly. */
 const LARGEST_EXACT = 2 ** 53;
 /** Minimum number of significant decimal digits of an integer that may have been rounded. */
 const DIGITS_OF_DOUBLE = 16;

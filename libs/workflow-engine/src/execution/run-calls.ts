@@ -71,9 +71,7 @@ const LATE_MS = 1_000;
  *   time limit of the call itself (`createCallLimit`) applies instead.
  */
 export class CallTimes {
-  /**
-   * Time from which a node's timeout counts, in milliseconds of the epoch; `Infinity` while the timeout is suspended.
-   */
+  /** Start of each node's timeout, in milliseconds of the epoch; `Infinity` while the timeout is suspended. */
   private readonly countsFrom = new Map<NodeInstance, number>();
 
   /**

@@ -268,8 +268,7 @@ export function earliestTime(...times: readonly (number | undefined)[]): number 
 }
 
 /**
- * Creates the event by which a run parks: the run only waits for timers that are not due soon, so its process releases
- * the run.
+ * Creates the event that parks a run: the run only waits for timers that are not due soon, so its process releases it.
  */
 export function parkedEvent(reference: TaskReference, wakeAt = Date.now()): TaskEvent {
   const until = parkingDate(wakeAt);

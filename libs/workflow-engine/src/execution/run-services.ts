@@ -83,7 +83,7 @@ export abstract class RunChildStore {
 /** Original run whose results a rerun reuses, with its definition and log. */
 export interface RerunOrigin {
   workflow: WorkflowRevision;
-  /** Whole log of the run. */
+  /** Complete event log of the run. */
   log: readonly TaskEvent[];
 }
 
@@ -275,7 +275,7 @@ function sumEventBytes(events: readonly RecordedEvent[]): number {
   return events.reduce((sum, { event, json }) => sum + eventBytes(event, json), 0);
 }
 
-/** Run that needs a slot: its workflow, and the limit with the values for which it holds. */
+/** Run that needs a slot: its workflow, the limit, and the value of the limit's key. */
 export interface SlotRequest {
   workflow: string;
   /** Value of `concurrency.key`. */

@@ -125,7 +125,7 @@ function markTexts(node: string, { artifactId }: Artifact, parts: readonly Part[
   );
 }
 
-/** State of a run as one node sees it: everything from which the Message to that node is built. */
+/** State of a run as one node sees it: everything needed to build the Message to that node. */
 export interface MessageSource {
   inputs: JsonObject;
   nodes: Pick<ReadonlyMap<string, NodeInstance>, 'get'>;

@@ -89,7 +89,7 @@ interface ExpressionRun {
 export interface Viewpoint {
   readonly run: ExpressionRun;
   readonly inputs: JsonObject;
-  /** Ids of all nodes. */
+  /** Ids of all nodes of the workflow. */
   readonly ids: ReadonlySet<string>;
   /** Returns the instance of a node whose status and result expressions read here (see `RunState.resolveInstance`). */
   findInstance(id: string): NodeInstance | undefined;
@@ -229,7 +229,7 @@ export class RunEvaluation {
     return this.budgets.createBudget();
   }
 
-  /** Begins a decision, and returns the values from which the Message to an instance is built. */
+  /** Begins a decision, and returns the values needed to build the Message to an instance. */
   messageSource(node: NodeInstance): MessageSource {
     this.beginDecision();
     return this.sourceAt(node, this.endingMoment(node));

@@ -98,7 +98,7 @@ type ExpressionOwner = string | number;
 /** Compiled expressions and templates of one definition. */
 export class RunExpressions {
   private static readonly known = new WeakMap<WorkflowDefinition, RunExpressions>();
-  /** Ids of all nodes. */
+  /** Ids of all nodes of the workflow. */
   readonly ids: ReadonlySet<string>;
   /**
    * Reason why no run of the definition can continue, if any: an expression does not compile, because the definition

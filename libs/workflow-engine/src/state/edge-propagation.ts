@@ -294,7 +294,7 @@ function leadsOut({ unit, inner }: UnitState, damage: FailurePropagation): boole
 }
 
 /**
- * Sets `isLeft` of the iterations out of which an edge leads, because the edge handles a failure: no further iteration
+ * Sets `isLeft` of the iterations that an edge leads out of, because the edge handles a failure: no further iteration
  * of their loops starts.
  */
 function leaveBy(edge: UnitEdge, from: IterationScope): void {

@@ -52,7 +52,7 @@ export interface Plan {
   stop: NodeInstance[];
   /** Skipped instances to record with `node.skipped`. */
   report: Skips[];
-  /** Decisions to make. */
+  /** Decisions that the run must make next. */
   decide: Decision[];
   /** Waiting nodes that the newest Message to the run answers. */
   answer: NodeInstance[];
@@ -229,7 +229,7 @@ export interface ListListener {
  * entry starts.
  */
 export class Lists {
-  /** Lists of which no further entry starts, each with the number of its skipped entries. */
+  /** Lists that start no further entry, each with the number of its skipped entries. */
   private readonly closed = new Map<NodeInstance, number>();
   private readonly withdrawn = new Set<NodeInstance>();
 

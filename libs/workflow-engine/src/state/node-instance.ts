@@ -63,7 +63,7 @@ export interface NodeInstance {
   attempts: number;
   /** URL of the agent that was called; absent before the first call. */
   agentUrl?: string;
-  /** Task and context of the agent that was called, as far as the log names them. */
+  /** Ids of the called agent's Task and context; each absent until the log names it. */
   taskId?: string;
   contextId?: string;
   /** Id of the Message that was sent last in this attempt; absent before the first one. */
@@ -111,7 +111,7 @@ export interface NodeInstance {
   taken?: readonly number[];
   /** True if the result of the node is its `fallback`. */
   fallback?: boolean;
-  /** Id of the run from which the result was reused; absent if it was not reused. */
+  /** Id of the run whose result was reused; absent if the result was not reused. */
   origin?: string;
   /** Reason why the node is `skipped`; absent in any other status. */
   because?: SkipReason;

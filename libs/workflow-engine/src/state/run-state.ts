@@ -74,7 +74,7 @@ export class RunState implements RunFacts {
   readonly graph: WorkflowGraph;
   /** Newest instance of each node, by node id. */
   readonly nodes: ReadonlyMap<string, NodeInstance>;
-  /** All instances by name. */
+  /** All node instances by their names. */
   readonly instances: ReadonlyMap<string, NodeInstance>;
   readonly progress: RunProgress;
   readonly frontier: Frontier;
@@ -86,7 +86,7 @@ export class RunState implements RunFacts {
   callers: CallersMembers & { request?: JsonObject } = {};
   children?: CanceledChild[];
   received?: Message;
-  /** Id of the run from which this rerun reuses results; absent if the run is no rerun. */
+  /** Id of the original run, whose results this rerun reuses; absent if the run is no rerun. */
   origin?: string;
   /** Edited prompt of this rerun; absent if none was edited. */
   edit?: PromptEdit;

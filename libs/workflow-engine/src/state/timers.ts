@@ -166,7 +166,7 @@ export class NodeClock {
   private readonly ends = new Map<NodeInstance, number>();
   /** Remaining timeout of nodes that wait for an answer, in milliseconds. */
   private readonly left = new Map<NodeInstance, number>();
-  /** Timeouts of nodes to which no Message has been sent in the current attempt, in milliseconds. */
+  /** Timeouts of nodes that were sent no Message in the current attempt, in milliseconds. */
   private readonly unsent = new Map<NodeInstance, number>();
 
   constructor(private readonly nodeOf: (id: string) => WorkflowNode) {}

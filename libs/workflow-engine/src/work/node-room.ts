@@ -239,7 +239,9 @@ export class NodeRoom {
     this.grantRoom();
   }
 
-  /** Grants available room (permission to start nodes), as far as nodes may start in this cycle of the event loop. */
+  /**
+   * Grants available room (permission to start nodes) to as many nodes as may start in this cycle of the event loop.
+   */
   private grantRoom(): void {
     for (let share = this.nextShare(); share && this.starts.takeStart(); share = this.nextShare()) this.grantTo(share);
     this.lookAgain();

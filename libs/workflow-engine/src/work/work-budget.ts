@@ -186,7 +186,7 @@ export class StepBudget {
     return sum;
   }
 
-  /** Adds a run, and returns the object by which the run counts and waits for evaluation steps. */
+  /** Adds a run. Returns the object with which the run counts and waits for evaluation steps. */
   joinRun({ account, root }: Pick<WorkPlace, 'account' | 'root'>): StepShare {
     const caller = this.callers.get(account) ?? this.newCaller(account);
     this.callers.set(account, caller);

@@ -2,7 +2,7 @@ import { registeredAgentPath } from '#libs/agents';
 import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
 import { innerNodes, warningProblem, type WorkflowDefinition, type WorkflowProblem } from '#libs/workflow-definition';
 
-/** Object (registered agent, model or MCP server) to which the config of a node refers by name. */
+/** Object (registered agent, model or MCP server) that the config of a node refers to by name. */
 interface NamedObject {
   name: string;
   /** Path in the definition, for example `nodes[2].config.tools[0]`. */
@@ -16,7 +16,7 @@ interface NamedObject {
 export type ObjectPlace = Pick<NamedObject, 'name' | 'path'>;
 
 /**
- * Lookups of objects to which workflows refer by name. If the lookup of a kind is absent, names of that kind are not
+ * Lookups of objects that workflows refer to by name. If the lookup of a kind is absent, names of that kind are not
  * checked.
  */
 export interface ObjectLookups {

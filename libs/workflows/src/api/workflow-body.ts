@@ -33,8 +33,8 @@ function DocumentedAs({ members }: ObjectShape): ClassDecorator {
 const classes = new Map<ObjectShape, DocumentedClass>();
 
 /**
- * Returns the class from which Nest generates the OpenAPI schema of a shape (a part of a definition). It is created
- * once for each shape.
+ * Returns a class for Nest to generate the OpenAPI schema of a shape (a part of a definition). It is created once for
+ * each shape.
  */
 function documentedClass(shape: ObjectShape): DocumentedClass {
   const known = classes.get(shape);

@@ -34,7 +34,7 @@ interface ExecutorMakers {
 
 /** Media types of a node's agent that declares none. */
 const AGENT_MODES = [TEXT, JSON_DATA];
-/** Range of all media types. */
+/** Media range that matches all media types. */
 const ANY = '*/*';
 /** Maximum number of media types that a workflow's card names. */
 const MOST_MODES = 100;

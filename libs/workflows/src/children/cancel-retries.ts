@@ -33,7 +33,7 @@ const CANCELS_OF_TENANT = 48;
 /** Maximum number of concurrent cancels in this process. */
 const CANCELS_AT_ONCE = 64;
 
-/** A remote Task to cancel. */
+/** Task at a remote agent that must be canceled. */
 interface CancelPlace {
   /** Name of the cancel. Two cancels with the same name are never in progress at the same time. */
   name: string;

@@ -14,7 +14,7 @@ import {
   type RemoteLook,
 } from '#libs/workflow-engine';
 
-/** Stored state of a run, and of one question to which the run waits for an answer. */
+/** Stored state of a run, and of one question whose answer the run waits for. */
 export interface LookPlace {
   /** True if the run has ended or no longer exists. */
   ended: boolean;

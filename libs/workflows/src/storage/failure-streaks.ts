@@ -13,7 +13,7 @@ export interface RunEnd {
 
 /** Consecutive failed runs of a workflow since its last completed run. */
 export interface FailureStreak {
-  /** Number of failed runs. */
+  /** Number of consecutive failed runs. */
   failures: number;
   /** First failed run; absent without failures. */
   first?: RunEnd;

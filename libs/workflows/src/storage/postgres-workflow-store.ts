@@ -48,10 +48,7 @@ interface Kept {
   version: string;
 }
 
-/**
- * Newest revision of a workflow at this process's last read, and a precondition by which the database checks that the
- * revision is still the newest.
- */
+/** Newest revision of a workflow at this process's last read, with the precondition that it is still the newest. */
 interface Newest {
   revision: string;
   premise: RevisionPrecondition;

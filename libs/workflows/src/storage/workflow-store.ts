@@ -33,7 +33,7 @@ export interface ListedNode {
 export interface WorkflowSummary {
   description?: string;
   interface: WorkflowInterface;
-  /** Nodes sorted by id. */
+  /** Nodes of the workflow, sorted by id. */
   nodes: ListedNode[];
 }
 
@@ -191,7 +191,8 @@ export abstract class WorkflowStore {
 }
 
 /**
- * Cached revisions of inline workflows, by the config of their node. They are cached for as long as the config exists.
+ * Cached revisions of inline workflows, by the config of their node. Each stays cached until its config is
+ * garbage-collected.
  */
 const made = new WeakMap<JsonObject, WorkflowRevision>();
 
