@@ -19,7 +19,7 @@ const BACKOFF = new Backoff(20, 1_000);
  */
 const LOOK_AGAIN_MS = 2_000;
 
-/** Part of ExecutionRegistry by which Tasks are canceled. */
+/** Part of ExecutionRegistry that cancels Tasks. */
 interface CancelableExecutions {
   /**
    * Returns the execution of a Task in this process. If no replica executes the Task, starts an execution that only

@@ -127,6 +127,6 @@ export interface RecoveredTurn extends ClaimedTask {
   userMessage: Message;
   task: Task | null;
   acceptedAt: number;
-  /** The complete log. */
+  /** Complete event log of the Task. */
   log: readonly TaskEvent[];
 }

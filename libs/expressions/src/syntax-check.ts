@@ -94,7 +94,7 @@ for (const func of ENVIRONMENT.funcs) {
 interface SyntaxScope {
   /** Names that the surrounding macros bind to elements. */
   bound: ReadonlySet<string>;
-  /** Number of macros around the syntax node, each of which iterates over a list. */
+  /** Number of macros around the syntax node. Each macro iterates over a list. */
   macros: number;
 }
 

@@ -295,7 +295,7 @@ export interface ExpiredFile extends FileOwner {
 /** Existing content of an owner. */
 export interface KnownContent {
   readonly storageKey: string;
-  /** Size in bytes. */
+  /** Size of the file, in bytes. */
   readonly size: number;
 }
 

@@ -10,7 +10,7 @@ const BATCH = 20;
 const MOST_FAILURES = 3;
 
 /**
- * Deletes expired files (FILE_RETENTION) to which no Task refers, and contents that no file uses, such as contents of
+ * Deletes expired files (FILE_RETENTION) that no Task refers to, and contents that no file uses, such as contents of
  * uploads whose connection was lost.
  */
 @Injectable()

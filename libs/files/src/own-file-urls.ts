@@ -15,7 +15,7 @@ const MOST_BASES = 64;
 export interface SignedUrl {
   readonly id: string;
   readonly proof: FileProof;
-  /** URL of the file without a signature, by which its owner reads it. */
+  /** URL of the file without a signature, for its owner. */
   readonly url: string;
 }
 

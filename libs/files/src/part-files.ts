@@ -15,8 +15,7 @@ import { OwnFileUrls, type SignedUrl } from './own-file-urls.js';
 import { FILE_ID, type FileOwner, type StoredFile } from './stored-file.js';
 
 /**
- * Reads files to which Parts refer by URLs of this service, without the network, and signs such URLs for remote
- * agents.
+ * Reads files that Parts refer to by URLs of this service, without the network, and signs such URLs for remote agents.
  */
 @Injectable()
 export class OwnFiles extends OutgoingFiles {
@@ -30,7 +29,7 @@ export class OwnFiles extends OutgoingFiles {
     super();
   }
 
-  /** Returns the owner's files to which Parts refer, by the URLs in the Parts. */
+  /** Returns the owner's files that the URLs in the Parts name. */
   async findNamed(parts: readonly Part[], owner: FileOwner): Promise<Map<string, StoredFile>> {
     const ids = new Map(
       parts.flatMap(({ url = '' }): [string, string][] => {
@@ -165,7 +164,7 @@ interface FoundPart {
 export class KeptParts extends PartKeeper {
   private readonly logger = new Logger(KeptParts.name);
   private readonly outcomes: ReturnType<Metrics['counter']>;
-  /** Number of bytes from which a Part is stored as a file; `undefined`: no Part is. */
+  /** Minimum size in bytes at which a Part is stored as a file; `undefined`: no Part is. */
   private readonly least: number | undefined;
   private atWork = 0;
   private pausedUntil = 0;
@@ -304,7 +303,7 @@ export class KeptParts extends PartKeeper {
     });
   }
 
-  /** Returns the file to which a Part of a log refers, even if the Part has an earlier address of this service. */
+  /** Returns the file that a Part of a log refers to, even if the Part has an earlier address of this service. */
   private async keptFile(part: Part, owner: FileOwner, signal: AbortSignal): Promise<StoredFile | undefined> {
     const { id = '' } = keptFileOf(part) ?? {};
     if (!FILE_ID.test(id) || !part.url?.endsWith(`/api/files/${id}`)) return undefined;

@@ -18,7 +18,7 @@ export interface FileLabel {
 
 /** Complete and durable content in a storage. */
 export interface StoredContent {
-  /** Size in bytes. */
+  /** Size of the file, in bytes. */
   readonly size: number;
   /** Digest of the content, hexadecimal. */
   readonly sha256: string;
@@ -28,7 +28,7 @@ export interface StoredContent {
 export interface StoredFile extends FileOwner, FileLabel, StoredContent {
   readonly id: string;
   readonly createdAt: Date;
-  /** Time from which the file may be deleted; absent: it does not expire. */
+  /** Earliest time at which the file may be deleted; absent: it does not expire. */
   readonly expiresAt?: Date;
 }
 

@@ -15,7 +15,7 @@ const LOOK_EVERY_MS = 30_000;
 /** Minimum bytes of an upload between two checks of its rate, which means 4 KiB a second. */
 const LEAST_BYTES = 120 * 1024;
 
-/** Part of the connection of an upload by which `watchPace` measures the rate of the upload. */
+/** Part of an upload's connection that `watchPace` needs to measure the rate of the upload. */
 interface UploadConnection {
   /** Number of bytes that have arrived, headers included. */
   readonly bytesRead: number;
@@ -63,7 +63,7 @@ export class UploadSlots extends CallerSlots {
   }
 }
 
-/** Incoming upload. */
+/** Upload of a file that is being received. */
 export interface Upload {
   readonly owner: FileOwner;
   /** Name under which the uploads of the caller are counted (see CallerSlots). */

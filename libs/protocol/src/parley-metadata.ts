@@ -49,7 +49,7 @@ const STREAM_EVENT_KEY = 'parley/stream';
  * of the stream; further members depend on the stream.
  */
 export interface StreamEvent {
-  /** Name of the stream. */
+  /** Name of the stream that the event belongs to. */
   stream: string;
 }
 

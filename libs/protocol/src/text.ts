@@ -55,7 +55,7 @@ export function textBefore(text: string, characters: string): string {
   return ends.length === 0 ? text : text.slice(0, Math.min(...ends));
 }
 
-/** Maximum number of characters of the id of a Message, a context or a Task. */
+/** Maximum length of the id of a Message, context or Task, in characters. */
 export const LONGEST_ID = 256;
 
 /**

@@ -81,7 +81,10 @@ const CONTROLS = /[\u0000-\u0020\u007f]/;
 /** `token` of RFC 9110, section 5.6.2: the form of an authentication scheme. */
 const SCHEME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** True if the outbound client permits calls to the host of a URL, as far as that is known without a DNS lookup. */
+/**
+ * True if the outbound client permits calls to the host of a URL. The host's IP address is not known before the DNS
+ * lookup.
+ */
 export type PermitsUrl = (url: URL) => boolean;
 
 /**

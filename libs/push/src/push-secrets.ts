@@ -15,7 +15,7 @@ export interface ConfigPlace {
   configId: string;
 }
 
-/** Secrets of a row: sealed, or plain if they were stored before secrets were sealed. */
+/** Secrets of a stored webhook: sealed, or plain if they were stored before secrets were sealed. */
 export interface KeptSecrets extends ConfigPlace {
   sealed: string | null;
   token: string | null;

@@ -66,10 +66,7 @@ const KINDS: Record<string, string> = {
   uint: 'object',
 };
 const STEPS_OF_AN_ERROR = 25;
-/**
- * Factor by which `bytes` and `string`, which convert a string to bytes or back, cost more steps than `chargeRead`
- * counts.
- */
+/** Multiplier of `chargeRead` for the steps of `bytes` and `string`, which convert a string to bytes or back. */
 const CONVERSION = 8;
 
 /**

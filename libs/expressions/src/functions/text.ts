@@ -60,7 +60,7 @@ function bordersOf(text: string): Uint32Array {
 
 const { BOOL, DYN, INT, STRING } = CelScalar;
 const LIST = listType(DYN);
-/** Factor by which functions that visit each character cost more steps than `chargeRead` counts. */
+/** Multiplier of `chargeRead` for the steps of functions that visit each character. */
 const SLOW = 4;
 /**
  * Steps for each part of a split. Cutting takes less time than that; the number also limits the memory of the parts.
@@ -155,8 +155,7 @@ function compareCodePoints(left: string, right: string): number {
 }
 
 /**
- * Returns the sort key of a code unit, by which texts are ordered by code points: surrogates sort after all other
- * code units.
+ * Returns the sort key of a code unit, for ordering texts by code points: surrogates sort after all other code units.
  */
 function rankUnit(unit: number): number {
   return isSurrogate(unit) ? unit + 0x1_00_00 : unit;

@@ -48,7 +48,7 @@ const REVIVAL_PAUSES = new Backoff(1_000, 30_000);
  *   Parley's account can read, and that is never sent to a server (`ScramClient`).
  */
 export class EmbeddedPostgres {
-  /** Aborted by `stop`. */
+  /** Controller whose signal `stop` aborts. */
   private readonly leaving = new AbortController();
   private stopped: Promise<void> | undefined;
   private revival: Promise<void> | undefined;

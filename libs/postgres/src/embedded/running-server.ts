@@ -107,7 +107,7 @@ const POLL_MS = 25;
 const REFUSAL_PAUSES = new Backoff(250, 2_000);
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** Name of the session by which this process shows that it uses the embedded server. */
+/** Name of the session that shows that this process uses the embedded server. */
 const SUPERVISOR = `${SESSIONS_OF_PROCESS}:supervisor`;
 
 /** Files, account, programs and password that a server is started with. */

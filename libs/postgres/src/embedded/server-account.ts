@@ -5,7 +5,7 @@ export class PostgresRefusal extends Error {
   override readonly name = 'PostgresRefusal';
 }
 
-/** Account of the operating system, by which PostgreSQL may run. */
+/** Account of the operating system that PostgreSQL may run as. */
 export interface ServerAccount {
   name: string;
   uid: number;

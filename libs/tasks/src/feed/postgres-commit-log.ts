@@ -91,7 +91,7 @@ interface CommitRow {
 }
 
 interface LoggedRow {
-  /** Index of the row's commit in the list of commits that `readLoggedRows` was given. */
+  /** Index of the commit that wrote this row, in the list of commits that `readLoggedRows` was given. */
   commit: number;
   task_id: string;
   sequence: number;

@@ -69,7 +69,7 @@ export class FoldMemory {
     return this.total;
   }
 
-  /** Registers a cache of states (folds), for as long as the process lives. */
+  /** Registers a cache of states (folds). It stays registered until the process ends. */
   attachCache(cache: FoldCache): void {
     this.caches.push(cache);
   }

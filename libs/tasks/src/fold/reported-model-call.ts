@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, textStart } from '#libs/protocol';
 import { noteOf, type RecordedEvent } from './task-event.js';
 
-/** Number of tokens of a call of a model. `cached` is a part of `input`, and `reasoning` a part of `output`. */
+/** Number of tokens that a model call used. `cached` is a part of `input`, and `reasoning` a part of `output`. */
 interface CallTokens {
   input: number;
   output: number;
@@ -13,7 +13,7 @@ interface CallTokens {
 
 /** Call of a model that an event of a Task reports. */
 export interface ReportedModelCall {
-  /** Name of the model. */
+  /** Name of the called model. */
   model: string;
   /** Number of tokens; absent if it is unknown. */
   tokens?: CallTokens;

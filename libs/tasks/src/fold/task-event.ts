@@ -75,7 +75,7 @@ export interface PromptNote {
   attributes?: Readonly<Record<string, string>>;
 }
 
-/** Ids by which a remote agent knows a Task and its context. `taskId` is absent if the agent answers with a Message. */
+/** Ids of a Task and its context at a remote agent. `taskId` is absent if the agent answers with a Message. */
 export interface RemoteIds {
   taskId?: string;
   contextId: string;

@@ -127,8 +127,8 @@ export interface TaskLimits {
 }
 
 /**
- * Bytes by which the log of a Task may exceed its limit with short events. Also the maximum bytes of the event that
- * ends a Task whose log is full.
+ * Maximum bytes of short events beyond the limit of a Task's log. Also the maximum bytes of the event that ends a Task
+ * whose log is full.
  */
 const END_ROOM = 64 * 1024;
 /** Maximum bytes of a short event, which may exceed the limit of a log (see END_ROOM). */
@@ -159,7 +159,7 @@ export class LogSize {
     private bytes: number,
   ) {}
 
-  /** Bytes of the whole log. */
+  /** Size of the whole log, in bytes. */
   get total(): number {
     return this.bytes;
   }

@@ -34,7 +34,7 @@ const MOST_TRIES_ALONE = 3;
  */
 const MOST_IN_A_ROW = 32;
 
-/** Error of an event whose write breaks the session each time, while the database takes other writes. */
+/** Error of an event whose every write breaks the session, while the database accepts other writes. */
 class EventNotWritable extends Error {
   override readonly name = 'EventNotWritable';
 

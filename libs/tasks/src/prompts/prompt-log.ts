@@ -31,7 +31,7 @@ const FOR_LAST_LINE = 8 * 1024;
 /** Maximum number of UTF-16 code units that are kept of a text (piece) that is too large. */
 const CUT_START = 1_000;
 
-/** Options of a PromptLog. */
+/** Options of a PromptLog (the log of model calls). */
 export interface PromptLogOptions {
   redaction: PromptRedaction;
   /** True if the prompts of the Task are stored. */

@@ -58,7 +58,7 @@ export class PromptRedaction {
   }
 }
 
-/** Redaction of one value. */
+/** Redaction of one value in a stored model call. */
 class ValueRedaction {
   /** @param left milliseconds for which the operator's pattern may still search texts of this value */
   constructor(

@@ -167,8 +167,8 @@ export class TaskPurge {
 }
 
 /**
- * Pauses for as long as the batch took that began at `began`, so that the database can do other work. The pause is at
- * most LONGEST_REST_MS, because the measured time is too long if the process was frozen meanwhile.
+ * Pauses after a batch as long as the batch took, so that the database can do other work. At most LONGEST_REST_MS,
+ * because the measured time is too long if the process was frozen meanwhile.
  */
 async function restAfterWork(began: number, signal: AbortSignal): Promise<void> {
   const spent = performance.now() - began;
@@ -278,9 +278,7 @@ export class TaskPurgeJob {
 
 const FORGET_COMMITS = { name: 'tasks.forget-commits', match: '17 * * * *' };
 
-/**
- * Job that deletes old commits, from which no reader resumes any more, and merges the Task counts of former writers.
- */
+/** Job that deletes old commits, at which no reader resumes any more, and merges the Task counts of former writers. */
 @Injectable()
 export class CommitForgetJob {
   constructor(jobs: Jobs, log: CommitLog, counts: TaskCounts) {

@@ -159,7 +159,7 @@ export type JournalOutcome = 'written' | 'fenced';
 /** Condition for claiming a Task: it waits for its caller, or it is due (see `wakeAt`). */
 export type ClaimCondition = 'waiting' | 'due';
 
-/** Filter of Tasks. */
+/** Conditions that select Tasks. */
 export interface TaskFilter {
   scope: TaskScope;
   /** Path of the Tasks' agent, or `workflows/*` for every agent one level below `workflows`; absent: every agent. */
@@ -195,7 +195,7 @@ export interface LogAdmission {
 
 /** Reserves memory for a page of Tasks. */
 export interface PageAdmission extends LogAdmission {
-  /** Maximum total bytes of the large logs on a page. A page always has at least one Task. */
+  /** Maximum total size of the large logs on a page, in bytes. A page always has at least one Task. */
   readonly bytes: number;
 }
 

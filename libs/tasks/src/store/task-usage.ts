@@ -24,7 +24,7 @@ export interface UsageSums {
   cost?: string;
 }
 
-/** Property of calls by which their sums are grouped. */
+/** Property of calls that groups their sums. */
 export type UsageGrouping = 'workflow' | 'caller' | 'model' | 'day';
 
 /** Group of calls with its sums. */
