@@ -244,7 +244,7 @@ const MAX_HEADERS = 16 * 1024;
 /** Values of LOG_LEVEL with which the start prints its main settings. */
 const TALKATIVE: ReadonlySet<LogLevel> = new Set(['info', 'debug', 'trace']);
 
-/** Service that listens. */
+/** Service that listens on its port. */
 interface ListeningService {
   /** Base URL of the service. */
   url: string;

@@ -122,11 +122,11 @@ const HEADERS = { accept: 'application/json', 'a2a-version': '1.0' };
 const MAX_CARD_BYTES = 2 * 1024 * 1024;
 /** Maximum number of characters of a cached card's text. A larger card is read again for each call. */
 const MAX_KEPT_LENGTH = 64 * 1024;
-/** Maximum number of bytes of memory of one cached card. A larger card is read again for each call. */
+/** Maximum size of one cached card in memory, in bytes. A larger card is read again for each call. */
 const MAX_KEPT_BYTES = 1024 * 1024;
 /** Maximum number of characters of an interface's tenant, which is sent with each request. */
 const LONGEST_TENANT = 2_048;
-/** Maximum number of bytes of memory of all cached cards together. */
+/** Maximum size of all cached cards together in memory, in bytes. */
 const MOST_KEPT_BYTES = 16 * 1024 * 1024;
 
 /** Cached card, its text, and the time until which the card is used without a request to the agent. */
@@ -134,7 +134,7 @@ interface KeptCard {
   text: string;
   card: SdkAgentCard | undefined;
   freshUntil: number;
-  /** Size in memory, in bytes. */
+  /** Size of the cached card in memory, in bytes. */
   size: number;
 }
 
@@ -180,7 +180,7 @@ export class AgentCardReader {
     return kept !== undefined && Date.now() < kept.freshUntil ? kept.card : undefined;
   }
 
-  /** Returns the URL and text from which a card was read; `undefined` if this reader did not read the card. */
+  /** Returns the URL and the text of a card as received; `undefined` if this reader did not read the card. */
   findReceivedCard(card: SdkAgentCard): ReceivedCard | undefined {
     return this.#received.get(card);
   }

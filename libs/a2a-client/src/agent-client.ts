@@ -265,8 +265,8 @@ export abstract class AgentDirectory {
 }
 
 /**
- * Metadata key by which agents of the Agent Development Kit (ADK) mark an Artifact as partial: a later Artifact
- * repeats its content in full.
+ * Metadata key that agents of the Agent Development Kit (ADK) set on a partial Artifact: a later Artifact repeats its
+ * content in full.
  */
 const PARTIAL = 'adk_partial';
 
@@ -371,7 +371,7 @@ export class CalledTask {
   }
 }
 
-/** True for an Artifact of function calls alone, by which an agent built with ADK asks its caller. */
+/** True for an Artifact of function calls alone: an agent built with ADK sends it to ask its caller. */
 function isQuestion({ parts }: Artifact): boolean {
   return parts.length > 0 && parts.every(({ metadata }) => metadata?.['adk_type'] === 'function_call');
 }

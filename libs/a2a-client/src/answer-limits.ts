@@ -133,7 +133,7 @@ const BACKOFF = new Backoff(100, 3_000);
  */
 const SHORT_PAUSES = 8;
 const LATER_PAUSE_MS = 5_000;
-/** Duration of a stream, in milliseconds, from which the pauses begin with the shortest again. */
+/** Minimum duration of a stream, in milliseconds, after which the pauses start again with the shortest. */
 const LASTING_MS = 10_000;
 
 /**

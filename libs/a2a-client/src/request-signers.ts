@@ -146,7 +146,7 @@ function listIn(object: JsonObject, name: string): JsonValue[] | undefined {
 
 /** Headers and query parameters that prove the caller's identity, for one origin and never along a redirect. */
 export interface RequestAuth {
-  /** Origin to which the headers and parameters may be sent, and no other origin. */
+  /** The only origin that may receive the headers and parameters. */
   readonly origin: string;
   /** Headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -158,7 +158,7 @@ export interface RequestAuth {
 
 /** Description of a call that is to be authenticated. */
 export interface SigningRequest {
-  /** Name of the credential. */
+  /** Name of the credential that signs the requests. */
   credential: string;
   /** Tenant that owns the credential. */
   tenant: string;

@@ -234,7 +234,7 @@ export interface A2aRoutesOptions {
   bodyTurn?: BodyTurn;
 }
 
-/** Handle on the registered routes, by which the shutdown ends their streams. */
+/** Handle on the registered routes. The shutdown ends their streams with it. */
 export interface A2aRoutes {
   /** Ends every open stream after the item that is being sent; readers resume with the last id that they saw. */
   endStreams(): void;

@@ -47,7 +47,7 @@ export interface StreamOperation {
    * revision. If the function throws PreconditionFailed with the cached revision, runs it again with the newest.
    */
   at: AtAgent;
-  /** True if the operation accepts a cursor, by which a reader resumes the stream. */
+  /** True if the operation accepts a cursor that resumes the stream. */
   resumable: boolean;
   /**
    * Opens the stream. Checks synchronously whether the agent streams (section 3.3.4), and the parameters; other

@@ -47,7 +47,7 @@ function newKey(): string {
   return `parley_${randomBytes(24).toString('base64url')}`;
 }
 
-/** Age in milliseconds up to which a cached result of a verification is used without a new verification. */
+/** Maximum age in milliseconds at which a cached result of a verification is used without a new verification. */
 const FRESH_MS = 1_000;
 /**
  * Age in milliseconds from which a cached result is not used. From FRESH_MS to this age, the cached result is used

@@ -273,7 +273,7 @@ export function admitStream(reply: FastifyReply): void {
   }
 }
 
-/** Owner of the limit by which a request is refused: the caller, its tenant, or this process (`service`). */
+/** Owner of the limit that refused a request: the caller, its tenant, or this process (`service`). */
 export type SlotRefusal = 'caller' | 'tenant' | 'service';
 
 /** Name under which slots of a caller are counted, and the caller's tenant; `''` without tenants. */

@@ -9,7 +9,7 @@ import { CallerSlots, limitName, RateMeter, setRetryAfter, type SlotOwner, type 
 interface TrialKind {
   /** Noun for the trials in the plural, as refusals and metrics say it: `tests of models`. */
   readonly plural: string;
-  /** Name of the limit in refusals. */
+  /** Name of the exceeded limit, for the text of the refusal. */
   readonly limit: string;
   /** Name of the gauge; the counter of refusals has this name with `_refused_total`. */
   readonly metric: string;
@@ -72,7 +72,7 @@ export class TrialSlots extends CallerSlots {
   }
 }
 
-/** Request for a trial. */
+/** Request of a caller for a trial slot. */
 interface TrialRequest {
   caller: Caller;
   reply: FastifyReply;

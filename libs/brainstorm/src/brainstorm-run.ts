@@ -238,7 +238,9 @@ export class BrainstormRun extends DurableExecution<BrainstormProgress> {
   }
 }
 
-/** Returns the name of a call within the brainstorm's Task, by which the Task of a local agent is found again. */
+/**
+ * Returns the name of a call within the brainstorm's Task. With this name, the Task of a local agent is found again.
+ */
 function referenceOf({ iteration, position }: AgentTurnPlace, attempt: number): string {
   return `${iteration}.${position}#${attempt}`;
 }

@@ -37,7 +37,7 @@ interface EventLoop {
   path?: number[];
 }
 
-/** Number of tokens of a call of a model. Cached and reasoning tokens are parts of the input and output tokens. */
+/** Number of tokens that a model call used. Cached and reasoning tokens are parts of the input and output tokens. */
 interface EventUsage {
   inputTokens: number;
   outputTokens: number;
@@ -47,7 +47,7 @@ interface EventUsage {
   cost?: string;
 }
 
-/** Tool call of a model. */
+/** Call of a tool that a model requests. */
 interface EventToolCall {
   tool: string;
   id: string;

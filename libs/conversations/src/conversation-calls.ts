@@ -211,7 +211,9 @@ export class ConversationCalls {
   }
 }
 
-/** Returns the name of a call within the conversation's Task, by which the Task of a local agent is found again. */
+/**
+ * Returns the name of a call within the conversation's Task. With this name, the Task of a local agent is found again.
+ */
 function referenceOf(name: CallName): string {
   return `turn#${name}`;
 }

@@ -74,7 +74,7 @@ export interface SideSession {
 /** Question that the agent of the current turn asks, and that a person must answer. */
 export interface AskedQuestion {
   side: Side;
-  /** Number of the turn. */
+  /** Number of the turn that made the call. */
   turn: number;
   taskId: string;
   contextId?: string;
@@ -114,7 +114,7 @@ export class ConversationState {
    * all texts up to that turn.
    */
   readonly known: Record<Side, number> = { requester: -1, target: -1 };
-  /** Ids of the Tasks that agents created for the calls, as far as the log names them. */
+  /** Ids of the Tasks that agents created for the calls. A Task that the log does not name yet is absent. */
   readonly calls = new Map<CallName, string>();
   /** Number of the last executed command. */
   command = 0;
@@ -127,7 +127,7 @@ export class ConversationState {
   taskState: TaskState = 'TASK_STATE_SUBMITTED';
   /** Time of the last status update, in milliseconds since 1970. */
   changedAt = 0;
-  /** Time from which the time limit of the current or next call counts, in milliseconds since 1970. */
+  /** Start of the current or next call's time limit, in milliseconds since 1970. */
   callSince = 0;
 
   constructor(

@@ -24,7 +24,7 @@ export interface ConversationOverview {
   maxTurns: number;
   /** Time limit of one turn, in milliseconds. */
   timeoutMs: number;
-  /** Tool call by which an agent started the conversation, if one did. */
+  /** Tool call of the agent that started the conversation; absent if no agent did. */
   origin?: TalkOrigin;
   createdAt: string;
   updatedAt: string;

@@ -27,7 +27,7 @@ export type CalledParty = Side | 'announce';
 export type Instructions = (typeof INSTRUCTIONS)[number];
 export const INSTRUCTIONS = ['text', 'none'] as const;
 
-/** Tool call by which an agent started a conversation. */
+/** Tool call of an agent that started a conversation. */
 export interface TalkOrigin {
   /** Id of the Task of the agent whose model called the tool. */
   taskId: string;
@@ -60,7 +60,7 @@ export interface ConversationSettings {
    * Names of stored credentials, by the party that they authenticate to. Only agents given by URL need a credential.
    */
   auth?: Partial<Record<CalledParty, string>>;
-  /** Tool call by which an agent started the conversation, if one did. */
+  /** Tool call of the agent that started the conversation; absent if no agent did. */
   origin?: TalkOrigin;
   /** Revision of the requester's workflow, if a tool started the conversation. If absent, each turn uses the newest. */
   requesterRevision?: string;

@@ -25,8 +25,8 @@ const LONGEST_NAME = 64;
 @Injectable()
 export class StoredRequestSigners extends RequestSigners {
   /**
-   * Credential, and for OAuth 2.0 the access token, from which this object created each RequestAuth. They are looked up
-   * when an agent rejects that RequestAuth.
+   * Credential (for OAuth 2.0 also the access token) that created each RequestAuth. An agent's rejection of a
+   * RequestAuth is charged to it.
    */
   private readonly made = new WeakMap<RequestAuth, { credential: UsableCredential; token?: string }>();
 

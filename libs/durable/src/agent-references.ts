@@ -134,8 +134,8 @@ export class AgentReferences {
   }
 
   /**
-   * Returns a key by which references are compared: all references to the same agent have the same key. For an unknown
-   * agent, the key is the reference itself.
+   * Returns a key for comparing references: all references to the same agent have the same key. For an unknown agent,
+   * the key is the reference itself.
    */
   private async findIdentity(reference: string, tenant: string): Promise<string> {
     try {

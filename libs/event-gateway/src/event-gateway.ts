@@ -108,7 +108,7 @@ interface CommitStep {
   cursorBefore(frame: number): string;
 }
 
-/** Steps over one commit, by the positions in the log from which they start. */
+/** Steps over one commit, by the positions in the log at which they start. */
 interface StepsOfCommit {
   readonly byStart: Map<CursorPlace, CommitStep>;
   /** Positions at which the steps end, by their cursors. Steps that end at the same position share one object. */

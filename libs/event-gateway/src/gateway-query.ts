@@ -5,7 +5,7 @@ import { type CursorPlace, decodeCursor, notACursor } from './gateway-cursor.js'
 
 /** Frame of one stream, projected from an event of a Task. */
 export interface Projected {
-  /** Name of the stream, by which clients select it. */
+  /** Name of the stream, as clients select it. */
   stream: string;
   /** Fields of the frame, besides `stream` and `cursor`. Evaluated only if a client wants the frame. */
   readonly event: object;
@@ -63,7 +63,7 @@ const NO_STREAM = 'none';
 const MAX_ID = 512;
 /** Earliest valid time in a cursor, in milliseconds since 1970. No cursor of this service contains an earlier one. */
 const FIRST_CURSOR = Date.UTC(2020, 0);
-/** Maximum milliseconds by which the time in a cursor may be ahead of the clock of this process. */
+/** Maximum lead of the time in a cursor over the clock of this process, in milliseconds. */
 const LARGEST_CLOCK_DIFFERENCE_MS = 24 * 60 * 60 * 1000;
 
 /** Query parameters of the gateway, for server-sent events and for the WebSocket. */

@@ -167,8 +167,7 @@ export const NODE_SENTENCES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the line of the prompt about a node type. The type of a plugin has no sentence, so the line refers to its
- * schema.
+ * Returns the line of the prompt that explains a node type. For the type of a plugin, the line refers to its schema.
  */
 function nodeSentence(type: string): string {
   return `${type}: ${NODE_SENTENCES[type] ?? 'A type of this service; the schema describes its config.'}`;

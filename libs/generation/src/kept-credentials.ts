@@ -211,7 +211,7 @@ class KnownAgents {
 }
 
 /**
- * Returns the keys by which an entry matches others, the strictest first: all members, agent and name, agent. Returns
+ * Returns the keys that match an entry with other entries, strictest first: all members, agent and name, agent. Returns
  * no key if the entry is not an agent.
  */
 function likenessesOf(entry: JsonValue): string[] {

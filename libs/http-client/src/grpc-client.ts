@@ -49,7 +49,7 @@ export class GrpcStatusError extends ParleyFault {
   constructor(
     /** Status code of gRPC, such as 14 for UNAVAILABLE. */
     readonly status: number,
-    /** Text of the server. */
+    /** Error text that the server sent. */
     readonly text: string,
     /** Encoded `google.rpc.Status` with details of the error; `undefined` if the server sent none. */
     readonly details: Uint8Array | undefined,

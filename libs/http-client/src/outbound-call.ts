@@ -58,7 +58,7 @@ export interface OutboundAnswer {
    * body ends within a moment.
    */
   readPieces(): AsyncIterable<Uint8Array>;
-  /** Discards the body unread. */
+  /** Discards the response's body unread. */
   discardBody(): void;
 }
 

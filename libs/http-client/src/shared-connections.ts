@@ -58,7 +58,7 @@ const MOST_SESSION_MB = 4_096;
 /** Maximum number of calls on one connection until the server has stated its own limit. */
 const MOST_STREAMS = 100;
 
-/** Call that runs on a connection, with the function by which the connection notifies the call. */
+/** Call that runs on a connection. */
 interface OpenCall {
   /** Called when the server has answered a ping. */
   alive?: (() => void) | undefined;

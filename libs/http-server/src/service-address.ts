@@ -192,7 +192,7 @@ export class ServiceAddress {
     return base !== '' && (this.ownUrls.includes(base) || this.isOwnAddress(base)) ? path : undefined;
   }
 
-  /** Returns the host by which callers reached the outermost trusted proxy; `undefined` without such a proxy. */
+  /** Returns the host name that callers used to reach the outermost trusted proxy; `undefined` without such a proxy. */
   forwardedHost(request: IncomingRequest): string | undefined {
     return forwardedHost(request, this.proxies);
   }

@@ -56,7 +56,7 @@ class JobAttempts {
     return Object.fromEntries(entries);
   }
 
-  /** Ids of the running jobs. */
+  /** Ids of the jobs that run in this pool now. */
   get ids(): string[] {
     return [...this.underWay.keys()];
   }

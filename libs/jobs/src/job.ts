@@ -30,7 +30,7 @@ export function callerFlagSql(tenant: string, owner: string): string {
 
 /** Deferred work. PostgreSQL stores it until a replica has done it, at least once. */
 export interface Job {
-  /** Name of the handler. */
+  /** Name of the handler that executes the job. */
   name: string;
   payload: Readonly<Record<string, unknown>>;
   /**
@@ -97,7 +97,7 @@ export class PermanentJobError extends Error {
  * it was due in the last hour while no replica ran, it is enqueued once when a replica starts.
  */
 export interface CronEntry {
-  /** Name of the handler. */
+  /** Name of the handler that executes the job. */
   name: string;
   /** Cron expression of five fields: minute, hour, day of the month, month, day of the week. */
   match: string;

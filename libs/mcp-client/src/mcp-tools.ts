@@ -5,7 +5,7 @@ import { MCP_GLOB, MCP_SERVER_NAME } from '#libs/service';
 
 /** Tool of an MCP server that may be called. */
 export interface McpTool {
-  /** Name: `server/tool`. */
+  /** Name of the tool, as `server/tool`. */
   name: string;
   /** Description that the server gives; untrusted. */
   description: string;

@@ -109,7 +109,7 @@ export interface ModelToolCall {
 
 /** Result of a tool call, for the model: either `result` or `error`. */
 export interface ToolResult {
-  /** Id of the tool call. */
+  /** Id of the tool call that this result answers. */
   id: string;
   name: string;
   result?: JsonValue;

@@ -57,7 +57,7 @@ export abstract class Models {
    */
   abstract findModel(name: string | undefined, of: WantedModel): Promise<Model>;
 
-  /** Returns the origin (scheme, host, port) to which calls to a model are sent; `undefined` for the built-in model. */
+  /** Returns the origin (scheme, host, port) that receives the calls to a model; `undefined` for the built-in model. */
   abstract findOrigin(name: string | undefined, of: Pick<WantedModel, 'tenant'>): Promise<string | undefined>;
 
   /** Returns the media types that a model accepts now. Rejects, without retries, if the database is unreachable. */

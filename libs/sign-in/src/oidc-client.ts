@@ -38,7 +38,7 @@ const KINDS: Readonly<Record<SignInFailure, FaultKind>> = {
   busy: 'overloaded',
 };
 
-/** Reports a failed sign-in. */
+/** Error of a failed sign-in. */
 export class SignInError extends ParleyFault {
   override readonly name = 'SignInError';
 
@@ -71,7 +71,7 @@ type GrantedTokens = Awaited<ReturnType<typeof oidc.authorizationCodeGrant>>;
 
 interface KnownProvider {
   configuration: oidc.Configuration;
-  /** Time of the process's clock, in milliseconds, from which the metadata are read again. */
+  /** Time of the process's clock, in milliseconds, after which the provider's metadata are read again. */
   readAgainAt: number;
 }
 

@@ -46,7 +46,7 @@ class EndedSessionView {
   providerUrl?: string;
 }
 
-/** Routes of the session by which a browser keeps a person signed in at the console. */
+/** Routes of the browser session that keeps a person signed in at the console. */
 @ApiTags('session')
 @Controller('api/session')
 export class SessionController {

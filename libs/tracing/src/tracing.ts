@@ -20,7 +20,7 @@ import { OwnTrace, PassedTrace, spanIdOf, turnKey, type TurnTrace, UnsampledTrac
  */
 type Sampler = (taskId: string, parent: TraceContext | undefined) => boolean;
 
-/** Number of random digits of a trace id, by which all services sample alike (W3C Trace Context, level 2). */
+/** Number of random digits in a trace id. All services sample by these digits (W3C Trace Context, level 2). */
 const RANDOM_DIGITS = 14;
 const RANDOM_VALUES = 16 ** RANDOM_DIGITS;
 
@@ -123,7 +123,7 @@ export class Tracing {
     return new OwnTrace(taskId, traceId, began, parent?.spanId ?? first, parent?.state);
   }
 
-  /** Queues spans for export. */
+  /** Queues spans for export to the collector. */
   exportSpans(spans: readonly Span[]): void {
     this.exporter?.add(spans);
   }

@@ -90,7 +90,7 @@ interface WrittenCard {
   changedAt?: Date;
 }
 
-/** Facts about the reader of a card: the version that it expects, and the URL by which it addressed the agent. */
+/** Facts about the reader of a card: the A2A version that it expects, and the agent's URL that it requested. */
 export interface CardReader {
   baseUrl: string;
   /** Path that the reader used; for the alias of a node, the alias. */

@@ -90,7 +90,7 @@ function sameRisk(one: Risk, other: Risk): boolean {
 /** Fields with a single value, which agents may keep changing back and forth. */
 const FIELDS = ['idea', 'architecture'] as const;
 
-/** Number of changes from which a field counts as changing back and forth. */
+/** Minimum number of changes at which a field counts as changing back and forth. */
 const CHANGES = 3;
 
 /**

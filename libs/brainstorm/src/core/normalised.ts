@@ -4,7 +4,7 @@ const WITHOUT_SPACES =
 /** Word segmenter, created for the first text in such a script: it loads Unicode data for all scripts. */
 let segmenter: Intl.Segmenter | undefined;
 
-/** Returns the key by which a merge compares texts: case and spaces are insignificant. */
+/** Returns the form of a text that a merge compares: case and spaces are insignificant. */
 export function normalizeText(text: string): string {
   return text.toLowerCase().trim().replace(/\s+/g, ' ');
 }

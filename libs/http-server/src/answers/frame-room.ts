@@ -3,7 +3,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import { AppConfig, InFlight, type InFlightOwner, Metrics, WorkTurns } from '#libs/service';
 import { ByteRoom, LONGEST_WAIT_MS, RESPONSE_WAIT_MS } from './response-budget.js';
 
-/** Number of characters from which a frame of an event stream waits for memory in FrameRoom. */
+/** Minimum number of characters at which a frame of an event stream waits for memory in FrameRoom. */
 export const LARGE_FRAME = 64 * 1024;
 /** Bytes of memory per character: the frame exists twice, as text and as bytes in the socket. */
 const BYTES_PER_CHARACTER = 2;

@@ -96,7 +96,7 @@ interface SocketInternals {
 export class PacedSocket implements PacedReader {
   constructor(private readonly socket: Socket) {}
 
-  /** True while bytes wait for the reader: in the socket's queue, or in that of its handle, to which HTTP/2 writes. */
+  /** True while bytes wait for the reader in the socket's queue, or in the queue of its handle (HTTP/2). */
   hasPending(): boolean {
     const { _handle: handle } = this.socket as unknown as SocketInternals;
     return this.socket.writableLength > 0 || (handle?.writeQueueSize ?? 0) > 0;

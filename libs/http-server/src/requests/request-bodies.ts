@@ -6,7 +6,7 @@ import { forClient } from '#libs/postgres';
 import { endOfJsonString, type JsonValue, textStart, unfitMember } from '#libs/protocol';
 import { malformedRequest, type ProblemError } from '../problem.js';
 
-/** Maximum depth to which JSON is searched for a rejected member name. */
+/** Maximum nesting depth at which JSON is searched for a rejected member name. */
 const MAX_NAME_DEPTH = 100;
 const LONGEST_PATH = 200;
 const REFUSED = 'must not be the name of a member: JavaScript treats it as the prototype of an object';

@@ -165,7 +165,7 @@ export interface SseStreamOptions {
   /** Milliseconds after which the connection of a reader that takes no bytes is closed; default 30,000. */
   drainTimeoutMs?: number;
   headers?: OutgoingHttpHeaders;
-  /** HTTP status, default 200. */
+  /** HTTP status of the response, default 200. */
   status?: number;
   /** Object that is notified once, when the reader has left or was disconnected, or the stream has ended. */
   owner?: { endReading(): void };
@@ -188,7 +188,10 @@ const MAX_WAITING = 1_000;
  * of waiting for a slow reader do not count: the kernel may have buffered them, and not the reader taken them.
  */
 const FIRST_MOMENTS = 30;
-/** Number of characters from which text is written without waiting for more in the same turn of the event loop. */
+/**
+ * Minimum number of characters that are written at once. A shorter text waits for more in the same cycle of the event
+ * loop.
+ */
 const WRITTEN_AT_ONCE = 64 * 1024;
 /** Abort reason that all streams share. Without it, each abort would create an error with a stack trace. */
 const CLOSED = new Error('The stream is closed');

@@ -13,7 +13,7 @@ import { McpServers } from '../servers/mcp-servers.js';
 /** Time limit of a call, in milliseconds. */
 const LONGEST_CALL_MS = 60_000;
 
-/** Maximum number of characters of the name of a tool. */
+/** Maximum length of a tool's name, in characters. */
 const LONGEST_TOOL_NAME = 256;
 
 /** Call of a tool as callers send it. */

@@ -186,7 +186,7 @@ class UnfinishedBytes {
 
 /** Limits of one body or message. */
 export interface BodyBounds {
-  /** Maximum number of bytes. */
+  /** Maximum size of the body, in bytes. */
   bytes: number;
   /**
    * Maximum number of members and elements of JSON in the whole body, as empty lists take far more memory than bytes.

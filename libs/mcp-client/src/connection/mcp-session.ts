@@ -152,7 +152,7 @@ export const SESSION_TIMES: SessionTimes = {
   callTotal: 900_000,
 };
 
-/** Options of one tool call. */
+/** Options of one tool call in a session. */
 export interface SessionCall {
   signal: AbortSignal;
   /** Trace context (`traceparent`, …) for `_meta` of the request; absent if the call is not traced. */

@@ -35,7 +35,7 @@ export function toolHash(tool: McpToolDefinition): string {
   return jsonDigest(tool as unknown as JsonValue);
 }
 
-/** Maximum number of characters of the name of a tool. */
+/** Maximum length of a tool's name, in characters. */
 const LONGEST_NAME = 128;
 /** Characters that MCP advises against in names of tools, and that neither globs nor models support. */
 const OTHERS = /[^\w./-]/gu;

@@ -23,7 +23,7 @@ type ReadOwnFile = (url: string, admit: (bytes: number) => Promise<void>) => Pro
 
 /** Sources of the files of one call of a model, and their limits. */
 export interface FileSources {
-  /** Fetches remote files. */
+  /** Fetches remote files that Messages name by URL. */
   send: OutboundFetch;
   /** Reads files of this service; absent if the call may read none. */
   readOwn?: ReadOwnFile | undefined;

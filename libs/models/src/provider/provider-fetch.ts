@@ -3,7 +3,7 @@ import type { OutboundFetch } from '#libs/http-client';
 import type { AnswerPlace } from '#libs/service';
 import type { ModelSigner } from './model-signer.js';
 
-/** Maximum number of bytes of an answer of a model. Answers of agents have the same maximum. */
+/** Maximum size of a model's answer, in bytes. Answers of agents have the same maximum. */
 export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /** Error of an answer with too many bytes. */

@@ -35,7 +35,7 @@ export interface AgentPolicy {
   park?: number;
   /** Names of the callers that may send Messages. */
   callers?: string[];
-  /** Scopes, at least one of which a caller must have. */
+  /** Accepted scopes. A caller must have at least one of them. */
   scopes?: string[];
   /** Ids of skills. A Message must name one of them in `metadata.skillId`. */
   skills?: string[];

@@ -20,7 +20,7 @@ export type CallDecision =
   | { kind: 'refused' }
   | { kind: 'failed' };
 
-/** Failed call of a registered agent, and the facts by which `decideAfter` chooses the next step. */
+/** Failed call of a registered agent, with the facts that `decideAfter` needs to choose the next step. */
 export interface FailedRelayCall {
   failure: CallFailure;
   /** True if the agent may have received the Message. */
@@ -30,7 +30,7 @@ export interface FailedRelayCall {
 }
 
 const AWAY: ReadonlySet<string> = new Set(['connect', 'server-error', 'timeout', 'overloaded']);
-/** Codes of JSON-RPC errors by which an agent refuses a Message. Over REST, HTTP 400 to 499 stand for them. */
+/** Codes of JSON-RPC errors that show that an agent refused a Message. Over REST, HTTP 400 to 499 show it. */
 const REFUSALS: ReadonlySet<number> = new Set(
   (
     [

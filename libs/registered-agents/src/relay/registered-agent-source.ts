@@ -16,7 +16,7 @@ const MOST_KEPT = 1_000;
 /** Maximum characters of all kept cards as JSON. */
 const MOST_KEPT_LENGTH = 16 * 1024 * 1024;
 
-/** Served agent, and the state of the definition and the card from which it was made. */
+/** Served agent, with the states of its definition and its card when it was made. */
 interface KeptAgent {
   served: ServedAgent;
   /**

@@ -146,7 +146,7 @@ interface DueTask {
   is_parked: boolean;
   tenant: string;
   owner: string;
-  /** Path of the agent. */
+  /** Path of the agent that the Task belongs to. */
   agent: string;
   remote_task_id: string;
   options: TurnOptions;

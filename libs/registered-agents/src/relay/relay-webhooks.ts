@@ -36,11 +36,11 @@ export interface ParkedState {
 /** Result of a notification. `taken`: it was handled. `stale`: no Task has this webhook any more. */
 export type NotificationOutcome = 'taken' | 'stale';
 
-/** Path of the webhooks. */
+/** First path segment of the webhooks that agents call. */
 export const WEBHOOK_ROOT = 'agent-notifications';
 const WEBHOOK_KEY = /^[\da-f]{32}$/;
 const KEY_BYTES = 16;
-/** Name of the secret from which the tokens are derived, among the service secrets. */
+/** Name of the service secret that the tokens of webhooks are derived from. */
 const SECRET = 'agent-notifications';
 /** Maximum number of notifications that one query looks up. */
 const MOST_KEYS = 64;
@@ -196,7 +196,7 @@ export function retryForNotification<T>(operation: () => Promise<T>): Promise<T>
 interface FoundWebhook {
   taskId: string;
   tenant: string;
-  /** Path of the agent. */
+  /** Path of the agent that the Task belongs to. */
   agent: string;
   /** True while the Task works. */
   isActive: boolean;

@@ -11,7 +11,7 @@ import type { FiringTimes } from '../timing/schedule-timing.js';
 export const OVERLAPS = ['skip', 'queue-one', 'queue', 'cancel', 'allow'] as const;
 export type Overlap = (typeof OVERLAPS)[number];
 
-/** Maximum number of times that one step of a schedule decides; further times are decided by the next step. */
+/** Maximum number of times that one step of a schedule decides about; the next step decides about further times. */
 export const MOST_TIMES = 100;
 /** Maximum number of queued runs of a schedule. */
 export const MOST_QUEUED = 1_000;
@@ -32,9 +32,9 @@ export interface FiringDecision {
 export interface PlanState {
   times: FiringTimes;
   overlap: Overlap;
-  /** Milliseconds by which a time may be late and still start a run. */
+  /** Maximum delay of a time that still starts a run, in milliseconds. */
   catchUpMs: number;
-  /** Time that is due next. */
+  /** Time that is due next, after the decided times. */
   next: Date;
   /** Number of firings whose runs have not ended, without the queued ones. */
   open: number;
@@ -72,7 +72,7 @@ export function planFirings(state: PlanState, now: Date): FiringPlan {
   return { decisions, next };
 }
 
-/** Number of missed times that are counted; more are reported as "more than" this number. */
+/** Maximum count of missed times; more are reported as "more than" this number. */
 const MOST_COUNTED = 1_000;
 
 /** Passes all times before `oldest`, with one decision for all of them. */

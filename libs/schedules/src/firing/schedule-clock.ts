@@ -38,7 +38,7 @@ interface LockedSchedule {
   now: Date;
 }
 
-/** Firing to write. */
+/** Firing of a schedule that is not stored yet. */
 export interface NewFiring extends Pick<FiringDecision, 'state' | 'reason'> {
   /** The present moment if absent. */
   due?: Date;

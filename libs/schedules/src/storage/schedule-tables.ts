@@ -10,9 +10,9 @@ export class ScheduleRow {
   @Column('text') owner!: string;
   @Column('text') workflow!: string;
   @Column('json') inputs!: object;
-  /** Members of ScheduleTiming. */
+  /** Times of the schedule (see ScheduleTiming), as JSON. */
   @Column('json') timing!: object;
-  /** Members of ScheduleRules. */
+  /** Rules of the schedule (see ScheduleRules), as JSON. */
   @Column('json') rules!: object;
   @Column('boolean') is_paused!: boolean;
   /** Note of the one who paused the schedule; null if there is none. */
@@ -23,7 +23,7 @@ export class ScheduleRow {
   @Column('bigint') counted_after!: string;
   @Column('timestamptz') created_at!: Date;
   @Column('timestamptz') updated_at!: Date;
-  /** Label of the source from which the command `apply` last wrote the schedule; null if it never did. */
+  /** Label of the source that the command `apply` last wrote the schedule from; null if it never did. */
   @Column('text', { nullable: true }) mark!: string | null;
 }
 

@@ -34,7 +34,7 @@ export interface ScheduleDefinition {
   rules: ScheduleRules;
 }
 
-/** Schedule of a tenant. */
+/** Schedule as stored for a tenant. */
 export interface Schedule extends ScheduleDefinition {
   tenant: string;
   name: string;
@@ -50,7 +50,7 @@ export interface Schedule extends ScheduleDefinition {
   updatedAt: Date;
 }
 
-/** Key of a schedule. */
+/** Tenant and name that identify a schedule. */
 interface ScheduleKey {
   tenant: string;
   name: string;

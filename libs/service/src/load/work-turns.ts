@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LoopShares } from './loop-shares.js';
 
-/** Maximum number of pieces of work of one caller that start in one cycle of the event loop. */
+/** Maximum number of one caller's work items that start in one cycle of the event loop. */
 const AT_ONCE = 4;
 /**
  * Milliseconds until work of a caller is scheduled again, if LoopShares refused it because too many costly requests of

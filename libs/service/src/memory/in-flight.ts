@@ -8,7 +8,7 @@ export interface InFlightOwner {
   readonly owner: string;
 }
 
-/** Limit because of which a request is refused: the limit of its caller, of its tenant, or of all callers together. */
+/** Limit that refuses a request: the limit of its caller, of its tenant, or of all callers together. */
 export type InFlightRefusal = 'caller' | 'tenant' | 'service';
 
 /**

@@ -2,7 +2,7 @@
 const OIDS = { boolean: 16, integer: 23, text: 25, json: 114, timestamp: 1184 } as const;
 
 const HEADER_BYTES = 20;
-/** Milliseconds from 1970-01-01, JavaScript's epoch, to 2000-01-01, from which PostgreSQL counts microseconds. */
+/** Milliseconds from 1970-01-01 (the epoch of JavaScript) to 2000-01-01 (the epoch of PostgreSQL's times). */
 const EPOCH_OFFSET_MS = 946_684_800_000;
 const TWO_TO_32 = 2 ** 32;
 const NULL_LENGTH = -1;

@@ -17,7 +17,7 @@ const SMALL_HEAP = 768 * MEBIBYTE;
 /** V8's `gc` function (v8/src/extensions/gc-extension.h). */
 type Collect = (options: { type: 'major'; flavor: 'last-resort' }) => void;
 
-/** Measurements of a process, by which MemoryRelease decides if it collects garbage. */
+/** Measurements of a process that MemoryRelease needs to decide if it collects garbage. */
 export interface ProcessLoad {
   /** Returns the bytes of the heap that are committed from the system. */
   heapBytes(): number;
@@ -81,7 +81,7 @@ export class MemoryRelease implements OnApplicationBootstrap, OnModuleDestroy {
   }
 }
 
-/** Load of this process. */
+/** Processor and memory load of this process. */
 class OwnLoad implements ProcessLoad {
   private last: EventLoopUtilization = performance.eventLoopUtilization();
 

@@ -25,7 +25,7 @@ const LONGEST_REASON = 1_000;
  */
 const LONGEST_CHAIN = 5;
 
-/** Event for a trigger. */
+/** Event that arrived for a trigger. */
 export interface IncomingEvent {
   deliveryId: string;
   cause: DeliveryCause;

@@ -23,7 +23,7 @@ const STATUSES: Readonly<Record<string, EndStatus>> = {
 /** Payload of the job of an ended run. The database enqueues it in the transaction that ends the run. */
 interface RunEndPayload {
   runId: string;
-  /** Number of runs in the chain so far that were started by the end of another, plus one. */
+  /** Depth of the ended run in a chain of runs that ends of other runs started: 1 for the first run. */
   depth: number;
 }
 

@@ -13,7 +13,7 @@ import { ProblemError } from '#libs/http-server';
 import { ContentTooLarge, type JsonObject, TextBudget } from '#libs/protocol';
 import type { TriggerEvent } from './received-event.js';
 
-/** Maximum number of characters of the inputs of a run as JSON. */
+/** Maximum length of a run's inputs as JSON, in characters. */
 export const LONGEST_INPUTS = 65_536;
 
 /** Number of steps for all expressions of one delivery: at most 20 ms of the event loop. */

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type HmacAlgorithm, type HmacEncoding, proofHeader, type WebhookSource } from './webhook-source.js';
 
-/** Seconds by which the time of a delivery may differ from the clock of the service, for schemes that sign a time. */
+/** Maximum difference in seconds between a delivery's signed time and the clock of the service. */
 const TOLERANCE_S = 300;
 /** Maximum number of signatures in a header; senders with two secrets send two. */
 const MOST_SIGNATURES = 8;
@@ -10,7 +10,7 @@ const LONGEST_HEADER = 4_096;
 const TIME = /^\d{1,12}$/;
 const BASE64_SECRET = /^whsec_([\w+/-]{1,8192}={0,2})$/;
 
-/** Delivery as it arrived. The body has the bytes that were sent: a signature is of bytes, not of their meaning. */
+/** Delivery as it arrived. The body has the bytes as sent, because the signature is computed from bytes. */
 export interface SignedDelivery {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
@@ -133,7 +133,7 @@ function isRecent(time: string, nowMs: number): boolean {
   return TIME.test(time) && Math.abs(nowMs / 1_000 - Number(time)) <= TOLERANCE_S;
 }
 
-/** Compares two texts in a time that depends on their lengths alone. */
+/** Compares two texts. The duration depends only on their lengths, so that it reveals nothing about their content. */
 function isEqual(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];
   return a.length === b.length && timingSafeEqual(a, b);

@@ -23,7 +23,7 @@ export interface WebhookSource {
   secrets: string[];
   /** Name of the header with the signature (`hmac`) or the token (`bearer`). */
   header?: string;
-  /** Algorithm of `hmac`. */
+  /** Hash algorithm of the signature scheme `hmac`. */
   algorithm?: HmacAlgorithm;
   /** Encoding of the signature of `hmac`. */
   encoding?: HmacEncoding;

@@ -45,7 +45,7 @@ export type DeliveryCause = 'delivery' | 'replay' | 'run';
 export interface TriggerDelivery {
   /** Position in the history of the trigger; later deliveries have larger numbers. */
   number: string;
-  /** Id by which the sender repeats the delivery. */
+  /** Id of the delivery; its sender repeats it with each attempt. */
   deliveryId: string;
   cause: DeliveryCause;
   state: DeliveryState;

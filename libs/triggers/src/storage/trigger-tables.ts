@@ -12,13 +12,13 @@ export class TriggerRow {
   /** Caller under whose name the runs of a webhook are started: the one that saved the trigger last. */
   @Column('text') owner!: string;
   @Column('text') workflow!: string;
-  /** Members of TriggerSource. */
+  /** Source of the events (see TriggerSource), as JSON. */
   @Column('json') source!: object;
-  /** Members of TriggerRules. */
+  /** Rules of the trigger (see TriggerRules), as JSON. */
   @Column('json') rules!: object;
   @Column('timestamptz') created_at!: Date;
   @Column('timestamptz') updated_at!: Date;
-  /** Label of the source from which the command `apply` last wrote the trigger; null if it never did. */
+  /** Label of the source that the command `apply` last wrote the trigger from; null if it never did. */
   @Column('text', { nullable: true }) mark!: string | null;
 }
 

@@ -37,7 +37,7 @@ export interface TriggerDefinition {
   rules: TriggerRules;
 }
 
-/** Trigger of a tenant. */
+/** Trigger as stored for a tenant. */
 export interface Trigger extends TriggerDefinition {
   tenant: string;
   name: string;
