@@ -297,7 +297,28 @@ describe('A delivery', () => {
     expect(kept).toEqual([{ recent: 100, events: 40, bytes: expect.any(Number) }]);
     expect(kept[0]!.bytes).toBeLessThanOrEqual(4 * 1024 ** 2);
   });
+
+  it('is forgotten after four days, unless it is among the newest hundred or its run has not ended', async () => {
+    const to = await hook({ scheme: 'bearer' }, { when: 'false', inputs: {} });
+    await stage.database.query(FILL_AGED, [to.name]);
+    await stage.database.query(`SELECT graphile_worker.add_job('triggers.sweep', '{}'::json)`);
+    let left: string[] = [];
+    const look = async (): Promise<boolean> => {
+      left = (await history(to)).map(({ deliveryId }) => deliveryId);
+      return !left.includes('aged');
+    };
+    await until(look, { what: () => `the end of the aged delivery; there are ${left.join(', ')}` });
+    expect(left.toSorted()).toEqual(['newest', 'open', 'young']);
+    await stage.api.call('DELETE', `/triggers/${to.name}`);
+  });
 });
+
+const FILL_AGED = `
+  INSERT INTO trigger_delivery (trigger_id, delivery_key, cause, state, is_open, is_recent, tenant, owner, workflow, received_at)
+  SELECT trigger_id, key, 'delivery', state, state = 'queued', key = 'newest', tenant, owner, workflow, now() - age::interval
+  FROM workflow_trigger, (VALUES ('aged', 'filtered', '97 hours'), ('newest', 'filtered', '97 hours'),
+    ('open', 'queued', '97 hours'), ('young', 'filtered', '95 hours')) AS aged (key, state, age)
+  WHERE name = $1`;
 
 const FILL_OLD = `
   INSERT INTO trigger_delivery (trigger_id, delivery_key, cause, state, is_open, tenant, owner, workflow, event, event_bytes)
