@@ -125,9 +125,7 @@ export async function applyFiles(
 
 type CheckedProblem = Schemas['WorkflowProblems']['problems'][number];
 
-/**
- * Maximum number of refused workflows in which `findKeyWarnings` searches for unknown keys, with one request for each.
- */
+/** Maximum number of refused workflows that `findKeyWarnings` searches for unknown keys, with one request for each. */
 const MOST_CHECKED = 10;
 /** Codes of warnings about unknown keys. A mistyped key may be the cause of another error. */
 const KEY_WARNINGS: ReadonlySet<string> = new Set(['UNKNOWN_KEY', 'UNKNOWN_CONFIG_KEY']);

@@ -16,8 +16,8 @@ export interface ChatAnswer extends ChatIds {
    */
   text: string;
   /**
-   * Text of the Task's last status. Absent if the status has no text, if the Task waits (`text` then ends with it), or
-   * if it equals `text` and the Task did not fail.
+   * Text of the Task's last status. Absent if it adds nothing to `text`: the status has no text, the Task waits, or the
+   * texts are equal and the Task did not fail.
    */
   message?: string;
   /** State of the answering Task; absent if the agent answered without a Task. */

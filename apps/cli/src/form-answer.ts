@@ -8,7 +8,7 @@ export interface Form {
   properties?: Record<string, { type?: unknown; enum?: unknown[]; title?: string }>;
 }
 
-/** Answer as a person gives it, in one of three ways. The other two members are `undefined` or empty. */
+/** Answer of a person, given in one of three ways. The other two members are `undefined` or empty. */
 export interface GivenAnswer {
   text?: string | undefined;
   /** Values of `-i`; empty if there are none. */

@@ -49,8 +49,8 @@ export function definitionText(definition: unknown, format: DefinitionFormat): s
 export interface KeptReferences {
   definition: unknown;
   /**
-   * Paths at which the file refers to a variable, but the service has a value other than the variable's, for example
-   * `nodes[1].config.model`.
+   * Paths of values where the file refers to a variable, but the service has another value than that variable, for
+   * example `nodes[1].config.model`.
    */
   replaced: string[];
 }

@@ -6,7 +6,7 @@ import type { Session } from '../session.js';
 /** Name of the hidden command that prints names for completion scripts. */
 export const NAMES_COMMAND = 'names';
 
-/** Milliseconds after which a completion gives up, so that a service that is away delays no typing. */
+/** Timeout of a completion in milliseconds, so that a service that is away delays no typing. */
 const GIVE_UP_MS = 1_000;
 /** Maximum number of runs that are proposed, the most recently updated first. */
 const MOST_RUNS = 50;

@@ -3,7 +3,7 @@ import { EXPECTED_NAMES, NAMES_COMMAND } from './completion-names.js';
 
 /** Words of `parley agent`, whose program parses its own arguments. */
 const AGENT_WORDS = ['serve', '--script', '--llm', '--order', '--role', '--port', '--host', '--data-dir', '--name'];
-/** Seconds for which a shell keeps the names that the service returned. */
+/** Seconds that a shell keeps the names that the service returned. */
 const KEPT_SECONDS = 5;
 /** Name of the package, for `npx --no parley-a2a`. */
 const PACKAGE = 'parley-a2a';

@@ -109,7 +109,7 @@ interface GenerateOptions {
   format?: string;
 }
 
-/** Adds the command `generate`, with which a model writes a workflow from a description. */
+/** Adds the command `generate`, which has a model write a workflow from a description. */
 export function addGenerate(program: Command, session: Session): void {
   program
     .command('generate')

@@ -96,7 +96,7 @@ function scriptPath(script: string, folder: string): string {
   return join(folder, 'agents', script);
 }
 
-/** Ports at which a template's workflow expects the agents of its scripts. */
+/** Ports of the script agents that a template's workflow calls. */
 const PORTS: Readonly<Record<string, number>> = { 'researcher.json': 4001, 'critic.json': 4002 };
 
 /** Returns the command lines that a user may enter next. */

@@ -26,7 +26,7 @@ interface GrowingExchange extends Exchange {
   frames: ExchangeFrame[];
 }
 
-/** Milliseconds for which arriving frames of a stream are collected before the chat is rendered again. */
+/** Milliseconds between two renderings of the chat; frames of a stream that arrive meanwhile are collected. */
 const GATHER = 30;
 
 /** A chat with an agent, and all other state of the playground. It is kept outside React. */

@@ -24,7 +24,7 @@ export async function directoryPage(
   return { rows: page.agents, nextPageToken: page.nextPageToken };
 }
 
-/** Returns the path at which a served agent is called. */
+/** Returns the path of a served agent's URL. */
 export function baseOf(path: string): string {
   return path === '' ? '/a2a' : `/a2a/${path}`;
 }

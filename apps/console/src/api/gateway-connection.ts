@@ -34,7 +34,7 @@ export type BrowserSocket = Pick<WebSocket, 'send' | 'close' | 'onmessage' | 'on
 interface Follower {
   query: GatewayFilter;
   reader: GatewayReader;
-  /** Cursor of the subscription's last frame, after which it resumes; missing before the first frame. */
+  /** Cursor of the subscription's last frame, used to resume; missing before the first frame. */
   cursor?: string;
   /** Number of consecutive refusals by the gateway; the backoff grows with it. */
   failures: number;
@@ -47,7 +47,7 @@ interface GatewayAnswer {
   problem?: { status: number };
 }
 
-/** Milliseconds for which a socket without a reader stays open, so that the next page can share it. */
+/** Milliseconds that a socket without a reader stays open, so that the next page can share it. */
 const LINGER_MS = 1_000;
 
 const [TAKEN, TOO_OLD] = [409, 410];

@@ -50,7 +50,7 @@ export async function getPages<T>(path: string, signal?: AbortSignal): Promise<T
   return found;
 }
 
-/** Milliseconds without a byte (heartbeats included) after which a connection counts as lost: three heartbeats. */
+/** Maximum milliseconds without a byte (heartbeats included) before a connection counts as lost: three heartbeats. */
 const LONGEST_SILENCE = 45_000;
 
 /** Yields the events of a response body, until it ends or is silent for LONGEST_SILENCE. */

@@ -3,7 +3,7 @@ import type { Connection } from './gateway.js';
 import type { TaskLogEvent } from './task.js';
 import { followTaskLog } from './task-log.js';
 
-/** Milliseconds for which arriving events are collected before the component is rendered again. */
+/** Milliseconds between two renderings of the component; events that arrive meanwhile are collected. */
 const GATHER = 30;
 
 export interface TaskEvents {

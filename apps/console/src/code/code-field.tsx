@@ -20,7 +20,7 @@ async function loadEditor(): Promise<(props: CodeEditorProps) => ReactNode> {
   );
 }
 
-/** Milliseconds after which the editor of code is loaded, also on a page that is never idle. */
+/** Maximum delay before the code editor is loaded, in milliseconds, also on a page that is never idle. */
 const PRELOAD_MS = 2_000;
 
 /**

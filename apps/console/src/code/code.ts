@@ -21,7 +21,7 @@ export interface SuggestedWord {
 
 /** Words that can replace a part of a text around the caret. */
 export interface SuggestedWords {
-  /** Offset at which the replaced part begins. */
+  /** Offset of the first character of the replaced part. */
   from: number;
   /** Offset at which the replaced part ends. */
   to: number;

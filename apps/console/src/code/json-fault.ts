@@ -12,8 +12,8 @@ const TOKEN = new RegExp(
 );
 
 /**
- * Returns the offset at which a text stops being JSON; `undefined` for JSON. The message of `JSON.parse` has this
- * offset only in some browsers.
+ * Returns the offset of the first character that is not valid JSON; `undefined` for JSON. The message of `JSON.parse`
+ * has this offset only in some browsers.
  */
 export function findJsonFault(text: string): number | undefined {
   const open: string[] = [];

@@ -20,7 +20,7 @@ export interface VirtualTableProps<T> {
 
 const ROW_HEIGHT = 44;
 const OVERSCAN = 10;
-/** Number of rows before the end at which further rows are requested, so that fast scrolling meets no gap. */
+/** Number of rows before the end where further rows are requested, so that fast scrolling meets no gap. */
 const BEFORE_END = 15;
 
 /** Shows a table of any length. It fills its container, scrolls, and draws only the rows in view. */

@@ -6,7 +6,7 @@ import type { Position } from './graph.js';
 import type { CardNode } from './node-card.js';
 import { type NoteElement, noteIndex } from './note-elements.js';
 
-/** Part of the canvas for which a context menu opens. */
+/** Part of the canvas that a context menu belongs to. */
 export interface CanvasTarget {
   /**
    * Id of the node, if the menu is for a node. At most one of `node`, `edge` and `note` is set; none is set for the

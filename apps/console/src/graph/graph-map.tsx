@@ -11,7 +11,7 @@ const MAP_ROOM = '185px';
 /** Pixels between the graph and the border of the canvas while the map is open. */
 const AROUND_WITH_MAP = { ...AROUND, bottom: MAP_ROOM } as const;
 
-/** Returns the room to leave around the graph, so that no node lies below the map. */
+/** Returns the margin around the graph, in pixels, so that no node lies below the map. */
 export function paddingFor(hasMap: boolean): NonNullable<FitViewOptions['padding']> {
   return hasMap ? AROUND_WITH_MAP : AROUND;
 }

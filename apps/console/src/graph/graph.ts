@@ -8,7 +8,7 @@ export type Written<T, K extends keyof T> = Partial<T> & Pick<T, K>;
 
 export type Config = Record<string, unknown>;
 export type Position = Schemas['PositionBody'];
-/** Outcome of an edge's source node (`on`) for which the edge is taken. */
+/** Outcome of an edge's source node (`on`) that makes the run take the edge. */
 export type SourceOutcome = Schemas['WorkflowEdgeBody']['on'];
 export type JoinRule = 'all' | 'any' | { n: number; cancelRest?: boolean };
 /** Settings of a node that runs once for each entry of a list. */
@@ -70,5 +70,5 @@ export function isPlainEdge({ when, on, loop }: DefinitionEdge): boolean {
   return when === undefined && on === undefined && loop === undefined;
 }
 
-/** Media type under which a drag from the palette carries the node type. */
+/** Media type of the node type that a drag from the palette carries. */
 export const DRAGGED_TYPE = 'application/x-parley-node-type';

@@ -8,7 +8,7 @@ const BETWEEN_NODES = 36;
 /** Space that the layout reserves for an edge's label, in pixels. */
 const LABEL = { width: 150, height: 22, labelpos: 'c' };
 
-/** Maximum size of a graph for which dagre is fast enough: its time grows quadratically. */
+/** Maximum size of a graph that dagre lays out fast enough: its time grows quadratically. */
 const FEW = { nodes: 150, edges: 450 };
 
 /** The part of a graph that determines its layout. */

@@ -5,7 +5,7 @@ import { NODE_HEIGHT, NODE_WIDTH, type Position } from './graph.js';
 const MOVE_MS = 150;
 /** Pixels of a node that must be inside the canvas for it to count as in view. */
 const SEEN = { x: 60, y: 30 };
-/** Minimum zoom at which the whole graph is shown after a node was added. Below it, labels are hard to read. */
+/** Minimum zoom that shows the whole graph after a node was added. Below it, labels are hard to read. */
 const LEAST_ZOOM = 0.4;
 const SMALLEST_ZOOM = 0.05;
 

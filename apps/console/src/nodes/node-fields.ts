@@ -28,10 +28,7 @@ export interface NodeField {
   /** Minimum of a number. `fallback` replaces an invalid number. */
   min?: number;
   fallback?: number;
-  /**
-   * Name of a config member without which the field is hidden. `never` names a config member with which the field is
-   * hidden.
-   */
+  /** Name of a config member that must be set to show the field. `never` names a config member that must not be set. */
   only?: string;
   never?: string;
 }

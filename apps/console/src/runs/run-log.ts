@@ -20,7 +20,7 @@ export interface LogView {
   error?: unknown;
 }
 
-/** Milliseconds for which arriving events are collected before they are shown. */
+/** Milliseconds between two updates of the shown events; events that arrive meanwhile are collected. */
 const COLLECT_MS = 50;
 
 /**

@@ -2,7 +2,7 @@ import { nodeLook } from '../nodes/node-looks.js';
 
 /** A choice of the command palette. */
 export interface CommandItem {
-  /** Heading under which the choice is listed. */
+  /** Heading above the choice in the list. */
   group: string;
   label: string;
   /** Text beside the label, such as a description; the search also matches it. */

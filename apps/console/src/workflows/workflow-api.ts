@@ -74,7 +74,7 @@ export function draftOf(definition: Definition): Draft {
   return { ...definition, description: definition.description ?? '', onFailure: definition.onFailure ?? 'cancel' };
 }
 
-/** Converts a draft to a definition, with all its members in the order in which a person reads them. */
+/** Converts a draft to a definition. All its members get the order that suits a person who reads them. */
 export function definitionOf({ name, description, nodes, edges, ...rest }: Draft): Definition {
   return { name, ...(description !== '' && { description }), ...rest, nodes, edges };
 }

@@ -6,7 +6,7 @@ import type { ConfigMember } from './config-member.js';
 
 const KINDS = { for: 'For a duration', until: 'Until a time' } as const;
 
-/** Shows inputs for the wait of a node: a duration, or the time until which it waits. */
+/** Shows inputs for the wait of a node: a duration, or the time of its end. */
 export function WaitFields({ draft, node, path, onConfig }: ConfigMember) {
   const { for: length, until } = node.config;
   const [kind, setKind] = useState<keyof typeof KINDS>(until === undefined ? 'for' : 'until');

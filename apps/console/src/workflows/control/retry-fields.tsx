@@ -24,7 +24,7 @@ interface RetryFieldsProps extends NodeControl {
   retry: Retry;
 }
 
-/** Shows inputs for the retries of a node: after which failures, how often and when. */
+/** Shows inputs for the retries of a node: the failures that are retried, how often and when. */
 export function RetryFields({ retry, ...control }: RetryFieldsProps) {
   const changeRetry = (members: Partial<Retry>): void => {
     const next = Object.entries({ ...retry, ...members }).filter(([, value]) => value !== undefined);

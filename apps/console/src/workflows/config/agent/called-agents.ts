@@ -26,7 +26,7 @@ export function referenceIn(entry: unknown): string | undefined {
   return typeof agent === 'string' ? agent : undefined;
 }
 
-/** Returns the name by which the config's list `approve` refers to an agent with settings of its own (`others`). */
+/** Returns the name of an agent with settings of its own (`others`) in the config's list `approve`. */
 export function approvedName(entry: object): string {
   const { name } = entry as { name?: unknown };
   return agentEntry(typeof name === 'string' ? name : (referenceIn(entry) ?? ''));
