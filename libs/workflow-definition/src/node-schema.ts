@@ -47,7 +47,7 @@ export const CONDITION = String.raw`\W|^(true|false)$`;
 /** Description of a condition in OpenAPI. */
 export const CONDITION_API = 'CEL that gives true or false.';
 
-/** Values of `on`: outcomes of a node or a run after which an edge is taken, or an `onExit` node runs. */
+/** Values of `on`: outcomes of a node or a run that select an edge, or an `onExit` node. */
 export const OUTCOMES = ['success', 'failure', 'always'] as const;
 
 /** Returns the JSON Schema keywords of a duration, such as `2m`. */

@@ -69,7 +69,7 @@ export function inlineDefinition(node: WorkflowNode, around?: Language): Workflo
  */
 export const RESERVED_MEMBERS: readonly string[] = ['budget'];
 
-/** Maximum number of unknown members of one definition for which a similar name is searched. */
+/** Maximum number of unknown members in one definition that get a hint at a similar name. */
 const MOST_HINTS = 20;
 
 /** Returns the problems of unknown members: errors for `RESERVED_MEMBERS`, otherwise warnings. */

@@ -42,7 +42,7 @@ export function warningProblem(code: string, path: string, detail: string, place
 interface ProblemOwner {
   /** Path in the definition, for example `nodes[2]`; empty for the definition itself. */
   path: string;
-  /** Text with which the `detail` of each problem begins, for example `agent node "a": `. */
+  /** Text at the beginning of each problem's `detail`, for example `agent node "a": `. */
   said: string;
   node?: string;
   edge?: number;

@@ -44,7 +44,7 @@ const MOST_KEYS = 10;
  */
 const KEY_WARNINGS: ReadonlySet<string> = new Set(['UNKNOWN_KEY', 'UNKNOWN_CONFIG_KEY']);
 
-/** Maximum number of unknown config keys of one definition for which a similar key is searched. */
+/** Maximum number of unknown config keys in one definition that get a hint at a similar key. */
 const MOST_HINTS = 20;
 
 /** Returns a warning for each config key that the node's type does not know. */
@@ -144,7 +144,7 @@ function keywordIds(index: number, { id, type }: WorkflowNode): WorkflowProblem[
   return [warningProblem('KEYWORD_ID', `nodes[${index}].id`, detail, { node: id })];
 }
 
-/** Node types for which `timeout` has no effect, each with the reason. */
+/** Node types that ignore `timeout`, each with the reason. */
 const UNTIMED_TYPES: Readonly<Record<string, string>> = {
   set: 'it ends immediately',
   wait: 'its config sets the duration',

@@ -5,11 +5,11 @@ import type { Job } from '#libs/jobs';
 export const CANCEL_CHILD = 'runs.cancel-child';
 
 const FIRST_PAUSE_MS = 2_000;
-/** Time for which a cancel is retried while its agent cannot be reached, in milliseconds. */
+/** Maximum milliseconds of retries of a cancel while its agent cannot be reached. */
 const PATIENCE_MS = 600_000;
 /** Maximum number of attempts of the job, never reached: PATIENCE_MS ends the retries before. */
 const MOST_ATTEMPTS = 20;
-/** Priority of the job: it runs after jobs for which callers wait, because a run may leave hundreds of cancels. */
+/** Priority of the job: it runs after jobs that callers wait for, because a run may leave hundreds of cancels. */
 const PRIORITY = 5;
 
 /** Payload of the job: a cancel that did not reach its agent. */
@@ -37,7 +37,7 @@ export interface ChildCancel {
   credential?: string;
   /** `founding` if the agent is known to speak the pre-1.0 dialect of A2A; absent if its protocol is unknown. */
   protocol?: 'founding';
-  /** Time after which the cancel is given up (ISO 8601). */
+  /** Time (ISO 8601) at which retries of the cancel end. */
   until: string;
 }
 

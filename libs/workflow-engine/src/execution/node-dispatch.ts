@@ -222,7 +222,7 @@ export function dispatchMessageId(runId: string, instance: string, attempt: numb
   return derivedId(runId, instance, attempt, answer);
 }
 
-/** Returns the reference under which the Task of a node's attempt is stored: `instance#attempt`. */
+/** Returns the reference that identifies the Task of a node's attempt: `instance#attempt`. */
 export function childReference(instance: string, attempt: number): string {
   return `${instance}#${attempt}`;
 }

@@ -105,7 +105,7 @@ export interface ReusedResult extends OriginResult {
   origin: string;
 }
 
-/** Result with which a node completes. */
+/** Result of a node that completes. */
 export interface Completion {
   status: string;
   artifacts: Artifact[];

@@ -168,7 +168,7 @@ export interface RunFold {
   readonly first: TaskEvent | undefined;
 }
 
-/** Arguments with which an execution of a run starts. */
+/** Arguments for starting an execution of a run. */
 export interface RunStart extends Pick<ProcessStart, 'context' | 'links'> {
   readonly fold: RunFold;
 }

@@ -131,7 +131,7 @@ export interface MessageSource {
   nodes: Pick<ReadonlyMap<string, NodeInstance>, 'get'>;
   /** Text of the caller's Message; absent if the workflow has `input` nodes, which receive that text. */
   text?: string;
-  /** Text Parts of the caller's Message, from which `text` is joined; absent if `text` is. */
+  /** Text Parts of the caller's Message; `text` joins them. Absent if `text` is. */
   said?: readonly Part[];
   /**
    * Content of the Message that began the run, beside its text. It is for `input` nodes, or for the first nodes if the

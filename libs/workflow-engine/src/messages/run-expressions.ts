@@ -186,7 +186,7 @@ function describeInvalidExpression(place: string, { message, offset, path }: Inv
   return `${joinMemberPath(place, path)}, at ${offset}: ${message}`;
 }
 
-/** Values with which the templates of a node are filled. */
+/** Values that fill the templates of a node. */
 export interface FillingSource {
   /** Function that returns the values of `{{references}}`. */
   resolve: TemplateResolver;

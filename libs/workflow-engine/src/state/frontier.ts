@@ -37,7 +37,7 @@ export type Decision =
    */
   | { kind: 'ending'; outcome: EndingOutcome };
 
-/** Skipped instances, with one reason, for which `node.skipped` is not recorded yet. */
+/** Skipped instances whose `node.skipped` is not recorded yet, with the reason that they share. */
 export interface Skips {
   because: SkipReason;
   instances: string[];
@@ -56,7 +56,7 @@ export interface Plan {
   decide: Decision[];
   /** Waiting nodes that the newest Message to the run answers. */
   answer: NodeInstance[];
-  /** Due timers, except those after which a node starts. */
+  /** Due timers, except those that start a node. */
   fire: Timer[];
   /** Nodes to start now, for the first time or as a retry. */
   start: NodeInstance[];
@@ -133,7 +133,7 @@ export class NodeSets {
     return this.inOrder;
   }
 
-  /** Running instances for which no Message to their agent is recorded yet. */
+  /** Running instances whose Message to the agent is not recorded yet. */
   get unsent(): NodeInstance[] {
     return this.sortByPlace(this.unannounced);
   }
@@ -148,7 +148,7 @@ export class NodeSets {
     return [...nodes].sort((one, other) => (this.before(one, other) ? -1 : 1));
   }
 
-  /** Skipped instances for which `node.skipped` is not recorded yet, by reason. */
+  /** Skipped instances whose `node.skipped` is not recorded yet, by reason. */
   get skips(): Skips[] {
     return [...this.unreported].map(([because, instances]) => ({ because, instances: [...instances] }));
   }
@@ -359,7 +359,7 @@ export class Frontier {
     return this.sets.sortByPlace(this.sets.byStatus.running);
   }
 
-  /** Running nodes for which no Message to their agent is recorded yet. */
+  /** Running nodes whose Message to the agent is not recorded yet. */
   get undispatchedNodes(): NodeInstance[] {
     return this.sets.unsent;
   }
@@ -390,7 +390,7 @@ export class Frontier {
     });
   }
 
-  /** Skipped instances for which `node.skipped` is not recorded yet. */
+  /** Skipped instances whose `node.skipped` is not recorded yet. */
   get unreportedSkips(): Skips[] {
     return this.sets.skips;
   }

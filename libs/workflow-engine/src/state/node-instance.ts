@@ -97,7 +97,7 @@ export interface NodeInstance {
   /** Form that the answer to the question must fit; absent if any answer does. */
   asks?: FormQuestion;
   /**
-   * Violations for which the agent rejected the last answer, so that the question stays open; absent if it rejected
+   * Violations in the last answer, which the agent rejected, so that the question stays open; absent if it rejected
    * none.
    */
   refused?: FieldViolation[];
@@ -105,7 +105,7 @@ export interface NodeInstance {
   isAsked?: boolean;
   /** True if the agent asks for authentication instead of input. */
   wantsAuth?: boolean;
-  /** Reason and end (ISO 8601) of the time for which a `running` node only waits; absent while it works. */
+  /** Reason and end (ISO 8601) of a pause in which a `running` node only waits; absent while it works. */
   waitsFor?: { state: 'timer' | 'retry'; until: string };
   /** Indexes in `edges` of the taken edges, among the outgoing edges that had to be decided; absent if none had to. */
   taken?: readonly number[];

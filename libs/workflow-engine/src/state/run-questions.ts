@@ -105,7 +105,7 @@ interface WaitingQuestion {
   assignee?: string;
   /** Time until which an answer is accepted (ISO 8601). */
   deadline?: string;
-  /** Violations for which the previous answer was rejected; absent if it was not. */
+  /** Violations in the previous answer, which was rejected; absent if it was not. */
   violations?: FieldViolation[];
 }
 

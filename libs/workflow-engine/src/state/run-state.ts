@@ -67,7 +67,7 @@ export class RunState implements RunFacts {
   inputs: JsonObject = {};
   /** Text of the caller, if the workflow has no `input` node. */
   text?: string;
-  /** Text Parts of the caller, from which `text` is joined. */
+  /** Text Parts of the caller's Message; `text` joins them. */
   said: readonly Part[] = [];
   /** Content of the Message that began the run, beside its text: files, and data that names no input. */
   content: readonly Part[] = [];
@@ -284,8 +284,8 @@ export class RunState implements RunFacts {
 const RESULT_STEPS: ReadonlySet<string> = new Set([nodeCompleted.type, nodeReused.type]);
 
 /**
- * Longest wait during which the run stays in its process, in milliseconds. For a longer wait the turn ends and the
- * process releases the run (`parked`).
+ * Longest wait of a run that stays in its process, in milliseconds. For a longer wait the turn ends and the process
+ * releases the run (`parked`).
  */
 const SHORT_WAIT = 30_000;
 
@@ -342,9 +342,9 @@ function planDueWork(frontier: Frontier, now: number): Pick<Plan, 'decide' | 'fi
   };
 }
 
-/** Kinds of timers after which a node or an iteration starts. */
+/** Kinds of timers that start a node or an iteration. */
 const STARTS: ReadonlySet<Timer['kind']> = new Set(['retry', 'loop']);
-/** Kinds of timers after which a run continues without an answer to its questions. */
+/** Kinds of timers that let a run continue without an answer to its questions. */
 const CONTINUING_TIMERS: ReadonlySet<Timer['kind']> = new Set([...STARTS, 'wait']);
 const NOTHING = { decide: [], answer: [], fire: [], start: [] };
 

@@ -48,9 +48,9 @@ export interface InstanceView {
   error?: WorkflowFailure;
   /** Reason why the instance is skipped; absent in any other status. */
   because?: SkipReason;
-  /** Reason and end (ISO 8601) of the time for which the instance only waits; absent if it does not wait. */
+  /** Reason and end (ISO 8601) of a pause in which the instance only waits; absent if it does not wait. */
   waitsFor?: { state: string; until?: string };
-  /** Id of the run from which the result was reused. */
+  /** Id of the run whose result was reused. */
   origin?: string;
   startedAt?: string;
   finishedAt?: string;
@@ -63,7 +63,7 @@ export type InstanceCounts = { total: number; completed: number; failed: number 
 export interface InstanceQuery {
   node?: string;
   status?: NodeStatus;
-  /** Number of instances to skip, counted without the filter: the position at which the previous page ended. */
+  /** Number of instances to skip, counted without the filter: the position where the previous page ended. */
   after: number;
   limit: number;
 }
@@ -194,7 +194,7 @@ export interface NodeView {
   error?: string;
   /** Number of instances, for a node that may have several. */
   counts?: InstanceCounts;
-  /** Id of the run from which the result was reused. */
+  /** Id of the run whose result was reused. */
   origin?: string;
   startedAt?: string;
   finishedAt?: string;
@@ -219,7 +219,7 @@ export interface RunView {
   inputs: JsonObject;
   result?: Artifact[];
   error?: RunError;
-  /** Id of the run from which this rerun reuses results. */
+  /** Id of the original run, whose results this rerun reuses. */
   origin?: string;
   /** Edited prompt of this rerun. */
   edit?: PromptEdit;

@@ -430,7 +430,7 @@ function workBudget({ memory }: AppConfig, inFlight: InFlight, metrics: Metrics,
 })
 export class WorkBudgetModule {}
 
-/** Maximum time for which a run works before it yields to the event loop, in milliseconds. */
+/** Maximum milliseconds that a run works before it yields to the event loop. */
 const LONGEST_STRETCH = 10;
 
 /** Yields to the event loop between pieces of work that together may take long. */

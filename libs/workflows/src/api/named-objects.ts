@@ -73,7 +73,7 @@ export async function findUnknownObjects(
   ];
 }
 
-/** Returns the names for which the lookup finds no object. */
+/** Returns the names of objects that the lookup does not find. */
 async function findMissing(
   names: readonly string[],
   has: ((name: string) => Promise<boolean>) | undefined,

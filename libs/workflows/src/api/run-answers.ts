@@ -19,10 +19,7 @@ import {
 } from '#libs/workflow-engine';
 import { RUN, Runs } from './runs.js';
 
-/**
- * Maximum time for which an answer waits until its run accepts answers, in milliseconds. A run accepts none while it
- * executes.
- */
+/** Maximum milliseconds that an answer waits until its run accepts answers. A run accepts none while it executes. */
 const PATIENCE_MS = 10_000;
 
 /**

@@ -16,7 +16,7 @@ import { RUN, Runs } from './runs.js';
 const MOST = { caller: 2, tenant: 6, service: 8 };
 /** Maximum number of runs of one request that are acted on concurrently. */
 const AT_ONCE = 8;
-/** Time after which a bulk request starts no action on a further run, in milliseconds. */
+/** Milliseconds after the start of a bulk request when it begins no further action. */
 const LONGEST_MS = 30_000;
 /** Maximum milliseconds that a request waits for the end of one canceled run. */
 const CANCEL_MS = 5_000;

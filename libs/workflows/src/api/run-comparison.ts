@@ -8,11 +8,11 @@ const LONGEST_VALUE = 2_000;
 /** Maximum number of characters of all values in a comparison. Values beyond that are replaced by empty texts. */
 const MOST_CHARACTERS = 256 * 1024;
 
-/** Parts of a run in which a comparison of two runs can find differences. */
+/** Parts of a run that a comparison with another run checks for differences. */
 export const RUN_PARTS = ['workflow', 'revision', 'status', 'error', 'inputs', 'nodes', 'result'] as const;
 type RunPart = (typeof RUN_PARTS)[number];
 
-/** Parts of a node in which a comparison of two runs can find differences. */
+/** Parts of a node that a comparison of two runs checks for differences. */
 export const NODE_PARTS = ['presence', 'status', 'attempts', 'error', 'output'] as const;
 type NodePart = (typeof NODE_PARTS)[number];
 

@@ -9,7 +9,7 @@ import type { RunPage, RunSummary } from './run.dto.js';
 const MOST_SEARCHED = 10_000;
 /** Number of runs that one statement searches. */
 const SEARCHED_TOGETHER = 1_000;
-/** Time after which a search request starts no further statement, in milliseconds. */
+/** Milliseconds after the start of a search request when it begins no further statement. */
 const SEARCH_MS = 200;
 /** Maximum characters of a run's inputs that are searched. */
 const SEARCHED_CHARACTERS = 65_536;

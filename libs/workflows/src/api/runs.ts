@@ -189,7 +189,7 @@ export class Runs {
     return definition;
   }
 
-  /** Returns the definition with which a run was started; `undefined` if it no longer exists. */
+  /** Returns the definition that a run was started with; `undefined` if it no longer exists. */
   private async findDefinition(header: TaskHeader, task: Task | undefined): Promise<WorkflowDefinition | undefined> {
     const store = this.workflows.inTenant(header.tenant);
     const revision = await findRevision(store, runOf(header, task), task && revisionOf(task));

@@ -122,7 +122,7 @@ export interface CheckedWorkflow {
   warnings: WorkflowProblem[];
 }
 
-/** Tenant in which a definition is saved, and the objects that are saved together with it. */
+/** Tenant that saves a definition, and the objects that are saved together with it. */
 export interface SavingTenant {
   tenant: string;
   /**

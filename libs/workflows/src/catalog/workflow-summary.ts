@@ -83,8 +83,8 @@ export const JSON_DATA = 'application/json';
 export const WORKFLOW_MODES = { inputModes: [TEXT, JSON_DATA, '*/*'], outputModes: [TEXT, JSON_DATA] };
 
 /**
- * Last agent of a directory page, after which the next page begins: the service (no members), a workflow, a node of a
- * workflow, or a registered agent.
+ * Last agent of a directory page: the service (no members), a workflow, a node of a workflow, or a registered agent.
+ * The next page begins after it.
  */
 interface DirectoryPosition {
   workflow?: string;
@@ -126,7 +126,7 @@ export class AgentPage {
     return this.after?.workflow;
   }
 
-  /** Name of the registered agent with which the previous page ended; `''` if it ended with another agent. */
+  /** Name of the registered agent at the end of the previous page; `''` if it ended with another agent. */
   get begunAgent(): string {
     return this.after?.agent ?? '';
   }

@@ -22,7 +22,7 @@ export interface LookPlace {
   movedOn: boolean;
 }
 
-/** Stores the results of polls, and the time slots in which remote agents may be polled. All replicas share them. */
+/** Stores the results of polls, and the time slots for polling remote agents. All replicas share them. */
 export abstract class RemoteLookStore {
   /** Returns the stored state of the polled question and its run. */
   abstract readPlace(look: RemoteLook): Promise<LookPlace>;

@@ -295,8 +295,8 @@ class ViewNewestWorkflow1700000000350 implements MigrationInterface {
 }
 
 /**
- * Creates the table of marks: the origin, such as a folder, from which a workflow was last applied. `prune` deletes
- * only workflows of the same mark.
+ * Creates the table of marks: the origin of a workflow that was applied, such as a folder. `prune` deletes only
+ * workflows of the same mark.
  */
 class CreateWorkflowMark1700000000360 implements MigrationInterface {
   readonly name = 'CreateWorkflowMark1700000000360';

@@ -232,8 +232,8 @@ export const MARKED = `
   WHERE tenant = $1 AND mark = $2 AND deleted_at IS NULL ORDER BY name`;
 
 /**
- * Sets the mark of a workflow: the label of the origin, such as a folder, from which it was applied. $1 tenant, $2
- * name, $3 mark.
+ * Sets the mark of a workflow: the label of the origin that it was applied from, such as a folder. $1 tenant, $2 name,
+ * $3 mark.
  */
 export const MARK = `
   INSERT INTO workflow_mark AS held (tenant, name, mark) VALUES ($1, $2, $3)
