@@ -110,7 +110,7 @@ function isCoded(headers: IncomingHttpHeaders): boolean {
 
 /** Maximum declared length of a refused body that is still read, in bytes. A longer body is refused unread. */
 const MOST_DRAINED = 64 * 1024 * 1024;
-/** Maximum milliseconds for which a refused body is read. */
+/** Maximum milliseconds for reading the body of a refused request. */
 const LONGEST_MS = 10_000;
 
 /**
@@ -128,9 +128,7 @@ function drainOversizedBodies(fastify: FastifyInstance, limit: number): void {
   });
 }
 
-/**
- * Value of `Retry-After`: seconds after which a database failover, or the start or stop of a replica, is usually over.
- */
+/** Value of `Retry-After`, in seconds. A database failover, or the start or stop of a replica, usually takes less. */
 const SECONDS = '2';
 
 /** Adds `Retry-After` (SECONDS) to every 503 response that has none (RFC 9110, section 10.2.3). */
@@ -241,7 +239,7 @@ const MAX_PATH_PARAMETER = 1024;
 /** Maximum bytes of all headers of a request. */
 const MAX_HEADERS = 16 * 1024;
 
-/** Values of LOG_LEVEL with which the start prints its main settings. */
+/** Values of LOG_LEVEL that make the start print its main settings. */
 const TALKATIVE: ReadonlySet<LogLevel> = new Set(['info', 'debug', 'trace']);
 
 /** Service that listens on its port. */

@@ -88,10 +88,7 @@ export interface CallTimeouts {
   idle: number;
   /** Maximum time, in milliseconds, of the whole call, with all its attempts and the pauses between them. */
   total: number;
-  /**
-   * Maximum time, in milliseconds, for which a call is tried again while the agent refuses the connection. A refused
-   * connection has sent nothing.
-   */
+  /** Maximum milliseconds of retries while the agent refuses the connection. A refused connection has sent nothing. */
   refused: number;
 }
 

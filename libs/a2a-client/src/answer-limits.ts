@@ -188,8 +188,8 @@ export class TurnBoundary {
   }
 
   /**
-   * True while the only thing reported is the Task in the waiting state in which the previous turn left it. False
-   * before anything is reported.
+   * True while the stream has reported only the Task in the waiting state that the previous turn left. False before
+   * anything is reported.
    */
   get isUnchanged(): boolean {
     return !this.begun && this.start !== undefined;

@@ -72,10 +72,7 @@ async function beginExchange(limits: CallDeadlines, open: Open) {
 }
 
 interface RetryRule {
-  /**
-   * Time in milliseconds for which attempts are retried while connections are refused. Such attempts have sent
-   * nothing.
-   */
+  /** Maximum milliseconds of retries while connections are refused. Such attempts have sent nothing. */
   refused: number;
   retries?: number;
   /** True to retry after a 429 (rate limit). */

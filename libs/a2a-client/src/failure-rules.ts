@@ -6,7 +6,7 @@ import type { CallDeadlines } from './call-deadlines.js';
 
 /** Kinds of failures that mean a lost connection or a failure inside the agent: its Task may still continue. */
 const LOST: readonly AgentCallFailure[] = ['connect', 'server-error'];
-/** Kinds of failures after which the stream of an existing Task is opened again. */
+/** Kinds of failures that make the client open the stream of an existing Task again. */
 export const FOLLOWED: readonly AgentCallFailure[] = [...LOST, 'timeout'];
 
 /**
@@ -90,7 +90,7 @@ export function cancelOutcome(error: AgentCallError): CancelOutcome {
   }
 }
 
-/** HTTP statuses with which servers answer a call of an operation that they do not have. */
+/** HTTP statuses of servers that do not have the called operation. */
 const NO_OPERATION: ReadonlySet<number | undefined> = new Set([400, 404, 405, 501]);
 
 /** True if the error says that the agent does not have the called operation. */

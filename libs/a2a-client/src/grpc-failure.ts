@@ -49,7 +49,7 @@ const A2A_CODES = new Map<number, number>([
   [STATUS.INTERNAL, A2A_ERRORS.INTERNAL.code],
 ]);
 
-/** Pattern of the texts with which implementations of gRPC report a message that is too large for its receiver. */
+/** Pattern of error texts of gRPC implementations for a message that is too large for its receiver. */
 const TOO_LARGE = /larger than max|exceeds maximum|too large|size limit/i;
 
 /**

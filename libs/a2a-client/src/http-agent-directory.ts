@@ -183,7 +183,7 @@ export interface HttpAgentDirectoryOptions {
    * `credentials` has headers for it.
    */
   own?: OwnAddresses;
-  /** Milliseconds for which the detected dialect of an agent is remembered; default one minute. */
+  /** Milliseconds that the detected dialect of an agent is remembered; default one minute. */
   dialectMaxAge?: number;
   /** Bindings of A2A 1.x to call, in order of preference; absent: all, in the order of each card. */
   bindings?: readonly AgentBinding[] | undefined;

@@ -39,7 +39,7 @@ import {
 } from './failure-rules.js';
 import { type AgentTransport, type PushConfigName, withBlocking } from './transports/agent-transport.js';
 
-/** Tenant and owner under which the memory of an answer is counted if the call has no `scope`. */
+/** Tenant and owner whose memory limit applies to an answer if the call has no `scope`. */
 export const NOBODY = { tenant: '', owner: '' };
 const CANCEL_TOTAL_MS = 5_000;
 /**
@@ -277,9 +277,9 @@ export class TransportAgentClient extends AgentClient {
   }
 
   /**
-   * Reads a Task one more time after its stream ended and reported only the state in which the Task waited before the
-   * Message. If it still waits in that state, this is the answer, and nothing is yielded. If it has changed, yields the
-   * Task, and follows it unless the turn is over.
+   * Reads a Task once more if its stream ended and reported only the waiting state from before the Message. If that
+   * state is unchanged, it is the answer, and nothing is yielded. Otherwise yields the Task, and follows it unless the
+   * turn is over.
    */
   async *#checkStillWaiting(taskId: string, call: OpenAgentCall, turn: TurnBoundary): AsyncIterable<StreamResponse> {
     const { options, limits, size } = call;

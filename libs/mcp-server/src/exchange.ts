@@ -36,7 +36,10 @@ export interface AskingTask extends StoredTask {
 /** HTTP request of an MCP client. */
 interface McpRequest {
   call: CallContext;
-  /** Scopes of the caller and headers of the request, to pass on to registered agents; absent: nothing is passed on. */
+  /**
+   * Scopes of the caller and headers of the request, which are passed on to registered agents; absent: nothing is
+   * passed on.
+   */
   inbound?: CallContext['inbound'];
   /** Aborts when the client has left, and on shutdown (reason SHUTTING_DOWN). An abort cancels no run. */
   signal: AbortSignal;

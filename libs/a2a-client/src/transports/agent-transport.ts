@@ -107,8 +107,8 @@ export function extensionsHeader(
 const VISIBLE = /^[\x21-\x2b\x2d-\x7e]{1,2048}$/;
 
 /**
- * Returns the `Idempotency-Key` header, under which a repeated Message counts as the same Message; `undefined`
- * without a key.
+ * Returns the `Idempotency-Key` header, which makes a repeated Message count as the same Message; `undefined` without a
+ * key.
  */
 export function keyHeader({ idempotencyKey }: { idempotencyKey?: string }): Record<string, string> | undefined {
   return idempotencyKey === undefined ? undefined : { 'idempotency-key': idempotencyKey };

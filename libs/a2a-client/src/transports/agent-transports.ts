@@ -182,7 +182,7 @@ export interface AgentTransportsOptions {
   files?: OutgoingFiles;
   /** Limits of agents' answers; the defaults unless set otherwise. */
   content?: ContentLimits;
-  /** Milliseconds for which the detected dialect of an agent is remembered; default one minute. */
+  /** Milliseconds that the detected dialect of an agent is remembered; default one minute. */
   dialectMaxAge?: number;
   /** Bindings of A2A 1.x to call, in order of preference; absent: all, in the order of each card. */
   bindings?: readonly AgentBinding[] | undefined;

@@ -74,7 +74,7 @@ export interface ServedCardsOptions {
   security?: CardSecurity;
   /** Signer of cards; absent: cards are not signed. */
   signer?: CardSigner;
-  /** Milliseconds for which readers may keep a card without revalidation; absent: 0. */
+  /** Milliseconds that readers may keep a card without revalidation; absent: 0. */
   maxAgeMs?: number;
 }
 

@@ -77,8 +77,8 @@ class GrpcAnswer implements PacedReader {
   }
 
   /**
-   * True if the status has been sent, or if output has been waiting without a break since the previous call of this
-   * method. A reader that took all waiting output at a moment in between is fast enough, however little output it was.
+   * True if the status has been sent, or if output has waited for the reader all the time since the previous call of
+   * this method. A reader that took all waiting output in between is fast enough, even if it was little.
    */
   hasPending(): boolean {
     const { keptUp } = this;

@@ -40,7 +40,7 @@ const MOST_STREAMS = 1_000;
  * can still make a `Check` call beside them.
  */
 export const MOST_ANONYMOUS_STREAMS = 128;
-/** Number of rejected calls after which a connection without credentials is cut. */
+/** Number of rejected calls that closes a connection without credentials. */
 const MOST_REFUSALS = 100;
 
 /**

@@ -8,7 +8,9 @@ import type { RequestHandler } from '../request-handler.js';
 import type { GrpcRequest } from './grpc-definition.js';
 import { grpcError } from './grpc-status.js';
 
-/** Form of one gRPC method in a version of A2A, by which the binding reads requests, and writes results and errors. */
+/**
+ * Form of one gRPC method in a version of A2A. The binding uses it to read requests, and to write results and errors.
+ */
 export interface GrpcDialect<Request = unknown> {
   readonly operation: A2aOperation;
   /** Function that is run instead of `operation`, for a method with no equal in 1.0; absent: `operation` is run. */

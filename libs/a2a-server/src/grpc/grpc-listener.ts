@@ -68,8 +68,7 @@ export interface GrpcListenerOptions {
 }
 
 /**
- * Time in milliseconds after which a connection without calls is closed gracefully; clients open another one for their
- * next call.
+ * Milliseconds without calls before a connection is closed gracefully; clients open another one for their next call.
  */
 const LONGEST_IDLE_MS = 5 * 60_000;
 

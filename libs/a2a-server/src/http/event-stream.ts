@@ -12,9 +12,7 @@ export interface StreamFraming {
   frameItem(item: Pick<StreamItem, 'json' | 'response'>): string;
   /** Formats an error after the first item; `event` is its SSE type. */
   frameError(error: A2AError): { event?: string; data: string };
-  /**
-   * True for an item after which the stream ends, even if more items would follow; absent: the stream ends by itself.
-   */
+  /** True for an item that ends the stream, even if more items would follow; absent: the stream ends by itself. */
   isLast?(item: StreamItem): boolean;
 }
 

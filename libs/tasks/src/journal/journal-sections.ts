@@ -1,7 +1,7 @@
 /** Kinds of content that a batch has. Each combination (shape) has one SQL statement, whose name lists the kinds. */
 export interface BatchShape {
   /**
-   * True for a batch of one new Task with one log row. Its columns are passed as single values, since arrays are
+   * True for a batch that creates one Task with one log row. Its columns are passed as single values, since arrays are
    * expensive to set up.
    */
   one: boolean;
