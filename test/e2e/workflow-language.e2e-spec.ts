@@ -25,6 +25,7 @@ const OF_THE_PAGE: Record<string, Trial[]> = {
     { inputs: { ticket: 'a typo' }, results: ['Queued: a typo'] },
   ],
   fetch: [{ inputs: { url: 'x' }, results: ['From the mirror: x'] }],
+  invoice: [{ inputs: { customer: 'Ada' }, results: ['An invoice for Ada'] }],
   extract: [{ inputs: { text: 'where?' }, results: ['It is in Berlin.'] }],
   sums: [{ inputs: { question: 'how many?' }, results: ['how many?'] }],
   polish: [{ inputs: { topic: 'x' }, results: ['draft 3 of x'] }],
