@@ -34,7 +34,7 @@ export interface CallContext {
   agent: string;
   /** URIs of the extensions that the caller activated. */
   extensions: readonly string[];
-  /** Base URL under which the caller reached Parley, without a trailing slash. */
+  /** Base URL that the caller used to reach Parley, without a trailing slash. */
   baseUrl: string;
   /** Protocol version of the caller if it is A2A 0.3; absent for 1.0. */
   protocolVersion?: '0.3';

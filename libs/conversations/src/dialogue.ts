@@ -12,7 +12,7 @@ import {
 } from './conversation.js';
 import { isToken, REPLY_SKIP } from './turn-reply.js';
 
-/** Turn for which an agent is to be called. */
+/** Turn whose agent is called next. */
 export interface PendingTurn {
   turn: number;
   speaker: Side;
@@ -62,7 +62,7 @@ export class Dialogue {
     else this.turns.push({ turn: data.turn, fromAgent: data.fromAgent, toAgent: data.toAgent, text: data.text, ts });
   }
 
-  /** Drafts turn 0, for which no agent is called; `undefined` once it is emitted. */
+  /** Drafts turn 0, which calls no agent; `undefined` once it is emitted. */
   draftOpening(): A2aDraft | undefined {
     return this.turns.length === 0 ? this.draftTurn(0, this.start.settings.message) : undefined;
   }

@@ -4,9 +4,9 @@ import { type CallFailure, type CallFailureKind, type CallOutcome, withStatusTex
 import { A2AError, type Artifact, failureNote, type Part, spokenParts } from '#libs/protocol';
 import { TIMEOUT, type TurnFailure, type TurnReply } from './conversation.js';
 
-/** Skip token: the answer with which an agent ends the conversation. */
+/** Skip token: an agent's answer that ends the conversation. */
 export const REPLY_SKIP = 'REPLY_SKIP';
-/** Skip token: the answer with which an announcer delivers nothing. */
+/** Skip token: an announcer's answer that delivers nothing. */
 export const ANNOUNCE_SKIP = 'ANNOUNCE_SKIP';
 
 /** True if a text is only the token, apart from white space around it. False if the text contains anything else. */

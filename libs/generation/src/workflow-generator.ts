@@ -35,7 +35,7 @@ function isLikeDefinition(value: JsonValue): boolean {
   return isJsonObject(value) && Array.isArray(value['nodes']);
 }
 
-/** Milliseconds for which text of a model is held back before `generate.progress` reports it. */
+/** Milliseconds that text of a model is held back before `generate.progress` reports it. */
 const PROGRESS_MS = 250;
 
 /** Event of a generation. The last event is `done`. */

@@ -17,7 +17,7 @@ const LONGEST_TEST_MS = 30_000;
 /** Maximum number of tokens of the answer that a test requests from the model. */
 const MOST_TEST_TOKENS = 64;
 
-/** Number of characters after which a test stops reading the answer. */
+/** Maximum number of characters of the answer that a test reads. */
 const MOST_READ = 16_384;
 
 /** Maximum number of characters of the answer that a test reports. */

@@ -324,7 +324,7 @@ export interface Piece<E> {
 
 /** Options of `coalesceText`. */
 export interface CoalescingOptions {
-  /** Milliseconds for which text is held back to be merged with later text; default 80. */
+  /** Milliseconds that text is held back to be merged with later text; default 80. */
   heldMs?: number;
   /** Timer, which tests replace. */
   pause?: Pause;

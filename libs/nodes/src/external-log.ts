@@ -4,7 +4,7 @@ import { callersMetadata, isJsonObject, type JsonObject, type JsonValue } from '
 
 /** Metadata key of the ids of the remote Task. */
 const REMOTE_KEY = 'parley/remote';
-/** Metadata key under which the metadata of a request to the remote agent is stored. */
+/** Metadata key of the stored metadata of a request to the remote agent. */
 const REQUEST_KEY = 'parley/request';
 
 type ExternalLogEvent = Awaited<ReturnType<RequestContext['readTaskLog']>>[number];

@@ -53,7 +53,7 @@ import {
 } from './external-log.js';
 import { ANYTHING, type NodeEvent, NodeExecutor, NodeFailure, type NodeWork } from './node-executor.js';
 
-/** Maximum milliseconds for which the cancel of the Task waits until the remote Task is known and canceled too. */
+/** Maximum milliseconds that the cancel of the Task waits until the remote Task is known and canceled too. */
 const CANCEL_MS = 6_000;
 
 /** Services of the executors of `external` nodes. */

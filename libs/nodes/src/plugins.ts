@@ -27,13 +27,13 @@ import { DATA, PROMPT } from './node-config.js';
 import { NodeFailure } from './node-executor.js';
 import type { Tool, ToolContext } from './tools/tool-registry.js';
 
-/** Key on `globalThis` under which this program offers modules to plugins. */
+/** Key on `globalThis` of the modules that this program offers to plugins. */
 const OFFERED = Symbol.for('parley-a2a/modules');
 const SCHEME = 'parley-offered:';
 
 /**
- * Modules of this program, by the name under which plugins import them. They are used whatever packages are installed
- * beside the plugin.
+ * Modules of this program, by the name in a plugin's import. They are used whatever packages are installed beside the
+ * plugin.
  */
 const offered = new Map<string, object>([
   ['parley-a2a/plugin', { defineNode, defineTool, Failure, onFact, StepError }],

@@ -58,9 +58,9 @@ function ofStatus(
   return failed(`${refusal}${said}`, { status, fallback, outage, retryAfter, isOverflow });
 }
 
-/** HTTP statuses with which providers refuse a conversation that is longer than the context of the model. */
+/** HTTP statuses of providers for a conversation that is longer than the context of the model. */
 const OVERFLOW_STATUSES: ReadonlySet<number | undefined> = new Set([400, 413, 422]);
-/** Words with which providers say that a conversation is longer than the context of the model. */
+/** Words in providers' errors for a conversation that is longer than the context of the model. */
 const OVERFLOW = /context_length_exceeded|context (?:length|window|size)|maximum context|prompt is too long/i;
 
 /** True if a request is too long for the context of this model; another model may have a longer context. */
@@ -186,10 +186,12 @@ function redactSecrets(message: string, secrets: readonly string[], ofKey: boole
     .trim();
 }
 
-/** HTTP statuses with which endpoints refuse a response format; llama-cpp-python answers 500. */
+/** HTTP statuses of endpoints that refuse a response format; llama-cpp-python answers 500. */
 const FORMAT_REFUSALS: ReadonlySet<number | undefined> = new Set([400, 422, 500, 501]);
 
-/** Words with which endpoints refuse a response format, or fail to convert its schema to a grammar (llama.cpp). */
+/**
+ * Words in errors of endpoints that refuse a response format, or fail to convert its schema to a grammar (llama.cpp).
+ */
 const FORMAT_WORDS = /response_?format|schema|grammar|json.?mode|structured.?output/i;
 
 /**

@@ -3,7 +3,7 @@ import type { JsonObject } from '#libs/protocol';
 
 /** Maximum number of refusals that a process keeps. One takes about 200 bytes, so all take about 200 KB. */
 const MOST_REFUSALS = 1_000;
-/** Milliseconds after which a refused format is tried again, as an endpoint may have been updated. */
+/** Milliseconds until a refused format is tried again, as an endpoint may have been updated. */
 const KEPT_MS = 10 * 60_000;
 
 /** Request of an answer in a response format. */

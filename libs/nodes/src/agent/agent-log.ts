@@ -155,7 +155,7 @@ export interface OpenStep {
  *   The function `tokensOf` only estimates the tokens of texts.
  */
 export class AgentLog {
-  /** Messages with which the Task began: the history in the first event of the log. */
+  /** Messages of the Task's first event in the log: the history that it began with. */
   readonly opening: Message[] = [];
   /** Time when the Task began (ISO 8601); `undefined` before the first event. */
   begunAt: string | undefined;
@@ -165,7 +165,7 @@ export class AgentLog {
   revision: string | undefined;
   /** Ids of the earlier Tasks that the model is given, oldest first; `undefined` before they are chosen. */
   remembered: readonly string[] | undefined;
-  /** Number of the oldest messages of the memory for which the context of the model has no room. */
+  /** Number of the oldest messages of the memory that do not fit into the model's context. */
   omitted = 0;
   /**
    * Conversation after `opening`, without the step in progress. Tools have the names that events use, not WireNames.
@@ -184,7 +184,7 @@ export class AgentLog {
   open: OpenStep | undefined;
   /** Latest answer of the model; `undefined` if the latest answer requests tool calls, or there is none yet. */
   answer: Part[] | undefined;
-  /** Failure after which no further model is called; `undefined` if there is none. */
+  /** Failure that prevents calls of further models; `undefined` if there is none. */
   failure: { message: string; note: FailureNote | undefined } | undefined;
   /** Question that the Task waits for, if any. */
   question: CallQuestion | undefined;

@@ -39,7 +39,7 @@ export interface AgentNodeSettings {
   /** Tools, named as in `tools`, whose calls a person must approve. */
   approve: readonly string[];
   onUncertain: (typeof UNCERTAIN)[number];
-  /** Number of used tokens (`AgentLog.tokens`) after which no further model is called; absent: no limit. */
+  /** Maximum number of used tokens (`AgentLog.tokens`) before no further model is called; absent: no limit. */
   budget?: number;
 }
 

@@ -55,7 +55,7 @@ export interface AgentNodeServices {
   agents?: AgentToolServices;
 }
 
-/** Maximum milliseconds for which the cancel of a Task waits until the Tasks of its called agents are canceled. */
+/** Maximum milliseconds that the cancel of a Task waits until the Tasks of its called agents are canceled. */
 const CANCEL_MS = 10_000;
 
 /**

@@ -47,7 +47,7 @@ export interface PointServices {
 }
 
 /**
- * Milliseconds after which the claim on the Task (this execution's right to write it) must be confirmed again before a
+ * Milliseconds until the claim on the Task (this execution's right to write it) must be confirmed again before a
  * step runs.
  */
 const CLAIM_HELD_MS = 1_000;
@@ -64,7 +64,7 @@ const inStep = new AsyncLocalStorage<string>();
  */
 export class WorkPoints {
   private next = 0;
-  /** Fault after which no step or question is permitted. It fails the Task even if the work catches the error. */
+  /** Fault that prevents further steps and questions. It fails the Task even if the work catches the error. */
   fault: RunFault | undefined;
   private readonly open = new Set<Promise<unknown>>();
   /**

@@ -282,7 +282,7 @@ function turnOf({ task }: RequestContext): number {
   return 1 + (task?.history ?? []).filter(({ role }) => role === 'ROLE_USER').length;
 }
 
-/** Values of a Message against which the conditions of rules are checked. */
+/** Values of a Message that the conditions of rules check. */
 interface ConditionSubject {
   messageId: string;
   text: string;

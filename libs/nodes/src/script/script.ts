@@ -50,7 +50,7 @@ export type ScriptStep =
   /** Rejects the Message with the A2A protocol error of this reason. */
   | { throw: A2AErrorReason; text?: string };
 
-/** Conditions of a rule, all of which must hold. */
+/** Conditions of a rule. All of them must hold. */
 export interface ScriptCondition {
   messageId?: ScriptExpression;
   text?: ScriptExpression;
