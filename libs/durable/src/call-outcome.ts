@@ -20,7 +20,7 @@ import {
   withoutStackTrace,
 } from '#libs/protocol';
 
-/** Reason with which a call ends when its time limit expires. */
+/** Error of a call whose time limit has expired. */
 const OUT_OF_TIME = new Error('The call is out of time');
 
 /**
@@ -103,7 +103,7 @@ export class CallEnd implements Disposable {
     this.connection.abort(this.reason);
   }
 
-  /** Throws the reason with which the call was given up. Does nothing if it was not given up. */
+  /** Throws the error that ended the call early. Does nothing if the call was not given up. */
   throwIfGivenUp(): void {
     if (this.givenUp) throw this.reason;
   }
@@ -296,7 +296,7 @@ export function questionMessage(
   return { ...message, metadata: { ...message.metadata, [CALL_QUESTION]: about } };
 }
 
-/** True for the data Part with which an agent asks for approval of a tool call. */
+/** True for a data Part of an agent that asks for approval of a tool call. */
 function isToolCall({ data }: Part): boolean {
   return isJsonObject(data) && typeof data.tool === 'string' && isJsonObject(data.args);
 }

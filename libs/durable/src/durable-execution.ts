@@ -154,7 +154,7 @@ export abstract class DurableExecution<State extends ProcessState> {
   }
 }
 
-/** Data with which an execution of a durable process starts. */
+/** Data for starting an execution of a durable process. */
 export interface ProcessStart {
   context: RequestContext;
   /** Events of the process so far. */

@@ -14,7 +14,7 @@ import {
 } from '#libs/protocol';
 import type { AgentCall, CallProgress } from './agent-call.js';
 
-/** Time for which updates of an agent are collected and then reported to a run together, in milliseconds. */
+/** Milliseconds between two reports to a run; updates of an agent that arrive meanwhile are reported together. */
 const HELD_MS = 250;
 /**
  * Maximum characters of Artifacts of one call that a run's log stores while the call is running. The agent's Task has

@@ -72,7 +72,7 @@ export type RemoteEnding = (parent: TaskHeader) => Promise<void>;
 /** Maximum number of cancels that run at the same time. */
 const AT_ONCE = 16;
 /**
- * Maximum milliseconds for which one attempt of the job that cancels child Tasks (ChildEndings) waits for them to end.
+ * Maximum milliseconds that one attempt of the job that cancels child Tasks (ChildEndings) waits for them to end.
  * The next attempt checks the child Tasks that have not ended.
  */
 const SOON_MS = 250;

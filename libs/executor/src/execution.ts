@@ -111,7 +111,7 @@ export class LiveEvents implements AsyncIterable<RecordedEvent> {
 
 /** Limit on the time until a Message must be durable. */
 export interface AcceptanceLimit {
-  /** Maximum milliseconds for which the journal, which writes all events, may write nothing (JOURNAL_STALL_LIMIT). */
+  /** Maximum milliseconds that the journal, which writes all events, may write nothing (JOURNAL_STALL_LIMIT). */
   readonly limitMs: number;
   /** Returns the time in milliseconds since the journal last wrote, while events wait for it; 0 if no event waits. */
   standsStillMs(): number;
@@ -226,7 +226,7 @@ export function recordAccepted(recording: TaskRecording, event: TaskEvent): void
  */
 export const REVISION_CLAIM = 'parley-revision';
 
-/** Agent and caller for which a revision claim is valid. */
+/** Agent and caller of a revision claim. */
 export interface ClaimedCall {
   agent: string;
   scope: TaskScope;

@@ -25,7 +25,7 @@ import { type Execution, isNotConfirmed, type MessageFiles } from './execution.j
 import { isTaskBusy } from './task-claims.js';
 
 /**
- * Maximum time, in milliseconds, for which a request is retried while another request has claimed the Task and has not
+ * Maximum time, in milliseconds, that a request is retried while another request has claimed the Task and has not
  * written an event yet.
  */
 const CONTENDED_FOR_MS = 10_000;

@@ -98,7 +98,7 @@ export class TaskAdoption {
   }
 
   /**
-   * Resumes a parked Task that this replica has claimed because the time for which it waited has come.
+   * Resumes a parked Task that this replica has claimed because its wake time has come.
    * @throws any error on the way; the Task is then unchanged, and the claim remains for another attempt
    */
   async takeUpDue(claim: TaskClaim, stored: StoredTask): Promise<void> {

@@ -14,7 +14,7 @@ export const CANCEL_REQUESTED: SignalTopic = { name: 'cancel_requested', shards:
 
 const BACKOFF = new Backoff(20, 1_000);
 /**
- * Maximum milliseconds for which this replica waits until another replica has handled the cancel. After that time, it
+ * Maximum milliseconds that this replica waits until another replica has handled the cancel. After that time, it
  * checks again whether any replica executes the Task.
  */
 const LOOK_AGAIN_MS = 2_000;

@@ -111,7 +111,7 @@ export interface ClaimedTask {
   call: CallContext;
 }
 
-/** Message to a waiting Task, and the claim (right to write the Task) with which the Message is written. */
+/** Message to a waiting Task, and the claim (right to write the Task) that its write needs. */
 export interface Resumption {
   agent: ServedAgent;
   claim: TaskClaim;

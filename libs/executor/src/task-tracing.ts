@@ -36,9 +36,7 @@ function readKept(metadata: JsonObject | undefined): TraceContext | undefined {
     : readTraceContext(metadata['traceparent'], metadata['tracestate']);
 }
 
-/**
- * Returns the sequence of the event with which the last turn of a log begins: the event after the last waiting state.
- */
+/** Returns the sequence of the first event of a log's last turn: the event after the last waiting state. */
 export function turnBegin(log: readonly TaskEvent[]): number {
   return log.findLastIndex((event) => 'statusUpdate' in event && isWaitingState(event.statusUpdate.status.state)) + 2;
 }

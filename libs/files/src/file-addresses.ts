@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, serviceSecret } from '#libs/postgres';
 import type { StoredFile } from './stored-file.js';
 
-/** Name under which the service stores the secret that signs addresses. */
+/** Name of the stored secret that signs addresses. */
 const SECRET = 'file-addresses';
 const SECOND_MS = 1_000;
 

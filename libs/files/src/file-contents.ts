@@ -162,7 +162,7 @@ function isDeleted(outcome: PromiseSettledResult<boolean>): boolean {
 }
 
 const BACKOFF = new Backoff(250, 15_000);
-/** Maximum milliseconds for which an outage is waited for: restarting or moving the storage takes less. */
+/** Maximum milliseconds that an outage is waited for: restarting or moving the storage takes less. */
 const LONGEST_OUTAGE_MS = 5 * 60_000;
 
 /**

@@ -41,7 +41,7 @@ const ROW_BYTES = 4096;
 export interface FileTerms {
   /** Milliseconds until the files may be deleted, unless Tasks refer to them; absent: FILE_RETENTION. */
   readonly keptMs?: number;
-  /** Milliseconds for which the owner may not delete the files, since a Task is about to refer to them; absent: 0. */
+  /** Milliseconds that the owner may not delete the files, since a Task is about to refer to them; absent: 0. */
   readonly heldMs?: number;
 }
 

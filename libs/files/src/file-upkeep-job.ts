@@ -6,7 +6,7 @@ import { type ExpiredFile, FileStore } from './file-store.js';
 
 const UPKEEP = { name: 'files.upkeep', match: '*/10 * * * *' };
 const BATCH = 20;
-/** Number of failed batches of deletions after which the storage counts as unreachable. */
+/** Number of failed batches of deletions that makes the storage count as unreachable. */
 const MOST_FAILURES = 3;
 
 /**

@@ -127,7 +127,7 @@ export class OwnFiles extends OutgoingFiles {
 }
 
 /**
- * Milliseconds after which FileUpkeepJob may delete a stored file to which no Task refers. The value is large, because
+ * Milliseconds until FileUpkeepJob may delete a stored file to which no Task refers. The value is large, because
  * the commit of the Task that will refer to the file may be delayed for long.
  */
 const UNNAMED_MS = 24 * 60 * 60_000;
@@ -136,9 +136,9 @@ const UNNAMED_MS = 24 * 60 * 60_000;
  * yet. So the owner cannot delete it while the event that will refer to it is being recorded.
  */
 const HELD_MS = 15 * 60_000;
-/** Maximum milliseconds for which a Message or an Artifact waits until the storage has its large Parts. */
+/** Maximum milliseconds that a Message or an Artifact waits until the storage has its large Parts. */
 const STORE_MS = 10_000;
-/** Milliseconds after a failure of the storage during which Parts keep their bytes, and none is stored as a file. */
+/** Milliseconds after a failure of the storage when Parts keep their bytes, and none is stored as a file. */
 const PAUSE_MS = 10_000;
 /** Maximum number of Messages and Artifacts whose Parts are stored at the same time. */
 const MOST_AT_WORK = 32;

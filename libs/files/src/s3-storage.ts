@@ -105,7 +105,7 @@ const CHUNK_BYTES = 128 * 1024;
 /** Pauses between attempts: 250 to 500 ms, then 500 ms to a second. */
 const BACKOFF = new Backoff(500, Infinity, 0.5);
 const TIMES = { firstByteMs: 60_000, idleMs: 60_000 };
-/** Statuses of S3 servers after which the same request may succeed. */
+/** Statuses of S3 servers that permit the same request to be repeated. */
 const PASSING = new Set([408, 429, 500, 502, 503, 504]);
 
 export interface S3StorageOptions extends S3Config {

@@ -66,7 +66,7 @@ export class UploadSlots extends CallerSlots {
 /** Upload of a file that is being received. */
 export interface Upload {
   readonly owner: FileOwner;
-  /** Name under which the uploads of the caller are counted (see CallerSlots). */
+  /** Name by which the uploads of the caller are counted (see CallerSlots). */
   readonly caller: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readable;

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from './json.js';
 import type { Message, Part } from './message.js';
 import { agentMessage, statusUpdate, type TaskReference } from './task.js';
 
-/** Metadata key under which a Task event describes the step of an agent's work that the event represents. */
+/** Metadata key of the description of an agent's work step in a Task event that represents the step. */
 const RUN_EVENT_KEY = 'parley/event';
 
 /** Step of an agent's work (`model.request`, `node.started`, …), carried in the metadata of a Task event. */
@@ -38,10 +38,7 @@ export function runEventNote(metadata: JsonObject | undefined): RunEventNote | u
  */
 export type CallCancelOutcome = 'acknowledged' | 'refused' | 'unreachable' | 'not-started' | 'unknown';
 
-/**
- * Metadata key under which a Task event carries an event for a live stream, such as `a2a`, in the format of that
- * stream.
- */
+/** Metadata key of a live stream's event in a Task event, such as `a2a`, in the format of that stream. */
 const STREAM_EVENT_KEY = 'parley/stream';
 
 /**
@@ -64,7 +61,7 @@ export function streamEvent(metadata: JsonObject | undefined): (StreamEvent & Js
   return isJsonObject(event) && typeof event['stream'] === 'string' ? (event as StreamEvent & JsonObject) : undefined;
 }
 
-/** Metadata key under which a local agent reports the kind of its failure. */
+/** Metadata key of the kind of a local agent's failure. */
 const FAILURE_KEY = 'parley/failure';
 
 /** Machine-readable description of a failure. Retry decisions depend on it, never on a text. */
@@ -134,7 +131,7 @@ export function callersMembers({ metadata, extensions = [], referenceTaskIds = [
   };
 }
 
-/** URI of the form extension, and metadata key under which a question describes the expected answer. */
+/** URI of the form extension, and metadata key of the description of the answer that a question expects. */
 export const FORM_EXTENSION = 'urn:parley:extension:form:v1';
 
 /** Description of the answer that a question expects. */
@@ -145,10 +142,7 @@ export interface FormQuestion {
   assignee?: string;
   /** Deadline of the answer (ISO 8601); absent: no deadline. */
   deadline?: string;
-  /**
-   * Violations of the form by the previous answer, because of which the question is repeated; absent for a first
-   * question.
-   */
+  /** Violations of the form in the previous answer, so that the question is repeated; absent for a first question. */
   violations?: FieldViolation[];
 }
 

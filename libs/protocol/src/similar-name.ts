@@ -1,4 +1,4 @@
-/** Maximum number of characters of a mistyped name for which a similar known name is searched. */
+/** Maximum length of a mistyped name that is compared with known names, in characters. */
 const LONGEST = 64;
 /** Maximum number of known names that are compared. */
 const MOST_KNOWN = 1_000;

@@ -74,7 +74,7 @@ function openRegistration({ sealed, ...registration }: KeptRegistration, secrets
 /** Maximum number of configs of one Task, deleted ones excluded. */
 export const MAX_CONFIGS = 10;
 /**
- * Milliseconds after which a job registers a config, in case the process that accepted the Message ended before it
+ * Milliseconds until a job registers a config, in case the process that accepted the Message ended before it
  * could do so. Normally that process has registered the config by then.
  */
 const ONCE_MORE_MS = 10_000;

@@ -5,7 +5,7 @@ import type { TaskScope } from '#libs/tasks';
 /** Config as its owner may see it: with an id and a Task, without the token and the credentials. */
 export type ShownPushConfig = TaskPushNotificationConfig & { id: string; taskId: string };
 
-/** Config that passed `checkConfig`, with the id under which it will be stored. */
+/** Config that passed `checkConfig`, with the id that it gets in storage. */
 export type CheckedPushConfig = TaskPushNotificationConfig & { id: string };
 
 /** Request to store a config for one Task. */

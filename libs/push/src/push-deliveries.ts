@@ -10,7 +10,7 @@ import { type AttemptOutcome, finalReason, isUnanswered, pauseAfter } from './re
 
 /** Maximum number of events of one config that are sent before the next config of the queue. */
 const PAGE = 10;
-/** Maximum milliseconds for which a lane (a worker on one queue) sends, so that other queues get its place. */
+/** Maximum milliseconds that a lane (a worker on one queue) sends, so that other queues get its place. */
 const TURN_MS = 1_000;
 /**
  * Maximum milliseconds within which an answer of a receiver counts as prompt. The lanes of slower receivers, and of

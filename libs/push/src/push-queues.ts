@@ -76,7 +76,7 @@ export interface DueQueue extends PushQueue, PlaceUser {
 export interface PushLane extends DueQueue {
   /** Number that distinguishes the lanes of one receiver, from 0. */
   number: number;
-  /** Unique id under which this process holds the lane. */
+  /** Unique id of this process as the holder of the lane. */
   holder: string;
 }
 
@@ -84,7 +84,7 @@ export type PushCaller = Pick<PushQueue, 'tenant' | 'owner'>;
 
 export interface FoundQueues {
   queues: DueQueue[];
-  /** Last caller that the search found, after which the next search continues; absent if the search found none. */
+  /** Last caller that the search found. The next search continues after it. Absent if the search found none. */
   last?: PushCaller;
 }
 

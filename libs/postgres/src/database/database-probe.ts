@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { ConfigError, withinTime } from '#libs/service';
 import { assertUtf8, clientOf, connectionOptions } from './connection-options.js';
 
-/** Milliseconds without an answer after which a probe counts the database as unreachable. */
+/** Milliseconds without an answer before a probe counts the database as unreachable. */
 const ANSWER_MS = 10_000;
 
 const NO_SESSIONS =

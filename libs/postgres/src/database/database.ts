@@ -52,7 +52,7 @@ const UNLIMITED = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_ses
   .map(liftLimit)
   .join('; ');
 
-/** SQLSTATEs after which a migration is retried: a lock timeout and a deadlock. */
+/** SQLSTATEs that make a migration retry: a lock timeout and a deadlock. */
 const BEHIND_OTHERS = new Set(['55P03', '40P01']);
 
 const LOGGER = new Logger('Migration');
@@ -181,9 +181,9 @@ export interface DatabaseOptions {
 
 const POOL_SIZE = 16;
 const MIGRATION_POOL_SIZE = 2;
-/** Milliseconds after which idle sessions of `pool`, `reads` and `readPool` end. */
+/** Milliseconds until idle sessions of `pool`, `reads` and `readPool` end. */
 const READS_IDLE_MS = 60_000;
-/** Milliseconds after which idle sessions of a `tunedPool` end, by default. */
+/** Milliseconds until idle sessions of a `tunedPool` end, by default. */
 const TUNED_IDLE_MS = 10_000;
 /** Milliseconds above which an answer is too slow to compare the clocks of the database and this process. */
 const SLOW_ANSWER_MS = 1_000;

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import pg from 'pg';
 
 /**
- * Milliseconds without received data after which a new connection asks the server about a session that waits for an
+ * Milliseconds without received data before a new connection asks the server about a session that waits for an
  * answer.
  */
 const SILENCE_MS = 4_000;

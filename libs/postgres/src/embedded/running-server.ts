@@ -97,7 +97,7 @@ function psState(pid: number, cluster: string): PostmasterState {
  */
 const READY_WAIT_MS = 120_000;
 /**
- * Maximum milliseconds for which the start of a server is attempted again. PostgreSQL refuses to start while the shared
+ * Maximum milliseconds that the start of a server is attempted again. PostgreSQL refuses to start while the shared
  * memory of a killed server is in use: until the last process of that server has noticed its end and exited.
  */
 const REFUSAL_WAIT_MS = 10_000;

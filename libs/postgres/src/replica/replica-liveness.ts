@@ -4,12 +4,12 @@
  * `task_writer`.
  */
 const REPLICA_GENERATION = 1;
-/** Seconds without a heartbeat after which a replica counts as frozen, even if it holds its lock. */
+/** Seconds without a heartbeat before a replica counts as frozen, even if it holds its lock. */
 const FROZEN_SECONDS = 10;
 /** Maximum age in seconds of the committed heartbeat by which a replica proves its own life. */
 const PROVEN_SECONDS = 4;
 /**
- * Minimum seconds for which a replica must have lived without a gap before it may conclude from a missing lock that
+ * Minimum seconds that a replica must have lived without a gap before it may conclude from a missing lock that
  * another replica is dead. If its own session broke or its commits stopped a moment ago, the cause may have hit the
  * other replicas too, and they may still live.
  */

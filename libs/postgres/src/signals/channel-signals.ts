@@ -271,7 +271,7 @@ export class SignalSender {
   }
 }
 
-/** Milliseconds for which an unwatched channel stays subscribed, so that its next watcher needs no new subscription. */
+/** Milliseconds that an unwatched channel stays subscribed, so that its next watcher needs no new subscription. */
 const LINGER_MS = 30_000;
 
 interface Channel {

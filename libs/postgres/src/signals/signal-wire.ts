@@ -38,7 +38,7 @@ const CONNECT_MS = 5_000;
 /** Milliseconds between two pings. A vanished server is noticed after two unanswered pings. */
 const PING_MS = 3_000;
 const MAX_PINGS_OUT = 2;
-/** Milliseconds without an answer after which the server counts as unreachable. */
+/** Milliseconds without an answer before the server counts as unreachable. */
 const ANSWER_MS = 2_000;
 
 /** Carries signals over NATS: one connection sends and receives. Signals without a receiver are not stored. */

@@ -172,7 +172,7 @@ function readProtoParts(json: JsonValue | undefined, name: string): Part[] {
   return isFilled(json) ? readObjects(json, name).filter(isRead).map(readProtoPart) : [];
 }
 
-/** Metadata key under which an Artifact or a Message lists the unknown content kinds of its dropped Parts. */
+/** Metadata key of an Artifact or a Message for the list of unknown content kinds of its dropped Parts. */
 export const UNREAD_PARTS = 'parley/unread-parts';
 
 /** Known members of a Part; any other member is unknown content. */

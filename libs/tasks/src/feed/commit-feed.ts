@@ -135,7 +135,7 @@ export class RecentPages {
   }
 }
 
-/** Minimum bytes of a commit's events for which followers share one copy; smaller commits are not worth it. */
+/** Minimum size of a commit's events that followers share one copy of, in bytes. */
 const LARGE = 64 * 1024;
 
 /**

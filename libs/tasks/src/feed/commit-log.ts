@@ -49,7 +49,7 @@ export abstract class CommitLog {
   abstract forgetCommits(before: Date, signal: AbortSignal): Promise<void>;
 }
 
-/** Milliseconds for which commits are kept. A reader may be away for that long without missing a commit. */
+/** Milliseconds that commits are kept. A reader may be away for that long without missing a commit. */
 export const COMMITS_KEPT_MS = 48 * 60 * 60 * 1000;
 
 /**

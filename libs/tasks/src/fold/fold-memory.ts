@@ -233,8 +233,7 @@ const OBJECT = 64;
 const OWN_SHAPE = 128;
 const OWN_MEMBER = 96;
 /**
- * Maximum number of members with which objects may share a shape (hidden class) of V8; larger objects are stored as
- * tables.
+ * Maximum number of members of objects that share a shape (hidden class) of V8; larger objects are stored as tables.
  */
 const MOST_SHARED_MEMBERS = 64;
 
@@ -294,7 +293,7 @@ const PAGE_BYTES = 1024 * 1024;
 const PAGE_EVENTS = 1000;
 /** Number of new events per read if their size is unknown. */
 const PAGE_OF_UNKNOWN = 100;
-/** Milliseconds of measuring the bytes of a Task after which the event loop gets a turn. */
+/** Maximum milliseconds of measuring a Task's bytes before the event loop gets a turn. */
 const LONGEST_STRETCH = 10;
 
 /** Task with the bytes of its log, and the bytes of the heap that it uses (`weight`). */

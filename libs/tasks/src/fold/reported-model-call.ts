@@ -19,7 +19,7 @@ export interface ReportedModelCall {
   tokens?: CallTokens;
 }
 
-/** Maximum number of characters of a model's name under which usage is summed. Longer names are truncated. */
+/** Maximum length of a model's name in sums of usage, in characters. Longer names are truncated. */
 const LONGEST_NAME = 200;
 const MOST_TOKENS = 1_000_000_000;
 const COST = /^\d{1,20}(\.\d{1,12})?$/;

@@ -227,8 +227,8 @@ export function newTaskId(): string {
 export const WAKE = 'tasks.wake';
 
 /**
- * Returns the job that wakes a Task at the time for which it waits. A Task waits for one time, so it has at most one
- * pending wake job.
+ * Returns the job that wakes a waiting Task at its time. A Task waits for one time, so it has at most one pending wake
+ * job.
  */
 export function wakeJob(taskId: string, runAt: Date): Job {
   return { name: WAKE, payload: { taskId }, key: `${WAKE}/${taskId}`, runAt };

@@ -13,7 +13,7 @@ const SHORTEST_SECRET = 4;
  * large to be stored in any case.
  */
 const LONGEST_TEXT = 512 * 1024;
-/** Default of the maximum milliseconds for which the pattern of the operator searches the texts of one value. */
+/** Default of the maximum milliseconds that the pattern of the operator searches the texts of one value. */
 const SEARCH_MS = 1_000;
 /**
  * Maximum nesting depth of a value. A deeper part is replaced by `[too deep]`, since recursive code would overflow the
@@ -37,7 +37,7 @@ export class PromptRedaction {
 
   /**
    * @param pattern pattern of the operator (PROMPT_REDACT), in the syntax of RE2; absent: none
-   * @param searchMs maximum milliseconds for which the pattern searches one value
+   * @param searchMs maximum milliseconds that the pattern searches one value
    */
   constructor(
     pattern?: string,
@@ -60,7 +60,7 @@ export class PromptRedaction {
 
 /** Redaction of one value in a stored model call. */
 class ValueRedaction {
-  /** @param left milliseconds for which the operator's pattern may still search texts of this value */
+  /** @param left milliseconds that the operator's pattern may still search texts of this value */
   constructor(
     private readonly secrets: readonly string[],
     private readonly pattern: RE2JS | undefined,

@@ -18,7 +18,7 @@ interface LoggedEvent {
 
 export interface TaskLogPage {
   events: LoggedEvent[];
-  /** Sequence after which the next page starts; absent on the last page. */
+  /** Last sequence of this page, after which the next page starts; absent on the last page. */
   next?: number;
 }
 

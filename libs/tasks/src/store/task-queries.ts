@@ -309,7 +309,7 @@ export class OverdueTasks {
 
   /**
    * Returns the ids of overdue Tasks, as `TaskStore.findOverdue` describes.
-   * @param byMs milliseconds for which the Tasks have been due
+   * @param byMs milliseconds that the Tasks have been due
    * @param except ids of Tasks to omit
    * @returns at most `limit` ids
    */

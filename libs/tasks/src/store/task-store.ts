@@ -24,9 +24,7 @@ export interface TaskHeader extends TaskScope {
   createdAt: Date;
   /** Time of the newest status; ListTasks sorts by it (A2A 1.0, section 3.1.4). */
   updatedAt: Date;
-  /**
-   * Time at which a replica must resume the Task: the time for which a parked Task waits, or that of a cancel request.
-   */
+  /** Time at which a replica must resume the Task: the end of a parked Task's wait, or the time of a cancel request. */
   wakeAt?: Date;
   /** Present if a cancel was requested. */
   cancelRequested?: true;

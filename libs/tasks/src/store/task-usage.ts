@@ -62,7 +62,7 @@ export interface TaskUsageSums {
   models: UsageGroup[];
 }
 
-/** Number of days for which sums are kept. */
+/** Number of days that sums are kept. */
 const USAGE_DAYS = 800;
 
 /**
