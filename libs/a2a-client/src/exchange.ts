@@ -16,7 +16,7 @@ type Open = (attempt: CallAttempt) => AsyncIterable<StreamResponse>;
  * Runs an exchange (a request and its answer) that may be repeated, and returns its only answer. The exchange is
  * retried after HTTP 5xx, time-outs, refused connections and a 429 (rate limit); `retryCall` has the limits.
  * @param ask makes the exchange, once for each attempt
- * @param refused time in milliseconds for which the exchange is retried while connections are refused
+ * @param refused time in milliseconds that the exchange is retried while connections are refused
  */
 export function exchangeOnce<T>(
   limits: CallDeadlines,
@@ -38,7 +38,7 @@ export function exchangeOnce<T>(
  * Runs an exchange and yields its stream of answers. Until the first answer has arrived, the exchange is retried after
  * HTTP 5xx, time-outs and refused connections, but not after a 429 (rate limit); `retryCall` has the limits.
  * @param open opens the stream, once for each attempt
- * @param refused time in milliseconds for which the exchange is retried while connections are refused
+ * @param refused time in milliseconds that the exchange is retried while connections are refused
  * @param retries maximum number of retries after HTTP 5xx and time-outs
  */
 export async function* exchangeStream(

@@ -80,7 +80,7 @@ export function decodePageToken(token: string): ListPosition {
 }
 
 const DEFAULT_PAGE_SIZE = 50;
-/** Maximum milliseconds for which a stream waits for the first event of an agent that may answer without a Task. */
+/** Maximum milliseconds that a stream waits for the first event of an agent that may answer without a Task. */
 const FIRST_EVENT_MS = 2_000;
 
 type AddressedCall = Pick<CallContext, 'agent' | 'scope' | 'revision' | 'revisionClaim'>;

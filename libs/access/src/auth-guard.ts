@@ -67,7 +67,7 @@ interface GuardedRoute {
 /** Admission of one request by the auth guard. */
 class RequestAdmission implements StreamPermit {
   private caller: Caller | undefined;
-  /** Name under which the caller's requests count toward its limits; `undefined` if they do not count. */
+  /** Name of the account that counts the caller's requests; `undefined` if they do not count. */
   private countedAs: string | undefined;
 
   constructor(

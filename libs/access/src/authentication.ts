@@ -11,7 +11,7 @@ import { type Credentials, NODE_SCHEME } from './credentials.js';
 import { ConsoleSessions } from './console-sessions.js';
 import { JwtVerifier } from './jwt-verifier.js';
 
-/** Seconds for which a ticket opens a WebSocket. */
+/** Seconds that a ticket opens a WebSocket. */
 const TICKET_SECONDS = 30;
 const TICKET_BYTES = 32;
 /** Pattern of a ticket. All its characters are allowed in an HTTP token. */

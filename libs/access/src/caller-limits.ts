@@ -216,7 +216,7 @@ export class LoopTurns {
 }
 
 /**
- * Returns the name under which LoopShares counts the caller's time on the event loop; `undefined` without
+ * Returns the name of the account that LoopShares charges with the caller's time on the event loop; `undefined` without
  * authentication.
  */
 function accountOf({ raw }: FastifyRequest): string | undefined {
@@ -276,7 +276,7 @@ export function admitStream(reply: FastifyReply): void {
 /** Owner of the limit that refused a request: the caller, its tenant, or this process (`service`). */
 export type SlotRefusal = 'caller' | 'tenant' | 'service';
 
-/** Name under which slots of a caller are counted, and the caller's tenant; `''` without tenants. */
+/** Name of the account that counts a caller's slots, and the caller's tenant; `''` without tenants. */
 export interface SlotOwner {
   readonly caller: string;
   readonly tenant: string;

@@ -8,7 +8,7 @@ import { type Caller, isPermission } from './caller.js';
 
 const TOKEN_BYTES = 32;
 const TOKEN_FORM = /^[\w-]{43}$/;
-/** Hours for which a session is valid. */
+/** Hours that a session is valid. */
 const SESSION_HOURS = 12;
 /** Maximum number of sessions of one caller; a further session ends the caller's oldest session. */
 const MAX_OF_CALLER = 20;

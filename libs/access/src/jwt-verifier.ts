@@ -6,7 +6,7 @@ import { digestOf } from './api-keys.js';
 import { type Caller, isPermission, type Permission } from './caller.js';
 
 /**
- * Milliseconds for which a verified token is trusted before it is verified again: its signing key may have been
+ * Milliseconds that a verified token is trusted before it is verified again: its signing key may have been
  * withdrawn.
  */
 const BELIEVED_MS = 60_000;

@@ -4,14 +4,14 @@ import type { InFlight } from '#libs/service';
 
 /** Maximum number of bodies that are read fast at the same time. Each of them holds a place. */
 const AT_ONCE = 4;
-/** Number of bytes after which a body needs one of the AT_ONCE places to be read further. */
+/** Maximum bytes of a body that are read without one of the AT_ONCE places. */
 const WITHOUT_PLACE = 64 * 1024;
 /**
  * Milliseconds between checks of how fast a body arrives. A body that has delivered less than WITHOUT_PLACE since the
  * last check loses its place.
  */
 const TURN_MS = 100;
-/** Maximum milliseconds for which a closing connection is still read. */
+/** Maximum milliseconds that a closing connection is still read. */
 const LONGEST_END_MS = 30_000;
 
 /**

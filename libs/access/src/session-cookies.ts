@@ -12,7 +12,7 @@ const NAME = 'parley-session';
 
 /** Attributes in which the cookies of the console differ; `makeCookie` adds the common attributes. */
 export interface CookieAttributes {
-  /** Seconds for which the browser keeps the cookie; 0 removes it. */
+  /** Seconds that the browser keeps the cookie; 0 removes it. */
   maxAge: number;
   sameSite: 'Strict' | 'Lax';
 }

@@ -51,7 +51,7 @@ export class BrainstormServices {
 const STATE_ENTRY: Omit<BrainstormEntry, 'agent'> = { output: STATE_SCHEMA, accepts: ACCEPTED_STATE_SCHEMA };
 
 /**
- * Maximum milliseconds for which a canceled brainstorm retries to read from the database whether the cancel is an
+ * Maximum milliseconds that a canceled brainstorm retries to read from the database whether the cancel is an
  * approval. If the answer is still unknown then, the Task ends as canceled.
  */
 const FINDING_OUT_MS = 10_000;

@@ -14,7 +14,7 @@ export interface EventFrame {
 interface FrameOptions {
   /** Called whenever bytes arrive, including the bytes of comments (heartbeats). */
   onBytes?: () => void;
-  /** Milliseconds without a byte after which the stream ends. Default: no limit. */
+  /** Milliseconds without a byte before the stream ends. Default: no limit. */
   longestSilence?: number;
 }
 
@@ -65,7 +65,7 @@ export async function* eventFrames(
 const FIRST_PAUSE = 100;
 /** Maximum delay before a reconnect, in milliseconds. */
 const LONGEST_PAUSE = 5_000;
-/** Milliseconds without a byte after which a connection counts as lost. */
+/** Milliseconds without a byte before a connection counts as lost. */
 const LONGEST_SILENCE = 60_000;
 
 const ENDED: ReadonlySet<string> = new Set(['completed', 'failed', 'canceled']);

@@ -32,7 +32,7 @@ export interface WebhookOptions {
 /** `typ` of a notification's signature. The same key signs public agent cards, whose `typ` differs. */
 const TYPE = 'parley-notification+jws';
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' };
-/** Milliseconds for which loaded keys are cached. */
+/** Milliseconds that loaded keys are cached. */
 const KEYS_KEPT_MS = 300_000;
 
 /** Public key on the curve P-256 (RFC 7517). */

@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Readiness } from '#libs/service';
 import { CredentialStore } from './credential-store.js';
 
-/** Milliseconds after which a call of `/health/ready` counts the unreadable credentials again. */
+/** Milliseconds until a call of `/health/ready` counts the unreadable credentials again. */
 const COUNTED_MS = 60_000;
 
 /**

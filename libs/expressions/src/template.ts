@@ -72,7 +72,7 @@ export function isFillingOf(text: string, value: JsonValue): boolean {
   return typeof value === 'string' && isRenderingOf(around, value);
 }
 
-/** Reference with which `isFillingOf` replaces each expression: `isRenderingOf` accepts any text in its place. */
+/** Reference that replaces each expression in `isFillingOf`: `isRenderingOf` accepts any text in its place. */
 const ANYTHING = '{{x}}';
 
 class CompiledTemplate implements Template {

@@ -101,7 +101,7 @@ function packetDestination(address: Address): Address {
 }
 
 /**
- * Maximum milliseconds for which an idle connection is kept, even if the server allows more. If the server closes a
+ * Maximum milliseconds that an idle connection is kept, even if the server allows more. If the server closes a
  * connection just when a Message is sent on it, the Message fails and cannot be repeated, because it is unknown whether
  * the Message arrived. Some servers close connections silently after two idle seconds.
  */
@@ -182,7 +182,7 @@ export function connectFailure(error: Error): Error {
 const BEAT_MS = 250;
 /**
  * Minimum milliseconds between two ticks of a timer that count as a standstill. The ticks of a busy process are closer
- * together. The value is that of IDLE_MS, the longest time for which an idle connection is kept.
+ * together. The value is that of IDLE_MS, the longest time that an idle connection is kept.
  */
 const STANDSTILL_MS = 1_000;
 

@@ -94,7 +94,7 @@ export class OutboundTooLongError extends OutboundFault {
   }
 }
 
-/** Error of a call for which this process has no connection left: nothing left this machine. */
+/** Error of a call that gets no connection, because this process has none left: nothing left this machine. */
 export class OutboundOverloadedError extends OutboundFault {
   override readonly name = 'OutboundOverloadedError';
 

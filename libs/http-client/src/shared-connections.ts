@@ -23,7 +23,7 @@ export interface SharedConnectionLimits {
   mostConnections: number;
   /** Maximum number of open connections to one server. */
   mostOfServer: number;
-  /** Milliseconds without a call after which a connection is closed. */
+  /** Milliseconds without a call before a connection is closed. */
   idleMs: number;
   /** Maximum milliseconds for name resolution, TCP, TLS and the server's settings together. */
   connectMs: number;
@@ -46,7 +46,7 @@ const DEFAULT_LIMITS: Readonly<SharedConnectionLimits> = {
   pingAnswerMs: 20_000,
 };
 
-/** Milliseconds of silence after which the operating system begins to probe whether a peer is still there. */
+/** Milliseconds of silence before the operating system begins to probe whether a peer is still there. */
 const TCP_PROBE_MS = 30_000;
 /** Maximum bytes of one answer that a server may send ahead of the reader. */
 const MOST_UNREAD_BYTES = 128 * 1024;

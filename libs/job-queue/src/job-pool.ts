@@ -117,7 +117,7 @@ function readPayload(handler: JobHandler<unknown>, payload: unknown): unknown {
 
 const RETRY_MS = 500;
 /**
- * Seconds after which a worker has certainly received the result of the statement that takes a job, and therefore knows
+ * Seconds until a worker has certainly received the result of the statement that takes a job, and therefore knows
  * that it holds the job.
  */
 const KNOWN_SECONDS = 5;

@@ -9,7 +9,7 @@ const CROWD = 32;
 const PASSED = 64;
 /** Maximum number of attempts to take a job, since other workers may take the jobs that an attempt has found. */
 const LOOKS = 3;
-/** Name of the statement with which the queue (graphile-worker 0.18) takes a job. */
+/** Name of the statement that the queue (graphile-worker 0.18) uses to take a job. */
 const TAKE = 'get_job/graphile_worker';
 /**
  * Number greater than every priority. As the priority of a TurnPlace, it means the place after all jobs of the caller.

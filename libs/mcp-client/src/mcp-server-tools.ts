@@ -38,7 +38,7 @@ interface McpLookupOptions {
   /** True to ask the server for its tools even if a list of them is cached. */
   refresh?: boolean;
   /**
-   * Milliseconds without an answer after which the server counts as unreachable; absent: the limits of a session apply.
+   * Milliseconds without an answer before the server counts as unreachable; absent: the limits of a session apply.
    */
   withinMs?: number;
 }

@@ -38,7 +38,7 @@ export interface McpRoutesOptions extends McpBackend {
   issuer?: string;
   /** Signals to the other replicas; absent: there are none. */
   signals?: ReplicaSignals;
-  /** Milliseconds after which the response to a call without progress becomes a stream; default: STREAM_AFTER_MS. */
+  /** Milliseconds until the response to a call without progress becomes a stream; default: STREAM_AFTER_MS. */
   streamAfterMs?: number;
 }
 
@@ -50,7 +50,7 @@ export interface McpRoutes {
 
 const PATHS = ['/mcp', '/mcp/workflows/:workflow', '/mcp/agents/:agent'] as const;
 /**
- * Milliseconds after which a call that asked for no progress is answered by a stream. Without the comments of that
+ * Milliseconds until a call that asked for no progress is answered by a stream. Without the comments of that
  * stream, clients end a call after about 5 minutes of silence.
  */
 const STREAM_AFTER_MS = 10_000;

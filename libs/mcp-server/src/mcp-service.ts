@@ -14,7 +14,7 @@ type Sdk = typeof import('@modelcontextprotocol/server');
 
 const TASK = z.looseObject({ taskId: z.string().max(200) });
 
-/** Key of `authInfo.extra` under which the SDK passes the McpExchange on to handlers. */
+/** Key of the McpExchange in `authInfo.extra`, which the SDK passes on to handlers. */
 const EXCHANGE = 'exchange';
 
 /** Answers MCP requests with the official SDK. The SDK is loaded on the first request. */

@@ -96,7 +96,7 @@ function prefixedText(text: unknown, before = ''): string | undefined {
   return typeof text === 'string' && text !== '' ? `${before}${briefText(text)}` : undefined;
 }
 
-/** Milliseconds after which a call returns a task, if the client supports tasks. */
+/** Milliseconds until a call returns a task, if the client supports tasks. */
 const TASK_AFTER_MS = 5_000;
 
 /** Capabilities of the waiting client, and functions to inform and ask it within the stream of the response. */
@@ -107,7 +107,7 @@ export interface Listener {
   askClient(id: string, elicitation: Elicitation): Promise<void>;
 }
 
-/** Number of rejected answers to a question after which a call ends with an error. */
+/** Number of rejected answers to a question that ends a call with an error. */
 const MOST_REJECTIONS = 3;
 
 /** Position in the events of a Task: the sequence number of the last event that was read. */
@@ -138,7 +138,7 @@ export class WorkflowCall {
   /** Watches of the asked questions, which end with the call. */
   private readonly watches: Disposable[] = [];
   private position: EventPosition | undefined;
-  /** Direct Message with which a registered agent has answered. */
+  /** Direct Message that a registered agent has answered with. */
   private reply: Message | undefined;
   /** Signal that ends the reading of events. An abort does not cancel the Task. */
   private readonly signal: AbortSignal;

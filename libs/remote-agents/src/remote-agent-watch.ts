@@ -20,7 +20,7 @@ export interface RemoteAgentWatchOptions {
 }
 
 /**
- * Milliseconds after which the use of an unchanged card is recorded again, so that its pin does not count as unused.
+ * Milliseconds until the use of an unchanged card is recorded again, so that its pin does not count as unused.
  */
 const SEEN_MS = 600_000;
 const MAX_ROUNDS = 50;

@@ -52,7 +52,7 @@ class FactSubscriber {
 /** Maximum number of facts that wait for their listeners; further facts are dropped. */
 export const MOST_WAITING_FACTS = 10_000;
 /**
- * Maximum milliseconds for which listeners are called in one cycle of the event loop; the remaining listeners are
+ * Maximum milliseconds that listeners are called in one cycle of the event loop; the remaining listeners are
  * called in the next cycle.
  */
 const TURN_MS = 5;

@@ -8,9 +8,9 @@ import { areComplete, callerOfPerson, type PersonClaims } from './person-claims.
 
 /** Maximum seconds of each request to the provider. */
 const TIMEOUT_SECONDS = 10;
-/** Time in milliseconds for which the provider's metadata is used before it is read again. */
+/** Time in milliseconds that the provider's metadata is used before it is read again. */
 const METADATA_MS = 3_600_000;
-/** Milliseconds for which earlier metadata of the provider stay in use after a failed attempt to read them again. */
+/** Milliseconds that earlier metadata of the provider stay in use after a failed attempt to read them again. */
 const RETRY_MS = 60_000;
 /** Maximum number of UTF-16 code units of a text in a log. */
 const MAX_LOGGED = 200;

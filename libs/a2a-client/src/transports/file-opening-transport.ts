@@ -13,7 +13,7 @@ export abstract class OutgoingFiles {
    * Returns the Parts with signed URLs, which need no key, in place of the URLs of the reader's own files. Other Parts
    * stay unchanged, so a caller cannot open another caller's files. Waits while the database is unreachable.
    * @param reader tenant and owner for whom the call is made
-   * @param forMs milliseconds for which the signed URLs are valid
+   * @param forMs milliseconds that the signed URLs are valid
    * @param signal ends the wait for the database
    */
   abstract openFiles(parts: readonly Part[], reader: FileReader, forMs: number, signal: AbortSignal): Promise<Part[]>;

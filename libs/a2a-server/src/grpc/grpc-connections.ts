@@ -21,7 +21,7 @@ export type EarlyRefusal = (
 ) => boolean;
 
 export interface ConnectionLimits {
-  /** Maximum milliseconds for which a connection without credentials may have no call of the health service. */
+  /** Maximum milliseconds that a connection without credentials may have no call of the health service. */
   anonymousMs: number;
   /** Maximum number of connections without credentials from one address. */
   mostOfAddress: number;

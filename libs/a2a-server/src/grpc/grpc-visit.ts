@@ -54,7 +54,7 @@ export interface CallAdmission {
   whenClosed: (done: () => void) => boolean;
 }
 
-/** Symbol under which the metadata of a call carries the CallAdmission from the auth guard to the handler. */
+/** Symbol of the CallAdmission in the metadata of a call, which the auth guard passes to the handler. */
 const ADMISSION = Symbol('admission');
 
 interface AdmittedMetadata extends Metadata {

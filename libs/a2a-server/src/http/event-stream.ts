@@ -17,7 +17,7 @@ export interface StreamFraming {
 }
 
 /**
- * Milliseconds of silence after which a client on httpx, such as the SDK for Python, gets a comment: with its default
+ * Milliseconds of silence before a client on httpx, such as the SDK for Python, gets a comment: with its default
  * settings it gives up a stream after five seconds of silence.
  */
 const HTTPX_HEARTBEAT_MS = 4_000;

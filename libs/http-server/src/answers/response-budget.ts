@@ -247,7 +247,7 @@ export class ResponseAdmission implements Disposable {
     for (const leave of this.leaves) this.leaveRoom(leave);
   }
 
-  /** Creates the error with which the call ends if there is no room in time, or the caller has left. */
+  /** Creates the error of a call that gets no memory in time, or whose caller has left. */
   protected createRefusal(message: string): Error {
     return new ProblemError(503, message, [], 'OVERLOADED');
   }

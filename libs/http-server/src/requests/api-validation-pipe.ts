@@ -238,7 +238,7 @@ export function readBody<T extends object>(type: BodyType<T>, body: unknown): T 
   return instance;
 }
 
-/** Creates an instance of a class from those members that were sent and for which the class has a rule. */
+/** Creates an instance of a class. It gets those of the sent members that have a rule in the class. */
 export function withMembers<T extends object>(type: new () => T, sent: object): T {
   const instance = new type() as Record<string, unknown>;
   for (const name of ruledNames(type)) {
@@ -248,7 +248,7 @@ export function withMembers<T extends object>(type: new () => T, sent: object): 
   return instance as T;
 }
 
-/** Returns the sent members for which a class has a rule. */
+/** Returns those of the sent members that have a rule in the class. */
 function ruledMembers(type: new () => object, sent: Record<string, unknown>): Record<string, unknown> {
   const given = [...ruledNames(type)].filter((name) => sent[name] !== undefined);
   return Object.fromEntries(given.map((name) => [name, sent[name]]));

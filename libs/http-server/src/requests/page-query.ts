@@ -207,8 +207,8 @@ export interface NamedPage {
 }
 
 /**
- * Returns the part of a list sorted by name that a query requests. The page token is the name after which the page
- * begins.
+ * Returns the part of a list sorted by name that a query requests. The page token is the last name of the previous
+ * page.
  */
 export function namedPage({ pageSize, pageToken = '' }: { pageSize: number; pageToken?: string }): NamedPage {
   return { limit: pageSize + 1, after: pageToken };

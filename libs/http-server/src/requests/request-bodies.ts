@@ -194,7 +194,7 @@ const MOST_DRAINED = 64 * 1024 ** 2;
 const LONGEST_DRAIN_MS = 10_000;
 
 /**
- * Media type under which Fastify finds the parser of streamed bodies; handlers read the client's own type from
+ * Media type of streamed bodies, for Fastify to find their parser; handlers read the client's own type from
  * `request.raw`.
  */
 const STREAMED = 'application/vnd.parley.streamed-body';

@@ -160,9 +160,9 @@ function oneLine(text: string): string {
 }
 
 export interface SseStreamOptions {
-  /** Milliseconds of silence after which a comment is sent as a heartbeat; default 15,000. */
+  /** Milliseconds of silence before a comment is sent as a heartbeat; default 15,000. */
   heartbeatMs?: number;
-  /** Milliseconds after which the connection of a reader that takes no bytes is closed; default 30,000. */
+  /** Milliseconds until the connection of a reader that takes no bytes is closed; default 30,000. */
   drainTimeoutMs?: number;
   headers?: OutgoingHttpHeaders;
   /** HTTP status of the response, default 200. */

@@ -6,7 +6,7 @@ import { type ListedTools, type McpToolDefinition, ToolListing } from '../pins/t
 import { isAnswer, isLostSession, isTimeout } from './failure-text.js';
 import type { McpSession, SessionCall } from './mcp-session.js';
 
-/** Milliseconds for which a list of tools is used again after it was read. Until then the list is "fresh". */
+/** Milliseconds that a list of tools is used again after it was read. Until then the list is "fresh". */
 const FRESH_MS = 30_000;
 /**
  * Approximate maximum of bytes of memory for the cached tool lists of all servers. A list that does not fit is not

@@ -30,7 +30,7 @@ export interface AgentPolicy {
   limit?: number;
   forgotten?: Forgotten;
   /**
-   * Seconds without an event after which a Task is parked if the agent offers push; 0: never; default DEFAULT_PARK_S.
+   * Seconds without an event before a Task is parked if the agent offers push; 0: never; default DEFAULT_PARK_S.
    */
   park?: number;
   /** Names of the callers that may send Messages. */

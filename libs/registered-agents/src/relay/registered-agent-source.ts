@@ -10,7 +10,7 @@ import { RelayLimits } from './relay-limits.js';
 import { RelayTasks } from './relay-tasks.js';
 import { RelayWebhooks } from './relay-webhooks.js';
 
-/** Milliseconds for which a card is served before its pin is read again. */
+/** Milliseconds that a card is served before its pin is read again. */
 const FRESH_MS = 1_000;
 const MOST_KEPT = 1_000;
 /** Maximum characters of all kept cards as JSON. */
@@ -113,7 +113,7 @@ export class RegisteredAgentSource implements AgentSource {
     }));
   }
 
-  /** Returns the pinned card of an agent; if it cannot be read, the card with which the agent was saved. */
+  /** Returns the pinned card of an agent; if it cannot be read, the card as saved with the agent. */
   private async readCard({ tenant, url, card }: RegisteredAgent): Promise<AgentCard> {
     try {
       const pinned = await this.directory.pinnedCard(url, { scope: { tenant, owner: '' } });

@@ -4,7 +4,7 @@ import { isActiveState, TASK_STATES } from '#libs/protocol';
 import { agentKey, type RelayTalk } from './relay-tasks.js';
 
 const MINUTE_MS = 60_000;
-/** Maximum milliseconds for which an agent can delay the Messages of all callers. */
+/** Maximum milliseconds that an agent can delay the Messages of all callers. */
 const LONGEST_PAUSE_MS = 3_600_000;
 
 /**

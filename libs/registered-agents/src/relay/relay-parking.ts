@@ -15,9 +15,9 @@ import type { RelayWebhook } from './relay-webhooks.js';
 const SECOND_MS = 1_000;
 /** Maximum milliseconds for registering or deleting a webhook, and for reading the agent's Task. */
 const CALL_MS = 15_000;
-/** Seconds after which the agent of a parked Task is polled first. */
+/** Seconds until the agent of a parked Task is polled first. */
 const FIRST_POLL_S = 60;
-/** Maximum seconds for which a Task stays parked without a notification. */
+/** Maximum seconds that a Task stays parked without a notification. */
 const LONGEST_PARKED_S = 86_400;
 /** Maximum number of webhooks that a process deletes at the same time. */
 const MOST_DELETIONS = 64;
@@ -51,7 +51,7 @@ export class RelayParking {
   ) {}
 
   /**
-   * Milliseconds without an event after which the stream of the agent is closed and the Task is parked. `undefined` if
+   * Milliseconds without an event before the stream of the agent is closed and the Task is parked. `undefined` if
    * the Task must not be parked: the policy or the agent does not allow it, or too little time is left for the turn.
    */
   get quietMs(): number | undefined {

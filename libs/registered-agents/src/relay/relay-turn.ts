@@ -29,7 +29,7 @@ import { TaskMirror } from './task-mirror.js';
 
 /** Maximum milliseconds until the first event after a Message, which may be the whole answer of the agent. */
 const FIRST_EVENT_MS = 3_600_000;
-/** Milliseconds of silence after which a stream is opened again. */
+/** Milliseconds of silence before a stream is opened again. */
 const IDLE_MS = 120_000;
 const SECOND_MS = 1_000;
 /** Pauses between attempts to reach an agent. */

@@ -24,7 +24,7 @@ export interface ParkedState {
    * LONGEST_POLL_PAUSE_S.
    */
   pollPause: number;
-  /** Maximum seconds for which the Task stays parked without a notification. */
+  /** Maximum seconds that the Task stays parked without a notification. */
   wakeAfter: number;
   /**
    * True to resume the Task exactly after `wakeAfter`, by a job in the queue. False to resume it some seconds late,

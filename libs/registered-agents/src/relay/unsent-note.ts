@@ -4,7 +4,7 @@ import { retryWhileUnreachable } from '#libs/postgres';
 import type { RelayServices } from './relay-request.js';
 import type { StoredTurn } from './relay-tasks.js';
 
-/** Milliseconds after which a turn that has not sent its Message yet is stored as unsent. */
+/** Milliseconds until a turn that has not sent its Message yet is stored as unsent. */
 const QUICK_MS = 500;
 
 /**

@@ -1,6 +1,6 @@
 import type { RemoteIds, TaskEvent } from '#libs/tasks';
 
-/** Maximum milliseconds for which ids wait for an event in whose commit they are stored. */
+/** Maximum milliseconds that ids wait for an event in whose commit they are stored. */
 const LONGEST_WAIT_MS = 10;
 
 /**

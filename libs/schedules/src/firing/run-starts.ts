@@ -12,7 +12,7 @@ import { START, startJob } from './schedule-clock.js';
 
 const RUN: ProcessKind = { noun: 'run', includes: ({ agent }) => agent.startsWith('workflows/') };
 /**
- * Milliseconds for which a job waits for the ends of the runs that it cancels. Then it frees its slot, which other work
+ * Milliseconds that a job waits for the ends of the runs that it cancels. Then it frees its slot, which other work
  * may need, and looks again after the same time.
  */
 const CANCEL_MS = 2_000;

@@ -21,7 +21,7 @@ const SWEEP = { name: 'schedules.sweep', match: '* * * * *' };
 const START_ATTEMPTS = 25;
 /** Milliseconds until the queue of a schedule is looked at again: at first, and at most. */
 const [FIRST_LOOK_MS, LAST_LOOK_MS] = [1_000, 30_000];
-/** Milliseconds after which a job starts a requested run that the request itself has not started. */
+/** Milliseconds until a job starts a requested run that the request itself has not started. */
 const REQUEST_MS = 5_000;
 /** Number of ended firings that are kept of each schedule. */
 const KEPT_FIRINGS = 1_000;

@@ -22,7 +22,7 @@ interface ScheduleRules {
   catchUp: string;
   /** Maximum delay of a run, so that schedules of the same time do not start together. */
   jitter?: string;
-  /** Number of failed runs in a row after which the schedule is paused. */
+  /** Number of consecutive failed runs that pauses the schedule. */
   pauseAfterFailures?: number;
 }
 

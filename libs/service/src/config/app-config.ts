@@ -54,9 +54,9 @@ export interface CardConfig {
   /** URLs of JWK Sets whose keys are trusted for cards of any origin. */
   readonly trustedKeys: readonly string[];
   readonly changes: CardChangePolicy;
-  /** Milliseconds for which the pinned card of an unused remote agent is kept; absent: no limit. */
+  /** Milliseconds that the pinned card of an unused remote agent is kept; absent: no limit. */
   readonly retentionMs?: number;
-  /** Milliseconds for which clients may cache the cards of local agents. */
+  /** Milliseconds that clients may cache the cards of local agents. */
   readonly maxAgeMs: number;
 }
 
@@ -155,7 +155,7 @@ export class AppConfig {
   /** Maximum milliseconds until a request has arrived completely. */
   readonly requestTimeoutMs!: number;
   readonly shutdownGraceMs!: number;
-  /** Milliseconds for which Tasks are kept after their end; absent: no limit. */
+  /** Milliseconds that Tasks are kept after their end; absent: no limit. */
   readonly taskRetentionMs?: number;
   readonly logLevel!: LogLevel;
   /** True if `/metrics`, which is public, has labels with the names of the workflows of all tenants. */

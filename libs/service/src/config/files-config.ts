@@ -18,7 +18,7 @@ export interface FilesConfig {
   readonly fileBytes: number;
   /** Maximum bytes that one owner stores: each content once, plus 4 KiB for each file. */
   readonly ownerBytes: number;
-  /** Milliseconds for which a file is kept after its upload; absent: until it is deleted. */
+  /** Milliseconds that a file is kept after its upload; absent: until it is deleted. */
   readonly retentionMs?: number;
   /** True if all replicas share the folder `DATA_DIR/files`. */
   readonly isFolderShared: boolean;

@@ -23,7 +23,7 @@ export interface MemoryConfig {
    */
   readonly nodesAtWork: number;
   /**
-   * Maximum milliseconds for which events may wait without any progress of the journal; then the replica reports itself
+   * Maximum milliseconds that events may wait without any progress of the journal; then the replica reports itself
    * unready.
    */
   readonly journalStallMs: number;

@@ -55,7 +55,7 @@ export interface StepMember {
 /** Options of an AnswerStep, the memory for answers of one range of sizes. */
 export interface AnswerStepOptions {
   bytes: number;
-  /** Milliseconds without notable progress after which an answer is evicted while another answer waits. */
+  /** Milliseconds without notable progress before an answer is evicted while another answer waits. */
   silentMs: number;
   /** Returns true while a caller, or all callers together, have too much in memory for further answers of this step. */
   isFull?: (whose: CallerIdentity) => boolean;

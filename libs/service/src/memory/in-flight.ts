@@ -89,7 +89,7 @@ export class InFlight {
     return this.large;
   }
 
-  /** Returns the name under which a caller's bytes are counted. */
+  /** Returns the name of the account that counts a caller's bytes. */
   static accountOf({ tenant, owner }: InFlightOwner): string {
     // The length prevents collisions: names may contain any separator.
     return `${tenant.length}:${tenant}${owner}`;

@@ -22,7 +22,7 @@ const PRIVILEGED = MEGABYTE + 8 * MEGABYTE + 80 * MEGABYTE;
 const PART_OF_HEAP = 1 / 8;
 /** Fraction of the memory for large answers that each step has, in the order of SIZES. */
 const PARTS = [1 / 4, 1 / 4, 1 / 2];
-/** Maximum total time for which the answer of one call waits for memory, in milliseconds. */
+/** Maximum total time that the answer of one call waits for memory, in milliseconds. */
 const LONGEST_WAIT_MS = 60_000;
 /** Milliseconds within which an answer must make progress (LITTLE) while another answer waits for its room. */
 const SILENT_MS = 20_000;

@@ -4,7 +4,7 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { createContext, runInContext } from 'node:vm';
 import { InFlight } from '../memory/in-flight.js';
 
-/** Milliseconds without large requests after which memory is released. */
+/** Milliseconds without large requests before memory is released. */
 const REST_MS = 5_000;
 const MEBIBYTE = 1024 ** 2;
 /** Minimum growth of the heap, in bytes, that justifies a garbage collection. */

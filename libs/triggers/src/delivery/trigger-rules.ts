@@ -19,7 +19,7 @@ export const LONGEST_INPUTS = 65_536;
 /** Number of steps for all expressions of one delivery: at most 20 ms of the event loop. */
 const MOST_STEPS = 100_000;
 
-/** Rules of a trigger: which events start a run, and with which inputs. */
+/** Rules of a trigger: the events that start a run, and the inputs of that run. */
 export interface TriggerRules {
   /** CEL condition on the event; absent: each event starts a run. */
   when?: string;

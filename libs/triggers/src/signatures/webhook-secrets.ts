@@ -15,7 +15,7 @@ export class WebhookSecrets {
 
   constructor(private readonly credentials: CredentialStore) {}
 
-  /** Returns the secrets with which a delivery may be signed; those that are missing or unreadable are left out. */
+  /** Returns the secrets that may have signed a delivery; those that are missing or unreadable are left out. */
   async readSecrets({ tenant, name, source: { webhook } }: Trigger): Promise<string[]> {
     const found = await Promise.all((webhook?.secrets ?? []).map((it) => this.readSecret(tenant, it)));
     const secrets = found.filter((it) => it !== undefined);

@@ -18,7 +18,7 @@ export const MOST_OPEN = { trigger: 1_000, tenant: 5_000 } as const;
 export const MOST_RECENT = 100;
 /** Maximum bytes of content that are kept of the deliveries of a trigger. */
 export const MOST_KEPT_BYTES = 4 * 1024 ** 2;
-/** Seconds after which a sender that was refused may try again. */
+/** Seconds until a sender that was refused may try again. */
 const RETRY_AFTER_S = '5';
 /** Minimum milliseconds between two looks of this process for ended runs of a tenant that has too many open ones. */
 const CLOSE_EVERY_MS = 1_000;

@@ -157,7 +157,7 @@ class Timers {
 }
 
 /**
- * Sets the timers of a run's nodes, as the log defines them. The time for which a node waits for an answer does not
+ * Sets the timers of a run's nodes, as the log defines them. The time that a node waits for an answer does not
  * count toward its timeout. (`CallTimes` delays the timeouts of calls further; `RunAlarm` wakes the run.)
  */
 export class NodeClock {

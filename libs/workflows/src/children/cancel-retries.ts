@@ -87,7 +87,7 @@ class OpenCancels {
 }
 
 /**
- * Maximum time for which a job waits for the agent's answer, in milliseconds. If the answer comes later, the next
+ * Maximum time that a job waits for the agent's answer, in milliseconds. If the answer comes later, the next
  * attempt of the job finds its stored outcome.
  */
 const SOON_MS = 250;
