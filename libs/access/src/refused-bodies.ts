@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { InFlight } from '#libs/service';
 
-/** Maximum number of bodies that are read fast at the same time. Each of them holds a place. */
+/** Maximum number of bodies that are read fast at the same time. Each of these bodies has a place. */
 const AT_ONCE = 4;
 /** Maximum bytes of a body that are read without one of the AT_ONCE places. */
 const WITHOUT_PLACE = 64 * 1024;

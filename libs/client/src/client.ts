@@ -100,7 +100,7 @@ export interface ParleyClient<W extends Record<keyof W, WorkflowTypes> = AnyWork
   rerun(runId: string, body?: Schemas['RerunBody'], options?: KeyOptions): Promise<Schemas['StartedRerun']>;
   /** Lists the open questions of runs. */
   inbox(page?: InboxPageRequest, options?: RequestOptions): Promise<Schemas['InboxPage']>;
-  /** Saves the workflows and other objects of the body: all of them, or none. */
+  /** Saves the workflows and other objects of the body: all objects, or none. */
   apply(body: Schemas['ApplyBody'], options?: RequestOptions): Promise<Schemas['AppliedView']>;
   /** Calls any other operation of the management API by its path; the answer is JSON. */
   call<T>(path: `/${string}`, request?: ServiceRequest): Promise<T>;

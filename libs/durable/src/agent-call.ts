@@ -34,7 +34,7 @@ export interface CallProgress {
   response: StreamResponse;
   /** Run event (`parley/event`) in the metadata of the response; absent if there is none. */
   step?: RunEventNote;
-  /** The agent's Task, in the first response of this call that names it; absent in all others. */
+  /** Task of the agent, in the first response of this call that names it; absent in all others. */
   seen?: SeenTask;
 }
 

@@ -17,8 +17,8 @@ import type { AgentCall, CallProgress } from './agent-call.js';
 /** Milliseconds between two reports to a run; updates of an agent that arrive meanwhile are reported together. */
 const HELD_MS = 250;
 /**
- * Maximum characters of Artifacts of one call that a run's log stores while the call is running. The agent's Task has
- * all of them.
+ * Maximum characters of one call's Artifacts that a run's log stores while the call is running. The agent's Task has
+ * the complete Artifacts.
  */
 const MOST_CONTENT = 64 * 1024;
 

@@ -213,7 +213,7 @@ interface FailedWake {
  * is over, so that polls find other overdue Tasks.
  */
 export class FailedWakes {
-  /** Failures by Task id, the most recent failure last. */
+  /** Failed attempts to wake a Task, by Task id, the most recent last. */
   private readonly wakes = new Map<string, FailedWake>();
 
   /** @param firstPauseMs milliseconds of the pause after the first failure */

@@ -25,7 +25,7 @@ const SWEEP_MS = 1000;
 const ADOPTED_AT_ONCE = 500;
 /** Maximum number of overdue Tasks that are woken in one sweep (one periodic check for Tasks to recover). */
 const WOKEN_AT_ONCE = 32;
-/** Maximum number of overdue Tasks that are read at the same time. Each of them is in memory as a whole. */
+/** Maximum number of overdue Tasks that are read at the same time. Each Task is in memory as a whole. */
 const WAKING_AT_ONCE = 4;
 
 /**
@@ -256,8 +256,8 @@ export class TaskRecovery {
   }
 
   /**
-   * Wakes parked Tasks (Tasks that wait for a time) whose wake job has failed or is missing: at most 32 of them. The
-   * next sweep wakes more.
+   * Wakes at most 32 parked Tasks (Tasks that wait for a time) whose wake job has failed or is missing. The next sweep
+   * wakes more.
    */
   private async wakeOverdue(): Promise<void> {
     const now = performance.now();

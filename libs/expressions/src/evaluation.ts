@@ -58,7 +58,7 @@ export class EvaluationBudget {
     this.steps -= steps;
   }
 
-  /** Counts the steps of reading `characters` characters or bytes: one step for each eight of them. */
+  /** Counts the steps of reading `characters` characters or bytes: one step for each eight. */
   chargeRead(characters: number): void {
     if (characters > CHARACTERS_PER_STEP) this.chargeSteps(characters / CHARACTERS_PER_STEP);
   }

@@ -14,7 +14,7 @@ const MEDIA_TYPE = new RegExp(
 // oxlint-disable-next-line no-control-regex
 const UNSAFE = /[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** Multipart types. With one of them, `multipart/x-mixed-replace`, a browser shows each part in place of the page. */
+/** Multipart media types. For `multipart/x-mixed-replace`, a browser would show each part in place of the page. */
 const IN_PIECES = /^multipart\//i;
 /**
  * Types that a page executes as a script or applies as a style sheet, however they are sent (WHATWG MIME Sniffing,

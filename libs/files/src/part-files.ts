@@ -234,8 +234,8 @@ export class KeptParts extends PartKeeper {
   }
 
   /**
-   * Finds the files of Parts, and decides which of them are read: so many that their base64 has at most
-   * ARTIFACT_LIMIT characters.
+   * Finds the files of Parts, and decides which files are read: their base64 has at most ARTIFACT_LIMIT characters
+   * together.
    */
   private async findFiles(parts: readonly Part[], owner: FileOwner, signal: AbortSignal) {
     let characters = 0;

@@ -6,7 +6,7 @@ import { Metrics } from '#libs/service';
 /** Maximum number of characters of a description. */
 export const MOST_DESCRIPTION_CHARACTERS = 20_000;
 
-/** Maximum number of tokens of one request, in all its prompts and answers together. */
+/** Maximum number of tokens that all prompts and answers of one request may use together. */
 export const MOST_TOKENS = 100_000;
 
 /** Maximum number of answers of the model for one request: the first answer, and two repairs. */

@@ -35,7 +35,7 @@ export interface FoundServer {
 }
 
 interface McpLookupOptions {
-  /** True to ask the server for its tools even if a list of them is cached. */
+  /** True to ask the server for its tools even if its tools are cached. */
   refresh?: boolean;
   /**
    * Milliseconds without an answer before the server counts as unreachable; absent: the limits of a session apply.

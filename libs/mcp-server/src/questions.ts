@@ -120,7 +120,7 @@ function rulesBeside(schema: JsonValue, seen: readonly string[]): JsonObject | u
   return rules.length > 0 ? Object.fromEntries(rules) : undefined;
 }
 
-/** Maximum number of questions that are asked at once. The inbox of the service has all of them. */
+/** Maximum number of questions that are asked at once. The inbox of the service has every question. */
 const MOST_QUESTIONS = 50;
 /** Maximum number of characters of a form that is quoted in the text of a question. */
 const LONGEST_FORM = 8_192;

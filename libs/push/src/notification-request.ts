@@ -78,7 +78,7 @@ interface FoldedTask {
 const PAGE = 100;
 /** Maximum number of Tasks with a cached state. For a cached Task the next event needs no read of the whole log. */
 const MOST_KEPT = 32;
-/** Maximum characters of the events in all cached states. */
+/** Maximum characters of the events in all cached states together. */
 const MOST_CHARACTERS = 16 * 1024 * 1024;
 
 /**

@@ -5,7 +5,7 @@ import { noteIndex } from './note-elements.js';
 export interface SelectionChanges {
   nodes?: ReadonlyMap<string, boolean>;
   edges?: ReadonlyMap<string, boolean>;
-  /** Notes by their indexes. */
+  /** Selected notes by index. */
   notes?: ReadonlyMap<number, boolean>;
 }
 

@@ -5,7 +5,7 @@
  */
 export type Control = 'join' | 'follow' | 'each' | 'failure' | 'result' | 'wait';
 
-/** Sections for the node types that have fewer of them than an `agent` node. */
+/** Sections of each node type that has fewer sections than an `agent` node. */
 const CONTROLS: Readonly<Record<string, readonly Control[]>> = {
   input: ['follow'],
   set: ['join', 'follow', 'each', 'failure'],

@@ -4,7 +4,7 @@ import { getInstanceName } from './causes.js';
 import type { NodePicture } from './node-picture.js';
 import type { RunPicture } from './run-picture.js';
 
-/** Maximum number of nodes shown at once; the graph shows all of them. */
+/** Maximum number of nodes shown at once; the graph shows every node. */
 const MOST = 4;
 
 /** Shows the progress of the nodes that run now. The view updates live. */

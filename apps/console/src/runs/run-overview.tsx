@@ -23,7 +23,7 @@ interface RunOverviewProps {
   onSelect: (name: string) => void;
 }
 
-/** Maximum number of questions shown at once; the inbox shows all of them. */
+/** Maximum number of questions shown at once; the inbox shows every question. */
 const MOST_QUESTIONS = 10;
 
 /** Shows the run as a whole: its result or the reason why it has none, its questions, and its progress. */

@@ -14,7 +14,7 @@ interface ProblemListProps {
   hidden: boolean;
 }
 
-/** Shows the number of problems of the current draft. The person can open the list of them. */
+/** Shows the number of problems of the current draft, and on request their list. */
 export function ProblemList({ checked, draft, selection, hidden }: ProblemListProps) {
   const [open, setOpen] = useState(false);
   const errors = checked ? countProblems(checked.errors) : 0;

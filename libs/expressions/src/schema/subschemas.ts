@@ -65,7 +65,7 @@ export class Subschemas {
   private readonly anchors = new Map<string, string>();
   /** Number of names in the lists of `dependencies`. Each name costs as much as a subschema. */
   private names = 0;
-  /** Number of keywords that restrict values, in all subschemas. */
+  /** Number of keywords that restrict values, summed over all subschemas. */
   keywords = 0;
 
   /** @throws InvalidInputSchema if the schema contains what InputSchema refuses, such as an unknown keyword */

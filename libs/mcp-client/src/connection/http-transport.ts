@@ -16,7 +16,7 @@ import { type AnswerAccount, type BodyBounds, boundedBody } from './bounded-body
 const BACKOFF = new Backoff(1_000, 10_000);
 /** Maximum pause in milliseconds that a server may request. */
 const LONGEST_ASKED_MS = 60_000;
-/** If no stream has ended for this time (milliseconds), the pauses before reopening start at the minimum again. */
+/** Milliseconds without an ended stream before the pauses between reopenings start at the minimum again. */
 const QUIET_MS = 120_000;
 /** Interval in milliseconds over which recent requests are counted. */
 const WINDOW_MS = 60_000;
@@ -192,7 +192,7 @@ export function serverFetch(send: OutboundFetch, bounds: AnswerBounds, proof?: S
   };
 }
 
-/** Maximum number of secrets that a connection remembers. Each answer is searched for all of them. */
+/** Maximum number of secrets that a connection remembers. Each answer is searched for every secret. */
 const MOST_SECRETS = 128;
 /**
  * Maximum number of characters of a sent request that is parsed to learn its method, such as `initialize` or

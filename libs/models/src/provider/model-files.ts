@@ -8,7 +8,7 @@ import { boundedFetch, MAX_ANSWER_BYTES } from './provider-fetch.js';
 
 /** Time limit in milliseconds for one remote file. The wait for memory is not included. */
 const TIMEOUT_MS = 60_000;
-/** Maximum number of files that one call of a model reads. Each of them may need a request. */
+/** Maximum number of files that one call of a model reads. Each file may need a request. */
 const MOST_FILES = 100;
 /** Number of copies of a file in memory: one in the prompt, and one in the body of the request. */
 const COPIES = 2;

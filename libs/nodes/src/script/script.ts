@@ -3,7 +3,7 @@ import { RE2JS } from 're2js';
 import type { AgentDeclaration } from '#libs/agents';
 import type { A2AErrorReason, Artifact, JsonValue, Part } from '#libs/protocol';
 
-/** Maximum number of instructions (of RE2) in all cached expressions of this process. */
+/** Maximum number of RE2 instructions in all cached expressions of this process together. */
 const MOST_KEPT = 200_000;
 
 /**

@@ -45,5 +45,5 @@ export abstract class ReplicaSignals {
 /** Topic of replicas that have left in order and released their work. The only key is `NO_KEY`. */
 export const REPLICA_LEFT: SignalTopic = { name: 'replica_left', shards: 1 };
 
-/** Only key of a topic that needs no keys. */
+/** Key of every signal of a topic that needs no keys. */
 export const NO_KEY = '';

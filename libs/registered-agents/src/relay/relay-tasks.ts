@@ -213,7 +213,7 @@ interface IdsToStore extends TaskClaim {
 
 const ID_COLUMNS = ['taskId', 'token', 'remoteTaskId', 'remoteContextId'] as const;
 
-/** Returns the newest ids of each Task. With several rows for one Task, an UPDATE would apply any one of them. */
+/** Returns the newest ids of each Task. With several rows for one Task, an UPDATE would apply an arbitrary row. */
 function idsOfEach(ids: readonly IdsToStore[]): IdsToStore[] {
   const newest = new Map<string, IdsToStore>();
   for (const it of ids) {

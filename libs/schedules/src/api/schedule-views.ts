@@ -26,7 +26,7 @@ export class FiringQuery {
   pageToken?: string;
 }
 
-/** Times of a schedule to come. */
+/** Times at which a schedule will fire next. */
 export class NextTimesView {
   @ApiProperty({ type: [String], format: 'date-time', description: 'The next ten times, without jitter.' })
   nextTimes!: string[];

@@ -44,7 +44,7 @@ export interface PlanState {
 /** Decisions about the times that have come, and the time that is due after them. */
 export interface FiringPlan {
   decisions: FiringDecision[];
-  /** `undefined` if the schedule does not fire any more. */
+  /** Time of the next firing; `undefined` if the schedule does not fire any more. */
   next: Date | undefined;
 }
 

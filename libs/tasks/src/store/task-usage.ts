@@ -58,7 +58,7 @@ export interface TaskUsageSums {
   /** Sums of the calls that nodes of the given workflow itself made. */
   own: UsageSums;
   total: UsageSums;
-  /** Sums by model, the most tokens first. */
+  /** Sums for each model, the model with the most tokens first. */
   models: UsageGroup[];
 }
 

@@ -53,7 +53,7 @@ export interface NodeInstance {
   readonly path: readonly number[];
   /** Index of an entry in its list, from 0; absent for any other instance. */
   readonly index?: number;
-  /** For an entry of a list: the instance that processes the list. */
+  /** Instance that processes the list, if this instance is an entry of a list; else absent. */
   readonly list?: NodeInstance;
   /** Progress of the list, for a node that processes one. That node itself is never sent a Message; its entries are. */
   readonly each?: EachRun;

@@ -13,7 +13,9 @@ const KINDS: Readonly<Record<JoinKind, string>> = {
   some: 'When a number of them have arrived',
 };
 
-/** Shows inputs for when a node starts: after all of its incoming edges, the first, or a number of them. */
+/**
+ * Shows inputs for the start of a node: after all of its incoming edges, after the first, or after a number of edges.
+ */
 export function JoinSection(control: NodeControl) {
   const { draft, node } = control;
   const edges = countIncoming(draft, node.id);
