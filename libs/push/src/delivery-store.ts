@@ -16,7 +16,9 @@ export class DeliveryStore {
     private readonly queues: PushQueues,
   ) {}
 
-  /** Returns the config, even if another lane holds it; `undefined` if the config is deleted. */
+  /**
+   * Returns the config, even if another lane (a worker on one queue) holds it; `undefined` if the config is deleted.
+   */
   async findConfig(pushId: string): Promise<DueConfig | undefined> {
     const { rows } = await this.database.pool.query<DueConfig>(CONFIG, [pushId]);
     return rows[0];

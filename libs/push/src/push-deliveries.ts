@@ -10,7 +10,7 @@ import { type AttemptOutcome, finalReason, isUnanswered, pauseAfter } from './re
 
 /** Maximum number of events of one config that are sent before the next config of the queue. */
 const PAGE = 10;
-/** Maximum milliseconds that a lane (a worker on one queue) sends, so that other queues get its place. */
+/** Maximum milliseconds that a lane (a worker on one queue) sends. After that, another queue gets a worker. */
 const TURN_MS = 1_000;
 /**
  * Maximum milliseconds within which an answer of a receiver counts as prompt. The lanes of slower receivers, and of
@@ -22,7 +22,10 @@ const FAULT_PAUSE_MS = 30_000;
 /** Milliseconds until a retry after the loss of a database session. */
 const LOSS_PAUSE_MS = 1_000;
 
-/** Limits of a lane's work: the time at which it must end, the maximum duration of an attempt, and an abort signal. */
+/**
+ * Limits of a lane (a worker on one queue): the time at which it must end, the maximum duration of an attempt, and an
+ * abort signal.
+ */
 interface LaneTurn {
   lane: PushLane;
   until: number;

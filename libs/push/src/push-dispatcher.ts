@@ -34,7 +34,9 @@ const CROWDED_ATTEMPT_MS = 3_000;
 export class PushDispatcher implements OnApplicationBootstrap {
   private readonly logger = new Logger(PushDispatcher.name);
   private readonly places = new PushPlaces();
-  /** Running work of this process's lanes; the key is the lane's unique id (`PushLane.holder`). */
+  /**
+   * Running work of this process's lanes (workers on one queue); the key is the lane's unique id (`PushLane.holder`).
+   */
   private readonly lanes = new Map<string, Promise<void>>();
   private readonly cut = new AbortController();
   private timer: NodeJS.Timeout | undefined;
@@ -150,7 +152,10 @@ export class PushDispatcher implements OnApplicationBootstrap {
     clearInterval(this.timer);
   }
 
-  /** Stops starting lanes, and lets running attempts finish until the signal aborts. Other replicas send the rest. */
+  /**
+   * Stops starting lanes (workers on one queue), and lets running attempts finish until the signal aborts. Other
+   * replicas send the rest.
+   */
   private async stop(signal: AbortSignal): Promise<void> {
     this.stopIntake();
     const ended = Promise.all([this.looking, ...this.lanes.values()]);

@@ -136,7 +136,10 @@ const ENTER = `
     RETURN entered;
   END $$`;
 
-/** Ends a lane if nothing is due, and schedules a job for the next due time. Returns true if the lane ended. */
+/**
+ * Ends a lane (a worker on one queue) if nothing is due, and schedules a job for the next due time. Returns true if the
+ * lane ended.
+ */
 const LEAVE = `
   CREATE FUNCTION push_leave(called text, job_holder text) RETURNS boolean LANGUAGE plpgsql AS $$
   DECLARE

@@ -82,7 +82,10 @@ const CALL = `
     SELECT push_make_due(called)
   $$`;
 
-/** Replaces `push_enter` of CreatePushLane, by which a job enters a lane. Unlike before, enqueues no other job. */
+/**
+ * Replaces the function `push_enter` of CreatePushLane, with which a job enters a lane (a worker on one queue). Unlike
+ * before, enqueues no other job.
+ */
 const ENTER = `
   CREATE OR REPLACE FUNCTION push_enter(called text, job_holder text, lanes integer) RETURNS smallint
   LANGUAGE plpgsql AS $$

@@ -2,9 +2,9 @@ import { callerKey } from '#libs/service';
 
 /** Maximum number of concurrent lanes of one process. A lane sends the notifications of one queue. */
 export const PLACES = 48;
-/** Maximum number of concurrent lanes of one process for one caller. */
+/** Maximum number of concurrent lanes (workers on one queue) of one process for one caller. */
 export const PLACES_OF_A_CALLER = 24;
-/** Maximum number of concurrent lanes of one process for one tenant. */
+/** Maximum number of concurrent lanes (workers on one queue) of one process for one tenant. */
 const PLACES_OF_A_TENANT = 36;
 /**
  * Maximum number of concurrent lanes to unproven receivers, which did not answer the last attempt promptly or had none
@@ -41,7 +41,7 @@ export class PushPlaces {
   private readonly callers = new Map<string, Use>();
   private readonly tenants = new Map<string, Use>();
 
-  /** True if a lane of this user may begin. */
+  /** True if this user may have another lane (a worker on one queue). */
   hasRoom(user: PlaceUser): boolean {
     const { total, caller, tenant } = this.usesOf(user);
     if (total.all >= PLACES || caller.all >= PLACES_OF_A_CALLER || tenant.all >= PLACES_OF_A_TENANT) return false;
@@ -56,12 +56,14 @@ export class PushPlaces {
     );
   }
 
-  /** True if no lane may begin for any user. */
+  /** True if no user may have another lane (a worker on one queue). */
   get isFull(): boolean {
     return this.total.all >= PLACES;
   }
 
-  /** Takes a place for a lane of this user. Call `giveBack` with the same user when the lane has ended. */
+  /**
+   * Counts a new lane (a worker on one queue) of this user. Call `giveBack` with the same user when the lane has ended.
+   */
   takePlace(user: PlaceUser): void {
     this.changeUse(user, 1);
   }
