@@ -21,7 +21,7 @@ export function plainDetail(detail: string): string {
   return found ? detail.replace(found[0], found[1]) : detail;
 }
 
-/** Problem with its place in the files. */
+/** Problem with its file and position. */
 interface PlacedProblem {
   file?: string;
   line?: number;

@@ -2,7 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { InFlight } from '#libs/service';
 
-/** Maximum number of bodies that are read fast at the same time. Each of these bodies has a place. */
+/**
+ * Maximum number of bodies that are read fast at the same time. Each of these bodies has a place (one of AT_ONCE
+ * permits).
+ */
 const AT_ONCE = 4;
 /** Maximum bytes of a body that are read without one of the AT_ONCE places. */
 const WITHOUT_PLACE = 64 * 1024;
@@ -35,7 +38,7 @@ export class RefusedBodies {
     new RefusedBody(request, this).startDropping();
   }
 
-  /** Queues a body until one of the places is free. */
+  /** Queues a body until one of the places (permits to read fast) is free. */
   queueBody(body: RefusedBody): void {
     this.waiting.add(body);
     this.readNext();
@@ -72,7 +75,10 @@ class RefusedBody {
   private readonly socket: Socket;
   private turn: NodeJS.Timeout | undefined;
   private isWaiting = false;
-  /** Number of bytes since the body last got or lost a place, or since its rate was last checked. */
+  /**
+   * Number of bytes since the body last got or lost its place (permit to read fast), or since its rate was last
+   * checked.
+   */
   private bytes = 0;
 
   constructor(
@@ -102,7 +108,7 @@ class RefusedBody {
     request.on('timeout', () => undefined);
   }
 
-  /** Reads the body at full speed while it arrives fast; called when the body gets a place. */
+  /** Reads the body at full speed while it arrives fast; called when the body gets a place (permit to read fast). */
   readFast(): void {
     this.isWaiting = false;
     this.bytes = 0;

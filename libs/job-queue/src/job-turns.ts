@@ -12,7 +12,8 @@ const LOOKS = 3;
 /** Name of the statement that the queue (graphile-worker 0.18) uses to take a job. */
 const TAKE = 'get_job/graphile_worker';
 /**
- * Number greater than every priority. As the priority of a TurnPlace, it means the place after all jobs of the caller.
+ * Number greater than every priority. As the priority of a TurnPlace, it means the position after all jobs of the
+ * caller.
  */
 const LAST_PRIORITY = 32_767;
 /** Place before all callers: an empty text sorts before the flag of every caller, because no flag is empty. */
@@ -31,7 +32,7 @@ export const JOB_SESSION_SETTINGS = {
 
 type Query = (...args: unknown[]) => Promise<{ rows: unknown[] }>;
 
-/** A caller and a priority of jobs: a place in the index of jobs by caller. */
+/** Position in the index of jobs by caller: a caller and a priority. */
 interface TurnPlace {
   caller: string;
   priority: number;

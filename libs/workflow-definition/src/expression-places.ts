@@ -78,7 +78,7 @@ export interface ExpressionPlace {
   /** Path in the definition, for example `edges[3].when`. */
   path: string;
   node?: string;
-  /** Index of the edge in `edges`; absent for a place in a node. */
+  /** Index of the edge in `edges`; absent for an expression in a node. */
   edge?: number;
   surroundings: Surroundings;
   content: { expression: string } | { template: JsonValue };

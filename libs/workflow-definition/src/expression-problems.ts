@@ -68,7 +68,7 @@ export function findExpressionProblems(
 /** Function that returns true if a node comes before the evaluation of an expression. */
 type IsEarlier = (id: string) => boolean;
 
-/** Creates the function that decides which nodes come before the expression at a place of the definition. */
+/** Creates the function that decides which nodes come before an expression of the definition. */
 function createEarlierTest(
   reach: PrecedenceIndex,
   { edges }: WorkflowDefinition,

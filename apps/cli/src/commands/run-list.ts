@@ -186,7 +186,7 @@ function describeReport({ terminal }: Session, { dryRun, runs, more }: Schemas['
   return [terminal.formatTable(['RUN', 'STATUS', 'OUTCOME', ''], rows), ...notes].join('\n');
 }
 
-/** Returns the place of a run that waits for others of its workflow to end; empty for any other run. */
+/** Returns the position in the queue of a run that waits for other runs of its workflow; empty for any other run. */
 function placeText({ waitsFor }: Schemas['RunSummary']): string {
   return waitsFor?.slot ? ` (waits, place ${waitsFor.slot.place})` : '';
 }

@@ -17,7 +17,7 @@ interface ScheduleOptions {
 
 type ScheduleAction = (session: Session, name: string, rest: readonly unknown[]) => Promise<void>;
 
-/** Further actions of `parley schedules` on one schedule, by their words. */
+/** Further actions of `parley schedules` on one schedule, by the word that names the action. */
 export const SCHEDULE_ACTIONS: Readonly<Record<string, ScheduleAction>> = {
   history: showHistory,
   pause: (session, name, rest) => changeSchedule(session, name, 'pause', { note: optionsOf(rest).note }),

@@ -8,7 +8,7 @@ const SHOWN_DELIVERIES = 50;
 
 type TriggerAction = (session: Session, name: string, rest: readonly unknown[]) => Promise<void>;
 
-/** Further actions of `parley triggers` on one trigger, by their words. */
+/** Further actions of `parley triggers` on one trigger, by the word that names the action. */
 export const TRIGGER_ACTIONS: Readonly<Record<string, TriggerAction>> = {
   deliveries: showDeliveries,
   replay: replayDelivery,

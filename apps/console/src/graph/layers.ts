@@ -1,4 +1,4 @@
-/** An edge between two nodes, by their indexes. */
+/** Edge between two nodes, as the indexes of the nodes. */
 export type Link = readonly [from: number, to: number];
 
 /** Nodes of a graph in layers: every edge leads to a later layer. */

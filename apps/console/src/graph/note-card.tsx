@@ -1,7 +1,7 @@
 import type { NodeProps } from '@xyflow/react';
 import type { NoteElement } from './note-elements.js';
 
-/** Shows a note on the canvas. Without a panel for it, a long text scrolls. */
+/** Shows a note on the canvas. A long text scrolls, unless the note has a panel that shows it. */
 export function NoteCard({ data: { text, hasPanel }, selected }: NodeProps<NoteElement>) {
   return (
     <div

@@ -5,7 +5,7 @@ import { noteIndex } from './note-elements.js';
 export interface SelectionChanges {
   nodes?: ReadonlyMap<string, boolean>;
   edges?: ReadonlyMap<string, boolean>;
-  /** Selected notes by index. */
+  /** Notes that are selected (true) or deselected (false), by index. */
   notes?: ReadonlyMap<number, boolean>;
 }
 

@@ -28,7 +28,7 @@ import {
 import { describeTiming, OVERLAPS } from './schedule-fields.js';
 
 const UP = { label: 'Schedules', href: '/' };
-/** Milliseconds between two looks at the times and the history while the page is open. */
+/** Milliseconds between two refreshes of the times and the history while the page is open. */
 const REFRESH_MS = 5_000;
 
 /** Shows a schedule: its next times, its rules, and the history of its times. */

@@ -361,7 +361,7 @@ function describeOffers({ supportedInterfaces: offers }: SdkAgentCard): string {
   return named.length === 0 ? '' : `, but ${briefText(named.join(', '), 200)}`;
 }
 
-/** True for an interface of 0.2 or 0.3, which are equal on the wire. */
+/** True for an interface of 0.2 or 0.3, whose requests and answers are equal. */
 function isLegacy({ protocolVersion }: SdkAgentInterface): boolean {
   return /^0\.[23](\.|$)/.test(protocolVersion);
 }

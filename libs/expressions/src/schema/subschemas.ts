@@ -61,7 +61,7 @@ export interface Subschema {
 export class Subschemas {
   readonly root: Subschema;
   private readonly places = new Map<string, Subschema>();
-  /** Places of subschemas with an `$anchor`, by its name. */
+  /** Paths of the subschemas with an `$anchor`, by the anchor's name. */
   private readonly anchors = new Map<string, string>();
   /** Number of names in the lists of `dependencies`. Each name costs as much as a subschema. */
   private names = 0;
@@ -103,7 +103,8 @@ export class Subschemas {
   }
 
   /**
-   * Returns the schema without anchors, as draft 7 has none: a reference to an anchor becomes a reference to its place.
+   * Returns the schema without anchors, as draft 7 has none: a reference to an anchor becomes a reference to its
+   * subschema's path.
    */
   withoutAnchors(schema: JsonObject): JsonObject {
     return this.anchors.size === 0 ? schema : (this.plainSchema(schema) as JsonObject);

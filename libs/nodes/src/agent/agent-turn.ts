@@ -113,7 +113,7 @@ function instructionsOf(
   return `${current.instructions}\nYour memory is limited: you are sent ${left}.`;
 }
 
-/** Returns a message in which the tool names of the log are replaced by wire names. */
+/** Returns a copy of a message for the model: tool names are in the form that providers accept (wire names). */
 function onWire(said: ModelMessage, wire: WireNames): ModelMessage {
   const withWireName = <T extends { name: string }>(it: T): T => ({ ...it, name: wire.toWireName(it.name) });
   if (said.role === 'tool') return { ...said, results: said.results.map(withWireName) };

@@ -29,7 +29,7 @@ interface AnswerPiece {
  * earlier one.
  */
 class AnswerInTurn {
-  /** Text of this execution so far, while it equals the beginning of the reported text. */
+  /** Text that this execution has produced so far; the reported text begins with it. */
   private said = '';
   /** True once the text of this execution exceeds the reported text, or differs from it. */
   private isBeyond: boolean;

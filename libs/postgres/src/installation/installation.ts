@@ -21,7 +21,7 @@ interface Installation extends DatabasePlace {
 
 type Queryable = Pick<pg.ClientBase, 'query'>;
 
-/** Reads the place of the session's database: the identity of its server, and its object id there. */
+/** Reads the identity of the session's database: that of its server, and its object id there. */
 async function readPlace(session: Queryable): Promise<DatabasePlace> {
   const { rows } = await session.query<{ database: string }>(
     'SELECT oid::text AS database FROM pg_database WHERE datname = current_database()',
@@ -67,7 +67,10 @@ export async function installationTag(session: Queryable): Promise<string> {
 
 const TAG_DIGITS = 8;
 
-/** True if the places are certainly two databases. A server that cannot be identified may be the known server. */
+/**
+ * True if the two identities certainly belong to two databases. A server that cannot be identified may be the known
+ * server.
+ */
 function isElsewhere(known: DatabasePlace, here: DatabasePlace): boolean {
   if (known.server !== null && here.server !== null && known.server !== here.server) return true;
   return known.database !== here.database;

@@ -56,7 +56,7 @@ export class ContentRoom {
     this.step = new AnswerStep({ bytes, silentMs: Infinity, isFull });
   }
 
-  /** Creates the place of one unit of work, which holds no bytes yet. */
+  /** Creates the account of one unit of work, which counts no bytes yet. */
   openPlace(whose: CallerIdentity): ContentPlace {
     this.places += 1;
     const { step, inFlight, places: order } = this;

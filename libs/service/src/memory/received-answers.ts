@@ -101,7 +101,7 @@ export class ReceivedAnswers {
     });
   }
 
-  /** Creates the place of one call's answer, which holds no bytes yet. */
+  /** Creates the memory account of one call's answer, which counts no bytes yet. */
   openPlace(whose: CallerIdentity, listener?: AnswerListener): AnswerPlace {
     this.calls += 1;
     const { steps, waitMs, calls: order } = this;

@@ -160,7 +160,7 @@ function isMore(load: Load, than: Load): boolean {
   return load.tenant > than.tenant || (load.tenant === than.tenant && load.own > than.own);
 }
 
-/** State after applying a Task's log up to a place, as KeptFolds caches it. */
+/** State after applying a Task's log up to an event, as KeptFolds caches it. */
 export interface KeptFold<State> {
   readonly state: State;
   readonly place: LogPlace;

@@ -50,7 +50,7 @@ export interface PromptLogOptions {
  * - As attributes of trace spans.
  */
 export class PromptLog {
-  /** Numbers of the texts (pieces) that the Task has kept, by their digests. */
+  /** Numbers of the texts (pieces) that the Task has stored, by the digest of the text. */
   private readonly places = new Map<string, number>();
   private bytes = 0;
   private count = 0;

@@ -15,7 +15,7 @@ interface ClipNotice {
 export interface Clipboard {
   copy: () => Promise<void>;
   cut: () => Promise<void>;
-  /** Pastes at a place of the canvas; without a place, beside the originals. */
+  /** Pastes at a position on the canvas; without a position, beside the originals. */
   paste: (at?: Position) => Promise<void>;
   duplicate: () => void;
   notice: ClipNotice | undefined;
