@@ -101,7 +101,7 @@ const TESTS: Readonly<Record<ClientOperation, (at: ToolCallsAt) => Promise<void>
     const right = await call(url, 'call', [name, INPUTS], { env: { PEER_KEY: caller.key } });
     assert.match(right.at(-1) ?? '', /heard tea/);
     const wrong = await call(url, 'call', [name, INPUTS], { env: { PEER_KEY: 'another' } });
-    assert.match(wrong.at(-1) ?? '', /error.*(401|unauthorized|auth)/i);
+    assert.match(wrong.at(-1) ?? '', /error.*(401|unauthorized|auth|credentials)/i);
   },
 };
 

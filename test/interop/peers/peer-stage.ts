@@ -17,13 +17,15 @@ export interface PeerStage {
   database: Database;
   guarded: Parley;
   caller: TestCaller;
+  /** Returns replicas of both services whose cards name no gRPC, for clients that refuse such cards. */
+  withoutGrpc(): Promise<Pick<PeerStage, 'parley' | 'guarded'>>;
   /** Returns the path of a file that does not exist yet, and the function that writes it. */
   release(): { path: string; write(): void };
   /** Registers something to end after the tests of the suite, in reverse order. */
   defer(end: () => unknown): void;
 }
 
-interface PeerServices extends Pick<PeerStage, 'parley' | 'api' | 'database' | 'guarded' | 'caller'> {
+interface PeerServices extends Pick<PeerStage, 'parley' | 'api' | 'database' | 'guarded' | 'caller' | 'withoutGrpc'> {
   folder: string;
   stop(): Promise<void>;
 }
@@ -39,12 +41,12 @@ export function usePeerStage(): PeerStage {
   suites += 1;
   const stage = { defer: (end: () => unknown) => void ends.push(end) } as PeerStage;
   before(async () => {
-    const { folder, parley, api, database, guarded, caller } = await (services ??= startServices());
+    const { folder, ...started } = await (services ??= startServices());
     const release = (): { path: string; write(): void } => {
       const path = join(folder, `release-${(releases += 1)}`);
       return { path, write: () => writeFileSync(path, '') };
     };
-    Object.assign(stage, { parley, api, database, guarded, caller, release });
+    Object.assign(stage, { ...started, release });
   });
   after(async () => {
     for (const end of ends.reverse()) await end();
@@ -78,12 +80,24 @@ async function startInOrder(ends: (() => unknown)[]): Promise<Omit<PeerServices,
   await database.query('CREATE DATABASE guarded');
   const caller = testCaller('ann');
   const guardedUrl = Object.assign(new URL(postgres.url), { pathname: '/guarded' }).href;
-  const parley = await startParley({ databaseUrl: postgres.url, env: await placeEnv() });
-  ends.push(() => parley.stop());
-  const guarded = await startParley({ databaseUrl: guardedUrl, env: { ...(await placeEnv()), ...apiKeyEnv(caller) } });
-  ends.push(() => guarded.stop());
-  return { folder, parley, api: new Api(parley.url), database, guarded, caller };
+  const start = async (databaseUrl: string, env: Record<string, string> = {}): Promise<Parley> => {
+    const parley = await startParley({ databaseUrl, env: { ...(await placeEnv()), ...env } });
+    ends.push(() => parley.stop());
+    return parley;
+  };
+  const parley = await start(postgres.url);
+  const guarded = await start(guardedUrl, apiKeyEnv(caller));
+  const startWithoutGrpc = async (): Promise<Pick<PeerStage, 'parley' | 'guarded'>> => ({
+    parley: await start(postgres.url, WITHOUT_GRPC),
+    guarded: await start(guardedUrl, { ...WITHOUT_GRPC, ...apiKeyEnv(caller) }),
+  });
+  let replicas: ReturnType<typeof startWithoutGrpc> | undefined;
+  const withoutGrpc = (): ReturnType<typeof startWithoutGrpc> => (replicas ??= startWithoutGrpc());
+  return { folder, parley, api: new Api(parley.url), database, guarded, caller, withoutGrpc };
 }
+
+/** Settings with which cards name no gRPC. */
+const WITHOUT_GRPC = { GRPC_PUBLIC_URL: 'none' };
 
 /** Returns ports for a service, and the addresses at which peers reach it. */
 async function placeEnv(): Promise<Record<string, string>> {

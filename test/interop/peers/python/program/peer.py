@@ -10,11 +10,12 @@ sys.path.insert(0, FOLDER)
 logging.disable(logging.CRITICAL)
 
 
-async def call_agent(base, binding, operation, *texts):
+async def call_peer(*args):
     from caller import call
 
+    *first, texts = (*args[:3], args[3:]) if COMMAND == 'a2a-call' else (*args[:2], args[2:])
     try:
-        await call(base, binding, operation, texts)
+        await call(*first, texts)
     except Exception as error:
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
@@ -26,4 +27,4 @@ if COMMAND.endswith('-serve'):
 
     serve(*ARGS)
 else:
-    asyncio.run(call_agent(*ARGS))
+    asyncio.run(call_peer(*ARGS))
