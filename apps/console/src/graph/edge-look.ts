@@ -7,7 +7,7 @@ import type { Graph, DefinitionEdge } from './graph.js';
  */
 export type EdgeOutcome = 'live' | 'off' | 'broken' | undefined;
 
-/** Colors and line style of an edge. */
+/** Appearance of an edge: its label, color and line style. */
 export interface EdgeLook {
   /** Text on the edge; missing for an edge without a condition. */
   label?: string;

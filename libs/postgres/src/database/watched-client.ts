@@ -271,7 +271,7 @@ class ConnectionLost extends Error {
 /** Members of a `pg` session that its types omit. */
 interface OpenParts {
   readonly connection: NodeJS.EventEmitter & { readonly stream: Socket };
-  /** False while a statement waits for its answer; `undefined` before the first statement. */
+  /** True if the server is ready for the next statement; `undefined` before the first statement. */
   readonly readyForQuery?: boolean;
   getStartupConf(): Record<string, string>;
   end(callback?: (error: Error) => void): Promise<void>;

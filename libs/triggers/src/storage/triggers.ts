@@ -13,7 +13,7 @@ export const TRIGGER_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
 /** Maximum number of triggers of a tenant; concurrent requests may exceed it slightly. */
 export const MOST_TRIGGERS = 200;
 
-/** Final statuses of a run that a trigger can select. */
+/** Statuses in which a run can end. */
 export const END_STATUSES = ['completed', 'failed', 'canceled'] as const;
 export type EndStatus = (typeof END_STATUSES)[number];
 
