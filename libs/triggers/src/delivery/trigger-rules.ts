@@ -14,7 +14,7 @@ import { ContentTooLarge, type JsonObject, TextBudget } from '#libs/protocol';
 import type { TriggerEvent } from './received-event.js';
 
 /** Maximum length of a run's inputs as JSON, in characters. */
-export const LONGEST_INPUTS = 65_536;
+const LONGEST_INPUTS = 65_536;
 
 /** Number of steps for all expressions of one delivery: at most 20 ms of the event loop. */
 const MOST_STEPS = 100_000;

@@ -13,11 +13,11 @@ export const START = 'triggers.start';
 export const START_ATTEMPTS = 25;
 
 /** Maximum number of accepted deliveries whose runs have not ended: of a trigger, and of a tenant. */
-export const MOST_OPEN = { trigger: 1_000, tenant: 5_000 } as const;
+const MOST_OPEN = { trigger: 1_000, tenant: 5_000 } as const;
 /** Number of the newest deliveries of a trigger that are kept whatever their age, with their content. */
-export const MOST_RECENT = 100;
+const MOST_RECENT = 100;
 /** Maximum bytes of content that are kept of the deliveries of a trigger. */
-export const MOST_KEPT_BYTES = 4 * 1024 ** 2;
+const MOST_KEPT_BYTES = 4 * 1024 ** 2;
 /** Seconds until a sender that was refused may try again. */
 const RETRY_AFTER_S = '5';
 /** Minimum milliseconds between two looks of this process for ended runs of a tenant that has too many open ones. */

@@ -18,7 +18,7 @@ export const END_STATUSES = ['completed', 'failed', 'canceled'] as const;
 export type EndStatus = (typeof END_STATUSES)[number];
 
 /** Settings of a trigger that ended runs fire. */
-export interface EndedRunSource {
+interface EndedRunSource {
   /** Workflow whose runs fire the trigger. */
   workflow: string;
   statuses: EndStatus[];

@@ -220,9 +220,8 @@ export class WorkflowRun extends DurableExecution<RunState> {
     origin?: RerunOrigin,
   ) {
     const { context, fold } = begun;
-    const { state } = fold;
-    super(context, state);
-    const { clock, content } = services;
+    super(context, fold.state);
+    const [{ state }, { clock, content }] = [fold, services];
     this.graph = state.graph;
     this.alarm = new RunAlarm(clock, () => void this.inbox.putItem('time'));
     this.signal = context.signal;
@@ -271,8 +270,8 @@ export class WorkflowRun extends DurableExecution<RunState> {
     const { context, state, evaluation, services } = this;
     const refusal = await takeSlot({ context, state, evaluation, services }, this.signal);
     this.mustTakeSlot = false;
-    if (refusal?.outcome === 'failed') yield* this.endTurn('failed', { fault: refusal.reason });
     if (refusal?.outcome === 'canceled') yield* this.lastStatusText(canceledEvents(context, state, [], refusal.reason));
+    else if (refusal) yield* this.endTurn('failed', { fault: refusal.reason });
   }
 
   /**
@@ -394,10 +393,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
     yield* this.givenUp(node, this.calls.findRefusal(node) ?? { kind: 'timeout', error });
   }
 
-  /**
-   * Gives up an attempt of a node because its timeout or the deadline of its question has passed, and yields the
-   * events.
-   */
+  /** Gives up an attempt of a node whose timeout, or whose question's deadline, has passed, and yields the events. */
   private async *givenUp(node: NodeInstance, attempt: AttemptFailure): AsyncGenerator<TaskEvent> {
     yield* withFirstJob(
       this.recordForNode(node, this.outcomes.failAttempt(node, attempt)),
@@ -544,10 +540,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
     yield super.recordEvent(await endOverLimit(this.context, this.state, this.calls, error.message));
   }
 
-  /**
-   * Yields the last events of a turn. Events that are too large are shortened, because the log already has their
-   * content.
-   */
+  /** Yields the last events of a turn. Too large events are shortened, because the log already has their content. */
   private *lastStatusText(events: readonly TaskEvent[]): Generator<TaskEvent> {
     const fits = this.state.size <= this.services.content.artifact;
     for (const event of events)

@@ -36,7 +36,7 @@ import type {
   SkipReason,
 } from '#libs/workflow-engine';
 
-import type { RunWait, SlotWait } from '../storage/run-waits.js';
+import { RunWaitView } from './run-wait.dto.js';
 import { RunUsage } from './usage.dto.js';
 
 /** Task states that correspond to each run status. */
@@ -245,26 +245,6 @@ class RunFailure implements WorkflowFailure {
   @ApiPropertyOptional({ description: 'Instance that failed, if the node has more than one.', example: 'writer@2' })
   instance?: string;
   @ApiProperty({ example: 'node "writer": the model gave no answer' }) message!: string;
-}
-
-class RunSlotWait implements SlotWait {
-  @ApiProperty({ type: 'integer', description: 'Maximum number of runs that are under way.', example: 1 })
-  limit!: number;
-  @ApiPropertyOptional({ description: 'Beginning of the value of `concurrency.key`.', example: 'acme' }) key?: string;
-  @ApiProperty({ type: 'integer', description: '1: the run begins next. At most 1000 are counted.', example: 3 })
-  place!: number;
-  @ApiProperty(TIME) since!: string;
-}
-
-/** Reason why a run waits: a question, a time, or a slot. */
-class RunWaitView implements RunWait {
-  @ApiPropertyOptional({ description: 'Instance that asks first.', example: 'gate' }) instance?: string;
-  @ApiPropertyOptional({ description: 'Beginning of its question.', example: 'Publish?' }) question?: string;
-  @ApiPropertyOptional({ type: 'integer', description: 'Number of open questions if there are several.', example: 2 })
-  questions?: number;
-  @ApiPropertyOptional({ ...TIME, description: 'Time at which the run continues by itself.' }) until?: string;
-  @ApiPropertyOptional({ description: 'Place among the runs that wait for others to end (`concurrency`).' })
-  slot?: RunSlotWait;
 }
 
 /** A run in a list, without its nodes. */
