@@ -9,16 +9,13 @@ import { PeerProgram } from './peer-program.js';
 const CACHE = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'parley-interop');
 const IN_CI = process.env['CI'] !== undefined;
 
-type BuiltLanguage = Exclude<PeerLanguage, 'Python'>;
+type BuiltLanguage = Exclude<PeerLanguage, 'Java' | 'Python'>;
 
 /** Compiles the peers of a language. @returns the program and its first words */
 const BUILDS: Readonly<Record<BuiltLanguage, (folder: string, target: string) => [string, ...string[]]>> = {
   Go: (folder, target) => {
     runOrFail(folder, 'go', ['build', '-o', join(target, 'peers'), '.'], { GOFLAGS: '-mod=readonly' });
     return [join(target, 'peers')];
-  },
-  Java: () => {
-    throw new Error('No peers');
   },
   Rust: (folder, target) => {
     const offline = IN_CI ? ['--offline'] : [];

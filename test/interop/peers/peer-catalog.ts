@@ -2,12 +2,14 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Peer, PeerLanguage, PeerOutcomes } from './peer-cells.js';
 import { GO_PEERS } from './go/go-peers.js';
+import { JAVA_PEERS } from './java/java-peers.js';
 import { PYTHON_PEERS } from './python/python-peers.js';
 import { RUST_PEERS } from './rust/rust-peers.js';
 
 /** Peers of each language. Each language has a folder here with its lock file and its outcomes. */
 export const PEERS: Readonly<Partial<Record<PeerLanguage, readonly Peer[]>>> = {
   Go: GO_PEERS,
+  Java: JAVA_PEERS,
   Python: PYTHON_PEERS,
   Rust: RUST_PEERS,
 };
