@@ -1,9 +1,8 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import type { RunWait, SlotWait } from '../storage/run-waits.js';
 
 const TIME = { format: 'date-time', example: '2026-01-31T09:30:00.000Z' };
 
-class RunSlotWait implements SlotWait {
+class RunSlotWait {
   @ApiProperty({ type: 'integer', description: 'Maximum number of runs that are under way.', example: 1 })
   limit!: number;
   @ApiPropertyOptional({ description: 'Beginning of the value of `concurrency.key`.', example: 'acme' }) key?: string;
@@ -13,7 +12,7 @@ class RunSlotWait implements SlotWait {
 }
 
 /** Reason why a run waits: a question, a time, or a slot. */
-export class RunWaitView implements RunWait {
+export class RunWaitView {
   @ApiPropertyOptional({ description: 'Instance that asks first.', example: 'gate' }) instance?: string;
   @ApiPropertyOptional({ description: 'Beginning of its question.', example: 'Publish?' }) question?: string;
   @ApiPropertyOptional({ type: 'integer', description: 'Number of open questions if there are several.', example: 2 })

@@ -11,7 +11,7 @@ const MOST_COUNTED = 100;
 const MOST_PLACES = 1_000;
 
 /** Wait of a run for a slot: other runs of its workflow are under way (`concurrency`). */
-export interface SlotWait {
+interface SlotWait {
   /** Maximum number of runs that are under way. */
   limit: number;
   /** Beginning of the value of `concurrency.key`; absent if it is empty. */
