@@ -71,11 +71,7 @@ const TESTS: Readonly<Record<ToolOperation, (at: ToolsAt) => Promise<void>>> = {
     assert.match(JSON.stringify(run.nodes['t']?.error), /no tea left/);
   },
   async cancel(at) {
-    const { path } = at.stage.release();
-    const { name } = await at.stage.api.save(linear(unique('tool'), toolNode(at, 'wait', { path })));
-    const runId = await at.stage.api.start(name, {});
-    await until(() => existsSync(`${path}.begun`), { what: 'the tool to begin' });
-    await at.stage.api.call('POST', `/runs/${runId}/cancel`);
+    const { path } = await cancelWaiting(at);
     await until(() => existsSync(path), { what: 'the tool to be canceled' });
   },
   async key({ stage, program }) {
@@ -95,6 +91,16 @@ const TESTS: Readonly<Record<ToolOperation, (at: ToolsAt) => Promise<void>>> = {
     assert.match(JSON.stringify(run.nodes['t']?.error), /401|credential|does not accept/);
   },
 };
+
+/** Cancels a run whose tool waits. @returns the run, and the file that the tool writes when it is canceled */
+export async function cancelWaiting(at: ToolsAt): Promise<{ runId: string; path: string }> {
+  const { path } = at.stage.release();
+  const { name } = await at.stage.api.save(linear(unique('tool'), toolNode(at, 'wait', { path })));
+  const runId = await at.stage.api.start(name, {});
+  await until(() => existsSync(`${path}.begun`), { what: 'the tool to begin' });
+  await at.stage.api.call('POST', `/runs/${runId}/cancel`);
+  return { runId, path };
+}
 
 async function finished(at: ToolsAt, tool: string, args: JsonObject): Promise<Run> {
   const run = await at.stage.api.finish(linear(unique('tool'), toolNode(at, tool, args)));

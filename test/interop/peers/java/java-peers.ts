@@ -12,4 +12,14 @@ export const JAVA_PEERS = [
     called: [],
     calls: ['JSONRPC'],
   },
+  {
+    id: 'java-mcp',
+    language: 'Java',
+    title: 'MCP Java SDK',
+    protocol: 'mcp',
+    lock: 'mcp',
+    packages: ['mcp'],
+    called: ['Streamable HTTP'],
+    calls: ['Streamable HTTP'],
+  },
 ] as const satisfies readonly Peer[];
