@@ -6,6 +6,7 @@ import { Jobs, scheduleUpkeep } from '#libs/job-queue';
 import { callerFlagSql } from '#libs/jobs';
 import { Database, inTransaction } from '#libs/postgres';
 import { textStart } from '#libs/protocol';
+import { ClaimLost } from '#libs/tasks';
 import type { SlotOutcome, SlotRequest } from '#libs/workflow-engine';
 
 /** Name of the job that passes the slot of an ended run on. The trigger `run_slot_ended` enqueues it. */
@@ -20,9 +21,6 @@ const MOST_SWEPT = 1_000;
 const LONGEST_KEY = 200;
 
 type SlotSeeker = Pick<RequestContext, 'taskId' | 'token' | 'call'>;
-
-/** Signals that the requesting execution has lost its claim, so that its transaction is rolled back. */
-class LostClaim extends Error {}
 
 /**
  * Slots of the runs of workflows with `concurrency`, which all replicas share.
@@ -46,7 +44,7 @@ export class PostgresRunSlots {
         const until = request.until && this.database.timeThere(request.until);
         return await inTransaction(this.database, (client) => enterGate(client, gate, run, { ...request, until }));
       } catch (error) {
-        if (error instanceof LostClaim) return 'lost';
+        if (error instanceof ClaimLost) return 'lost';
         throw error;
       }
     });
@@ -125,10 +123,10 @@ async function isCrowded(client: PoolClient, gate: string): Promise<boolean> {
   return (rows[0]?.waiting ?? 0) > MOST_WAITING;
 }
 
-/** Changes the row of a Task that this execution holds. @throws LostClaim */
+/** Changes the row of a Task that this execution holds. @throws ClaimLost, which rolls the transaction back */
 async function changeTask(client: PoolClient, statement: string, values: readonly unknown[]): Promise<void> {
   const { rowCount } = await client.query(statement, [...values]);
-  if (rowCount === 0) throw new LostClaim();
+  if (rowCount === 0) throw new ClaimLost('Another process has the claim of this run');
 }
 
 function gateOf({ call }: SlotSeeker, { workflow, key }: SlotRequest): string {
