@@ -32,8 +32,8 @@ beforeEach(() => {
   workflow += 1;
 });
 
-async function created(): Promise<Draft> {
-  const draft = newDraft();
+async function created(options: Parameters<typeof newDraft>[0] = {}): Promise<Draft> {
+  const draft = newDraft(options);
   await store.writeBatch([draft.created()]);
   return draft;
 }
@@ -109,6 +109,30 @@ describe('The slots of a workflow', () => {
     expect(await request(await created(), { limit: 1 }, { key: '\0\ud800a' })).toBe('held');
     workflow += 1;
     expect(await request(await created(), { limit: 1 })).toBe('held');
+  });
+
+  it.each(['wait', 'skip', 'cancel-oldest'] as const)('count for the runs below a run too (%s)', async (onFull) => {
+    const outer = await created();
+    expect(await request(outer, { limit: 1, onFull })).toBe('held');
+    const node = await created({ parentTaskId: outer.taskId });
+    const inner = await created({ parentTaskId: node.taskId });
+    expect(await request(inner, { limit: 1, onFull })).toBe('held');
+    expect(await isHeld(inner)).toBeUndefined();
+    expect(await isHeld(outer)).toBe(true);
+    const beside = await created({ parentTaskId: (await created()).taskId });
+    expect(await request(beside, { limit: 1, onFull: 'skip' })).toBe('full');
+  });
+
+  it('are passed on by the sweep by the newest limit', async () => {
+    const runs = [await created(), await created(), await created()];
+    for (const run of runs.slice(0, 2)) await request(run, { limit: 2 });
+    expect(await request(runs[2]!, { limit: 1 })).toBe('parked');
+    await end(runs[0]!);
+    await replicas[0]!.sweepSlots(new AbortController().signal);
+    expect([await isHeld(runs[0]!), await isHeld(runs[1]!), await isHeld(runs[2]!)]).toEqual([undefined, true, false]);
+    await end(runs[1]!);
+    await replicas[0]!.sweepSlots(new AbortController().signal);
+    expect(await isHeld(runs[2]!)).toBe(true);
   });
 
   it('are requested again without a second slot, after a lost answer or the death of the replica', async () => {

@@ -9,7 +9,7 @@ import { PageHeader } from '../components/page-header.js';
 import { ResourceView } from '../components/resource-view.js';
 import type { GraphNode } from '../graph/graph.js';
 import { InputsForm } from '../schema/inputs-form.js';
-import { firstInputs, givenInputs, type InputValues } from '../schema/run-inputs.js';
+import { firstInputs, givenInputs, type InputValues, rerunInputs } from '../schema/run-inputs.js';
 import { getWorkflow, inputNodes, listWorkflows, workflowListKey } from '../workflows/workflow-api.js';
 import { getSchedule, type Schedule, storeSchedule } from './schedule-api.js';
 import { OVERLAPS, scheduleBody, timingKindOf } from './schedule-fields.js';
@@ -55,7 +55,10 @@ function ScheduleForm({ schedule }: { schedule?: Schedule }) {
     setValues(undefined);
   };
   const save = async (fields: FormData): Promise<void> => {
-    const { name } = await storeSchedule(schedule?.name, scheduleBody(fields, kind, givenInputs(nodes ?? [], shown)));
+    const kept = workflow === schedule?.workflow ? schedule.inputs : undefined;
+    // Without the workflow's input nodes the form shows no inputs, so the stored ones stay.
+    const inputs = kept ? rerunInputs(nodes ?? [], kept, shown) : givenInputs(nodes ?? [], shown);
+    const { name } = await storeSchedule(schedule?.name, scheduleBody(fields, kind, inputs));
     await queries.invalidateQueries({ queryKey: ['schedule', name] });
     navigate(`/named/${name}`);
   };

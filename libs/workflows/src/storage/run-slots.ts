@@ -104,6 +104,7 @@ async function enterGate(
   { key, concurrency: { limit, onFull = 'wait' }, until }: Omit<SlotRequest, 'until'> & { until: Date | undefined },
 ): Promise<SlotOutcome> {
   await client.query(LOCK, [gate]);
+  if ((await client.query(FIND_SLOT_ABOVE, [taskId, gate])).rows.length > 0) return 'held';
   const inserted = await client.query(ENTER, [taskId, gate, readableKey(key), limit]);
   await client.query(ADMIT, [gate]);
   const { rows } = await client.query<{ is_held: boolean }>(READ_SLOT, [taskId]);
@@ -153,6 +154,17 @@ const LOCK = `SELECT pg_advisory_xact_lock(hashtextextended('run-slot ' || $1, 0
 const FIND_GATE = 'SELECT gate FROM run_slot WHERE task_id = $1';
 const ENTER = `
   INSERT INTO run_slot (task_id, gate, key, most) VALUES ($1, $2, $3, $4) ON CONFLICT (task_id) DO NOTHING`;
+
+/**
+ * Query for the slot of a run that waits for this one, at any distance above it. Such a slot counts for both: if this
+ * run waited for another slot, neither could end.
+ */
+const FIND_SLOT_ABOVE = `
+  WITH RECURSIVE above AS (
+    SELECT parent_task_id AS task_id FROM task WHERE task_id = $1
+    UNION SELECT task.parent_task_id FROM above JOIN task USING (task_id)
+  )
+  SELECT FROM above JOIN run_slot USING (task_id) WHERE gate = $2 AND is_held LIMIT 1`;
 const READ_SLOT = 'SELECT is_held FROM run_slot WHERE task_id = $1';
 const REMOVE = 'DELETE FROM run_slot WHERE task_id = $1';
 const COUNT_WAITING = `
@@ -224,10 +236,10 @@ const CANCEL_OLDEST = `
   )
   SELECT ${wakeSql()} FROM canceled`;
 
-/** Query for gates with a run that has ended, or with waiting runs and a free slot. */
+/** Query for gates with a run that has ended, or with waiting runs and a slot that is free by the newest limit. */
 const STUCK_GATES = `
   SELECT gate FROM run_slot JOIN task USING (task_id)
   GROUP BY gate
   HAVING bool_or(state IN ${ENDED})
-    OR bool_or(NOT is_held) AND count(*) FILTER (WHERE is_held) < max(most)
+    OR bool_or(NOT is_held) AND count(*) FILTER (WHERE is_held) < (array_agg(most ORDER BY seq DESC))[1]
   LIMIT $1`;
