@@ -273,7 +273,7 @@ function isShared(names: readonly string[], shapes: Set<string>): boolean {
   return names.length === 0;
 }
 
-/** True if a member's name is an array index. V8 stores such members as elements of a table, before all others. */
+/** True if a member's name may be an array index. V8 stores indexes as elements of a table, before other members. */
 function isIndex(name: string | undefined): boolean {
   return name !== undefined && name >= '0' && name < ':';
 }
