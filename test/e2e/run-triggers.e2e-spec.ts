@@ -85,6 +85,20 @@ describe('A trigger of the ends of runs', () => {
     expect(fired.map(({ replayable }) => replayable)).toEqual([false, false]);
   });
 
+  it('starts the run of one trigger although another has too many open deliveries', async () => {
+    const { name: first } = await ann.save(echoes());
+    const { name: second } = await ann.save(echoes());
+    const run = { workflow: first };
+    const names = [
+      await onEnd(second, run, { inputs: { text: 'x' } }),
+      await onEnd(second, run, { inputs: { text: 'x' } }),
+    ];
+    const [full, free] = names.toSorted();
+    await stage.database.query(FILL, [full]);
+    await ann.ended(await ann.start(first, { text: 'x' }));
+    expect((await awaitHistory(free!, isOver)).map(({ state }) => state)).toEqual(['completed']);
+  });
+
   it('ends the loop of two workflows that start each other', async () => {
     const { name: ping } = await ann.save(echoes());
     const { name: pong } = await ann.save(echoes());
@@ -143,3 +157,9 @@ describe('A trigger of the ends of runs', () => {
     expect(await post({ inputs: { text: '${run.nodes}' } })).toEqual(['400', 'inputs.text: at 6: run has no "nodes"']);
   });
 });
+
+// Open deliveries whose starts are not due: their jobs do not exist.
+const FILL = `
+  INSERT INTO trigger_delivery (trigger_id, delivery_key, cause, state, is_open, tenant, owner, workflow)
+  SELECT trigger_id, 'filled-' || n, 'run', 'starting', true, tenant, owner, workflow
+  FROM workflow_trigger, generate_series(1, 1000) AS n WHERE name = $1`;

@@ -99,12 +99,14 @@ function toFiring(row: FiringRow): ScheduleFiring {
 }
 
 function stateOf({ state, outcome, is_known: isKnown }: FiringRow): FiringState {
-  if (state !== 'started') return state as FiringState;
+  // A run can be seen, and even end, before its firing is noted as started.
+  if (state !== 'started' && !(state === 'starting' && isKnown)) return state as FiringState;
   return (outcome ?? (isKnown ? 'running' : 'ended')) as FiringState;
 }
 
 const LIST = `
   SELECT firing.*, coalesce(firing.outcome, ${TASK_OUTCOME}) AS outcome, task.task_id IS NOT NULL AS is_known
-  FROM schedule_firing AS firing LEFT JOIN task ON task.task_id = firing.run_id AND firing.state = 'started'
+  FROM schedule_firing AS firing
+  LEFT JOIN task ON task.task_id = firing.run_id AND firing.state IN ('starting', 'started')
   WHERE firing.schedule_id = $1 AND ($2::bigint IS NULL OR firing.firing_id < $2)
   ORDER BY firing.firing_id DESC LIMIT $3`;

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { ApiProblem, drainBody, LOCATION_HEADER, ProblemError, StreamedBody } from '#libs/http-server';
+import { A2AError } from '#libs/protocol';
 import { AppConfig, Metrics } from '#libs/service';
 import { ArrivingBodies, MOST_BODY_BYTES } from '../delivery/arriving-bodies.js';
 import { DeliveryIntake } from '../delivery/delivery-intake.js';
@@ -60,7 +61,7 @@ export class HooksController {
     try {
       return await this.takeDelivery(id, body, raw, reply);
     } catch (error) {
-      this.counter.inc({ outcome: error instanceof ProblemError ? `refused_${error.status}` : 'failed' });
+      this.counter.inc({ outcome: outcomeOf(error) });
       if (body) await drainBody(body);
       throw error;
     }
@@ -107,6 +108,11 @@ export class HooksController {
     const query = url.includes('?') ? url.slice(url.indexOf('?') + 1) : '';
     return { headers, body, query };
   }
+}
+
+function outcomeOf(error: unknown): string {
+  const status = error instanceof ProblemError || error instanceof A2AError ? error.status : 500;
+  return status === 500 ? 'failed' : `refused_${status}`;
 }
 
 function announcedLength({ headers }: IncomingMessage): number | undefined {

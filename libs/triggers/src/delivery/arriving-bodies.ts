@@ -7,6 +7,8 @@ import { A2AError } from '#libs/protocol';
 export const MOST_BODY_BYTES = 1024 ** 2;
 /** Maximum bytes of deliveries that this process holds at a time: in total, and for one webhook. */
 const MOST_HELD = { service: 64 * 1024 ** 2, hook: 16 * 1024 ** 2 } as const;
+/** Maximum milliseconds in which a body arrives: until then its memory is reserved for a sender that proved nothing. */
+const LONGEST_READ_MS = 10_000;
 const RETRY_AFTER_S = '1';
 
 /** Reads the bodies of deliveries, and bounds the memory that they take while they are handled. */
@@ -31,8 +33,20 @@ export class ArrivingBodies {
     return () => this.freeBytes(hookId, bytes);
   }
 
-  /** Reads a body to its end, unless it is too large. @throws ProblemError 413 */
+  /**
+   * Reads a body to its end, unless it is too large. Closes the connection of a sender that is too slow.
+   * @throws ProblemError 408 for a body that does not arrive within LONGEST_READ_MS; 413 for one that is too large
+   */
   async readBytes(body: Readable | undefined): Promise<Buffer> {
+    const timer = setTimeout(() => body?.destroy(tooSlow()), LONGEST_READ_MS).unref();
+    try {
+      return await this.collectChunks(body);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private async collectChunks(body: Readable | undefined): Promise<Buffer> {
     const pieces: Buffer[] = [];
     let bytes = 0;
     // The stream stays open after a refusal, so that the rest can be drained.
@@ -54,6 +68,10 @@ export class ArrivingBodies {
 
 function tooLarge(): ProblemError {
   return new ProblemError(413, `a delivery has at most ${MOST_BODY_BYTES} bytes`);
+}
+
+function tooSlow(): ProblemError {
+  return new ProblemError(408, `a delivery arrives within ${LONGEST_READ_MS / 1_000} seconds`);
 }
 
 function overloadError(): A2AError {

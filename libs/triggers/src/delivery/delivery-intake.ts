@@ -111,6 +111,7 @@ function newDelivery(trigger: Trigger, { deliveryId, cause, event, depth = 0 }: 
   };
 }
 
-function answerOf({ number, run_id: runId, reason }: DecidedDelivery): DeliveryAnswer {
-  return { number, ...(runId !== null && { runId }), ...(reason !== null && { reason }) };
+function answerOf({ number, state, run_id: runId, reason }: DecidedDelivery): DeliveryAnswer {
+  // The run of a failed delivery never started.
+  return { number, ...(runId !== null && state !== 'failed' && { runId }), ...(reason !== null && { reason }) };
 }

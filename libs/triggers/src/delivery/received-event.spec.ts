@@ -68,6 +68,9 @@ describe('The id of a delivery', () => {
     expect(idOf('{}')).toBe(idOf('{}', { 'x-github-delivery': 'with space' }));
     expect(idOf('{}')).toBe(idOf('{}', { 'x-github-delivery': 'x'.repeat(201) }));
     expect(idOf('{}')).not.toBe(idOf('{ }'));
+    const queried = (query: string): string => deliveryIdOf(GITHUB, delivery('{}', {}, query), { body: null });
+    expect([queried(''), queried('a=1')]).toEqual([idOf('{}'), queried('a=1')]);
+    expect(queried('a=1')).not.toBe(queried('a=2'));
     const at = (time: string): string => idOf('payload=x', { 'x-slack-request-timestamp': time }, SLACK);
     expect(at('1')).not.toBe(at('2'));
   });

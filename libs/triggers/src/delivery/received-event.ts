@@ -75,13 +75,14 @@ function malformedBody(detail: string): Error {
 
 /**
  * Returns the id of a delivery, which its sender repeats with each attempt. Without an id of the sender it is made of
- * the content: the digest of the body, and of the time that was signed with it.
+ * the content: the digest of the body and the query, which expressions read, and of the time that was signed with it.
  */
-export function deliveryIdOf(source: WebhookSource, { headers, body }: ProvenDelivery, event: TriggerEvent): string {
+export function deliveryIdOf(source: WebhookSource, delivery: ProvenDelivery, event: TriggerEvent): string {
+  const { headers, body, query } = delivery;
   const sent = sentId(source, headers, event['body']);
   if (typeof sent === 'string' && ID.test(sent)) return sent;
   const time = source.scheme === 'slack' ? (headerText(headers, 'x-slack-request-timestamp') ?? '') : '';
-  return `sha256:${createHash('sha256').update(`${time}.`).update(body).digest('hex')}`;
+  return `sha256:${createHash('sha256').update(`${time}.${query}\n`).update(body).digest('hex')}`;
 }
 
 function sentId(

@@ -47,6 +47,7 @@ export class RunEnds {
     });
   }
 
+  /** Fires each trigger of a run. @throws the first failure after all triggers were tried, so that the job retries */
   private async fireTriggers({ runId, depth }: RunEndPayload): Promise<void> {
     const header = await this.tasks.readHeader(runId);
     const status = header && STATUSES[header.state];
@@ -56,7 +57,12 @@ export class RunEnds {
     if (wanted.length === 0) return;
     const event = await this.describeRun(header, status);
     if (!event) return;
-    for (const trigger of wanted) await this.fireTrigger({ ...trigger, owner: header.owner }, { runId, depth }, event);
+    const failures: unknown[] = [];
+    for (const trigger of wanted) {
+      const fired = this.fireTrigger({ ...trigger, owner: header.owner }, { runId, depth }, event);
+      await fired.catch((error: unknown) => failures.push(error));
+    }
+    if (failures.length > 0) throw failures[0];
   }
 
   private async fireTrigger(trigger: Trigger, { runId, depth }: RunEndPayload, event: TriggerEvent): Promise<void> {

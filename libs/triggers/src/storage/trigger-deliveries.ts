@@ -212,7 +212,8 @@ function toDelivery(row: TriggerDeliveryRow): TriggerDelivery {
 }
 
 function stateOf({ state, outcome, is_known: isKnown }: TriggerDeliveryRow): DeliveryState {
-  if (state !== 'started') return state;
+  // A run can be seen, and even end, before its delivery is noted as started.
+  if (state !== 'started' && !(state === 'starting' && isKnown)) return state;
   return (outcome ?? (isKnown ? 'running' : 'ended')) as DeliveryState;
 }
 
@@ -238,14 +239,15 @@ const CLOSE_TENANT = `
   UPDATE trigger_delivery AS delivery SET is_open = false, outcome = ended.outcome
   FROM ended WHERE delivery.number = ended.number AND delivery.is_open`;
 
-// A delivery that was rejected is decided again. The job of a run commits with its delivery.
+// A delivery that was rejected is decided again, and keeps its place in the history: its content may be trimmed again.
+// The job of a run commits with its delivery.
 const ADD = `
   WITH added AS (
     INSERT INTO trigger_delivery AS delivery (trigger_id, delivery_key, cause, state, is_open, tenant, owner, workflow,
       run_id, inputs, event, event_bytes, depth, reason, errors)
     VALUES ($1, $2, $3, $4, $4 = 'starting', $5, $6, $7, $8, $9::json, $10::text::json, octet_length($10::text),
       $11, $12, $13::json)
-    ON CONFLICT (trigger_id, delivery_key) DO UPDATE SET state = EXCLUDED.state, is_open = EXCLUDED.is_open,
+    ON CONFLICT (trigger_id, delivery_key) DO UPDATE SET state = EXCLUDED.state, is_open = EXCLUDED.is_open, is_recent = true,
       owner = EXCLUDED.owner, workflow = EXCLUDED.workflow, run_id = EXCLUDED.run_id, inputs = EXCLUDED.inputs,
       event = EXCLUDED.event, event_bytes = EXCLUDED.event_bytes, reason = EXCLUDED.reason, errors = EXCLUDED.errors, received_at = clock_timestamp()
       WHERE delivery.state = 'rejected'
@@ -274,7 +276,8 @@ const LIST = `
   SELECT delivery.number, delivery.delivery_key, delivery.cause, delivery.state, delivery.run_id, delivery.reason,
     delivery.errors, delivery.event IS NOT NULL AS has_event, delivery.received_at,
     coalesce(delivery.outcome, ${TASK_OUTCOME}) AS outcome, task.task_id IS NOT NULL AS is_known
-  FROM trigger_delivery AS delivery LEFT JOIN task ON task.task_id = delivery.run_id AND delivery.state = 'started'
+  FROM trigger_delivery AS delivery
+  LEFT JOIN task ON task.task_id = delivery.run_id AND delivery.state IN ('starting', 'started')
   WHERE delivery.trigger_id = $1 AND ($2::bigint IS NULL OR delivery.number < $2)
     AND ($4::bigint IS NULL OR delivery.number = $4)
   ORDER BY delivery.number DESC LIMIT $3`;
