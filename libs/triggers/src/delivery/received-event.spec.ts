@@ -68,9 +68,10 @@ describe('The id of a delivery', () => {
     expect(idOf('{}')).toBe(idOf('{}', { 'x-github-delivery': 'with space' }));
     expect(idOf('{}')).toBe(idOf('{}', { 'x-github-delivery': 'x'.repeat(201) }));
     expect(idOf('{}')).not.toBe(idOf('{ }'));
-    const queried = (query: string): string => deliveryIdOf(GITHUB, delivery('{}', {}, query), { body: null });
-    expect([queried(''), queried('a=1')]).toEqual([idOf('{}'), queried('a=1')]);
-    expect(queried('a=1')).not.toBe(queried('a=2'));
+    const queried = (scheme: 'bearer' | 'hmac', query: string): string =>
+      deliveryIdOf({ scheme, secrets: [] }, delivery('{}', {}, query), { body: null });
+    expect(queried('bearer', 'a=1')).not.toBe(queried('bearer', 'a=2'));
+    expect(queried('hmac', 'a=1')).toBe(queried('hmac', 'a=2'));
     const at = (time: string): string => idOf('payload=x', { 'x-slack-request-timestamp': time }, SLACK);
     expect(at('1')).not.toBe(at('2'));
   });
