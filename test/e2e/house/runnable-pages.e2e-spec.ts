@@ -33,6 +33,19 @@ describe('A reader who runs what pages show', () => {
     expect(twice).toEqual([]);
   });
 
+  it('sees how to define the command on every first page before a block uses it', () => {
+    const isCalled = (text: string): boolean => /^(?:\w+=\$\()?(?:until )?parley /m.test(text);
+    const DEFINED = "```sh\nalias parley='npm run --silent parley --'\n```\n";
+    const faults = pages
+      .filter((page) => /^docs\/(?:start\/|REGISTERED)/.test(page))
+      .filter((page) => {
+        const text = readFileSync(join(ROOT, page), 'utf8');
+        const first = runnableBlocks(text).find((block) => isCalled(block.text));
+        return first !== undefined && !text.split('\n').slice(0, first.line).join('\n').includes(DEFINED);
+      });
+    expect(faults).toEqual([]);
+  });
+
   it.each(pages)('sees what %s says', async (page) => {
     const reader = new Reader(stage.parley.url, async () => {
       const database = await freshDatabase();
@@ -49,6 +62,8 @@ describe('A reader who runs what pages show', () => {
       const { body } = await stage.api.call('GET', '/workflows');
       for (const { name } of body as unknown as { name: string }[])
         await stage.api.call('DELETE', `/workflows/${name}`);
+      const schedules = await stage.api.call<{ schedules: { name: string }[] }>('GET', '/schedules');
+      for (const { name } of schedules.body.schedules) await stage.api.call('DELETE', `/schedules/${name}`);
       const registered = await stage.api.call<{ agents: { name: string }[] }>('GET', '/agents');
       for (const { name } of registered.body.agents) await stage.api.call('DELETE', `/agents/${name}`);
     }
