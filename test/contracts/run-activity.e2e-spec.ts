@@ -1,5 +1,5 @@
 import type { Database } from '#libs/postgres';
-import { RunActivityReader, RunWaits } from '#libs/workflows';
+import { RunActivityReader, RunWaits, WORKFLOW_MIGRATIONS } from '#libs/workflows';
 import type { TestDatabase } from '../support/postgres.js';
 import { openTaskDatabase } from './task-database.js';
 
@@ -11,7 +11,7 @@ let server: TestDatabase;
 let database: Database;
 
 beforeAll(async () => {
-  ({ server, database } = await openTaskDatabase());
+  ({ server, database } = await openTaskDatabase(WORKFLOW_MIGRATIONS));
   await addRuns('small', 40);
   await addRuns('large', 21_000);
   await addRuns('large/nodes/a', 30_000);
