@@ -9,7 +9,7 @@ export const AGENT_CLIENT = {
   stream: { says: '✓', test: hearsPieces },
   ask: { says: '– it shows the question, and begins a new Task with the answer', test: hearsQuestion },
   'follow-up': { says: '✓', test: keepsContext },
-  cancel: { says: '– it has no such call; the Task goes on in Parley' },
+  cancel: { says: '– it has no such call; the Task continues in Parley' },
   resubscribe: { says: '– it has no such call' },
   push: { says: '– it has no such call' },
   parts: { says: '– it sends texts only' },
