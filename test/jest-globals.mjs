@@ -10,8 +10,9 @@ export const jest = {
   fn: mocker.fn.bind(mocker),
   spyOn: mocker.spyOn.bind(mocker),
   restoreAllMocks: () => mocker.restoreAllMocks(),
-  /** Of the process itself, whose own streams and sockets go on by `nextTick`. */
-  useFakeTimers: ({ doNotFake = [] } = {}) => timers.useFakeTimers({ doNotFake: [...doNotFake, 'nextTick'] }),
+  /** Fakes the timers of the whole process, but for what its own streams, sockets and connections continue by. */
+  useFakeTimers: ({ doNotFake = [] } = {}) =>
+    timers.useFakeTimers({ doNotFake: [...doNotFake, 'nextTick', 'queueMicrotask'] }),
   useRealTimers: () => timers.useRealTimers(),
   advanceTimersByTime: (milliseconds) => timers.advanceTimersByTime(milliseconds),
   advanceTimersByTimeAsync: (milliseconds) => timers.advanceTimersByTimeAsync(milliseconds),

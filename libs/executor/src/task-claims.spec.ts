@@ -8,15 +8,21 @@ const ASKS = 'TASK_STATE_INPUT_REQUIRED';
 
 afterEach(() => jest.restoreAllMocks());
 
-/** Claims a Task that another request holds. The clock advances by four seconds each time it is read. */
+/**
+ * Claims a Task that another request holds. The clock advances by four seconds with each claim, and not when it is read:
+ * it is that of the whole process, where others read it as well.
+ */
 function claimHeld(
   headers: { state: TaskState; lastSequence: number }[],
   { claimed, signal = NEVER }: { claimed?: StoredTask; signal?: AbortSignal } = {},
 ): Promise<StoredTask | undefined> {
   let now = 0;
-  jest.spyOn(performance, 'now').mockImplementation(() => (now += 4_000));
+  jest.spyOn(performance, 'now').mockImplementation(() => now);
   const store = {
-    claimTask: async () => (headers.length > 0 ? undefined : claimed),
+    claimTask: async () => {
+      now += 4_000;
+      return headers.length > 0 ? undefined : claimed;
+    },
     readHeader: async () => (headers.length > 1 || claimed ? headers.shift() : headers[0]),
   } as unknown as TaskStore;
   return claimWaiting(store, { taskId: 't', token: 'b' }, 'r', signal);

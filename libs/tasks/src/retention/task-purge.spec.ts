@@ -3,6 +3,8 @@ import type { Database } from '#libs/postgres';
 import { FoldMemory } from '../fold/fold-memory.js';
 import { TaskPurge, TaskRetention } from './task-purge.js';
 
+afterEach(() => jest.restoreAllMocks());
+
 it('does not rest for as long as its process stood still', async () => {
   let now = 0;
   jest.spyOn(performance, 'now').mockImplementation(() => now);
