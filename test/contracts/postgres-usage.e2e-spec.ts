@@ -54,13 +54,13 @@ it('counts each call once for its day, and once for each Task above it', async (
   await store.writeBatch([
     called(node, node.continued(node.token, 1, node.status('TASK_STATE_WORKING')), [
       known('large', 100, 20, { reasoning: 8, cost: '0.000000000001' }),
-      known('large', 10, 2, { cost: '0.1' }),
+      known('large', 10, 2, { cache_write: 6, cost: '0.1' }),
       { model: 'large' },
     ]),
   ]);
   const own = {
     ...{ calls: 3, unreportedCalls: 1, unpricedCalls: 1 },
-    ...{ inputTokens: 110, outputTokens: 22, reasoningTokens: 8, cost: '0.100000000001' },
+    ...{ inputTokens: 110, outputTokens: 22, cacheWriteInputTokens: 6, reasoningTokens: 8, cost: '0.100000000001' },
   };
   const small = {
     calls: 1,
@@ -72,7 +72,7 @@ it('counts each call once for its day, and once for each Task above it', async (
   };
   const total = {
     ...{ calls: 4, unreportedCalls: 1, unpricedCalls: 2, inputTokens: 117, outputTokens: 23 },
-    ...{ cachedInputTokens: 5, reasoningTokens: 8, cost: '0.100000000001' },
+    ...{ cachedInputTokens: 5, cacheWriteInputTokens: 6, reasoningTokens: 8, cost: '0.100000000001' },
   };
   const asked = [
     { taskId: run.taskId, workflow: 'w' },
@@ -182,7 +182,7 @@ function report(
 }
 
 function known(model: string, input: number, output: number, more: Partial<Call['tokens']> = {}): Call {
-  return { model, tokens: { input, output, cached: 0, reasoning: 0, ...more } };
+  return { model, tokens: { input, output, cached: 0, cache_write: 0, reasoning: 0, ...more } };
 }
 
 /** An entry whose events report calls. */

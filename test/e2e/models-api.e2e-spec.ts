@@ -42,7 +42,7 @@ const modesOf = (skills: readonly AgentSkill[] = []): unknown => skills.at(-1)?.
 
 describe('/api/models', () => {
   it('keeps, shows, lists, replaces and deletes a model', async () => {
-    const price = { input: '0.25', output: '2', cachedInput: '0.025' };
+    const price = { input: '0.25', output: '2', cachedInput: '0.025', cacheWrite: '0.3' };
     const defaults = {
       temperature: 0,
       topP: 0.9,

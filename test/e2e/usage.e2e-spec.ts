@@ -39,7 +39,7 @@ async function report(query: string, of = api): Promise<{ total: Usage; groups: 
   return (await of.call<{ total: Usage; groups: (Usage & { key: string })[] }>('GET', `/usage?${query}`)).body;
 }
 
-const PRICE = { input: '1', output: '10', cachedInput: '0.1' };
+const PRICE = { input: '1', output: '10', cachedInput: '0.1', cacheWrite: '2' };
 
 it('adds up what the provider reports: failed attempts, fallbacks, repairs and child runs, each once', async () => {
   const [first, second, free] = [await keep(PRICE), await keep(PRICE), await keep()];
@@ -115,15 +115,18 @@ it('shows tokens that the provider does not report as unknown, and none for the 
   expect(echoed.usage).toBeUndefined();
 });
 
-it('keeps cached and reasoning tokens, at the price of cached ones', async () => {
+it('keeps cached, written and reasoning tokens, each kind of input at its price', async () => {
   const name = await keep(PRICE);
-  llm.answer = () => ({ text: 'hi', usage: { input: 1_000, output: 100, cached: 900, reasoning: 40 } });
+  llm.answer = () => ({
+    text: 'hi',
+    usage: { input: 1_000, output: 100, cached: 600, cacheWrite: 300, reasoning: 40 },
+  });
   const run = (await api.finish(
     linear(unique('w'), echo('a', { prompt: 'x', model: name }), output('out')),
   )) as unknown as RunWithUsage;
   expect(run.usage?.own).toEqual({
     ...{ calls: 1, unreportedCalls: 0, unpricedCalls: 0, inputTokens: 1_000, outputTokens: 100 },
-    ...{ cachedInputTokens: 900, reasoningTokens: 40, cost: '0.00119' },
+    ...{ cachedInputTokens: 600, cacheWriteInputTokens: 300, reasoningTokens: 40, cost: '0.00176' },
   });
 });
 

@@ -15,7 +15,7 @@ export interface FakeAnswer {
   text?: string | (string | Promise<unknown>)[];
   /** Tool calls. Arguments given as a text are sent unchanged, even if they are not JSON. */
   toolCalls?: { id: string; name: string; args: JsonObject | string }[];
-  usage?: { input: number; output: number; cached?: number; reasoning?: number } | 'unreported';
+  usage?: { input: number; output: number; cached?: number; cacheWrite?: number; reasoning?: number } | 'unreported';
   /** HTTP status that is sent with an error in place of an answer. */
   status?: number;
   error?: string;
@@ -157,10 +157,14 @@ function calls({ toolCalls = [] }: FakeAnswer): JsonObject[] {
 
 function usageOf({ usage = { input: 1, output: 2 } }: FakeAnswer): JsonObject | undefined {
   if (usage === 'unreported') return undefined;
-  const { input, output, cached, reasoning } = usage;
+  const { input, output, cached, cacheWrite, reasoning } = usage;
+  const details = {
+    ...(cached !== undefined && { cached_tokens: cached }),
+    ...(cacheWrite !== undefined && { cache_write_tokens: cacheWrite }),
+  };
   return {
     ...{ prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
-    ...(cached !== undefined && { prompt_tokens_details: { cached_tokens: cached } }),
+    ...(Object.keys(details).length > 0 && { prompt_tokens_details: details }),
     ...(reasoning !== undefined && { completion_tokens_details: { reasoning_tokens: reasoning } }),
   };
 }

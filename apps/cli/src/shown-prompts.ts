@@ -68,6 +68,7 @@ function titleOf({ instance, call, step, model, provider, providerModel, ...outc
   const { ms, usage, reason, error, cut } = outcome;
   const kinds = [
     usage?.cachedInputTokens === undefined ? '' : `${usage.cachedInputTokens} cached`,
+    usage?.cacheWriteInputTokens === undefined ? '' : `${usage.cacheWriteInputTokens} written to the cache`,
     usage?.reasoningTokens === undefined ? '' : `${usage.reasoningTokens} reasoning`,
   ].filter((kind) => kind !== '');
   const tokens = usage && `${usage.inputTokens} + ${usage.outputTokens} tokens`;

@@ -3931,6 +3931,11 @@ export interface components {
              */
             cachedInput?: string;
             /**
+             * @description US dollars for a million input tokens that are written to the provider's cache; default: 1.25 times the price of `input`.
+             * @example 0.3125
+             */
+            cacheWrite?: string;
+            /**
              * @description US dollars for a million input tokens.
              * @example 0.25
              */
@@ -4003,6 +4008,11 @@ export interface components {
              */
             cachedInputTokens?: number;
             /**
+             * @description Part of `inputTokens` written to the provider's cache.
+             * @example 0
+             */
+            cacheWriteInputTokens?: number;
+            /**
              * @description Cost in US dollars; absent if the model has no price.
              * @example 0.00001
              */
@@ -4043,6 +4053,11 @@ export interface components {
              * @example 18200
              */
             cachedInputTokens?: number;
+            /**
+             * @description Input tokens that are written to the providers' caches; absent if none is reported.
+             * @example 18200
+             */
+            cacheWriteInputTokens?: number;
             /**
              * @description Number of calls of models.
              * @example 12
@@ -4483,6 +4498,11 @@ export interface components {
              * @example 512
              */
             cachedInputTokens?: number;
+            /**
+             * @description Part of `inputTokens` written to the provider's cache.
+             * @example 512
+             */
+            cacheWriteInputTokens?: number;
             /**
              * @description Cost in US dollars; absent if unknown.
              * @example 0.0021
@@ -5171,6 +5191,11 @@ export interface components {
              * @example 18200
              */
             cachedInputTokens?: number;
+            /**
+             * @description Input tokens that are written to the providers' caches; absent if none is reported.
+             * @example 18200
+             */
+            cacheWriteInputTokens?: number;
             /**
              * @description Number of calls of models.
              * @example 12
@@ -6042,6 +6067,11 @@ export interface components {
              */
             cachedInputTokens?: number;
             /**
+             * @description Input tokens that are written to the providers' caches; absent if none is reported.
+             * @example 18200
+             */
+            cacheWriteInputTokens?: number;
+            /**
              * @description Number of calls of models.
              * @example 12
              */
@@ -6110,6 +6140,11 @@ export interface components {
              * @example 18200
              */
             cachedInputTokens?: number;
+            /**
+             * @description Input tokens that are written to the providers' caches; absent if none is reported.
+             * @example 18200
+             */
+            cacheWriteInputTokens?: number;
             /**
              * @description Number of calls of models.
              * @example 12

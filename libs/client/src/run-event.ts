@@ -42,6 +42,7 @@ interface EventUsage {
   inputTokens: number;
   outputTokens: number;
   cachedInputTokens?: number;
+  cacheWriteInputTokens?: number;
   reasoningTokens?: number;
   /** Cost in US dollars, as a decimal number; absent if the model has no price. */
   cost?: string;

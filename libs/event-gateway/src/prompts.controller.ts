@@ -21,6 +21,13 @@ class PromptUsageView {
 
   @ApiPropertyOptional({
     type: 'integer',
+    description: "Part of `inputTokens` written to the provider's cache.",
+    example: 512,
+  })
+  cacheWriteInputTokens?: number;
+
+  @ApiPropertyOptional({
+    type: 'integer',
     description: 'Output tokens of the reasoning of the model; absent if the provider reports none.',
     example: 32,
   })

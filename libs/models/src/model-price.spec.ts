@@ -1,4 +1,4 @@
-import { costOf, isTokenCount } from './model-price.js';
+import { costOf, isTokenCount, usageOf } from './model-price.js';
 
 const PRICE = { input: '0.15', output: '0.6' };
 
@@ -18,6 +18,23 @@ it('prices cached input tokens as a part of the input tokens', () => {
   const usage = { inputTokens: 1_000, outputTokens: 0, cachedInputTokens: 900, reasoningTokens: 0 };
   expect(costOf(usage, { ...PRICE, cachedInput: '0.015' })).toBe('0.0000285');
   expect(costOf(usage, PRICE)).toBe('0.00015');
+});
+
+it('prices tokens written to a cache at their own price, or at 1.25 times the price of input', () => {
+  const usage = { inputTokens: 1_000, outputTokens: 0, cachedInputTokens: 500, cacheWriteInputTokens: 400 };
+  expect(costOf(usage, { ...PRICE, cachedInput: '0.015', cacheWrite: '0.3' })).toBe('0.0001425');
+  expect(costOf(usage, { ...PRICE, cachedInput: '0.015' })).toBe('0.0000975');
+  expect(costOf({ ...usage, cacheWriteInputTokens: 1 }, { input: '0.000001', output: '0' })).toBe('0.000000001001');
+});
+
+it('ignores a number of written tokens that the input tokens cannot have', () => {
+  const input = { total: 10, noCache: 0, cacheRead: 8, cacheWrite: 3 };
+  const output = { total: 1, text: 1, reasoning: undefined };
+  expect(usageOf({ inputTokens: input, outputTokens: output }, undefined)).toEqual({
+    inputTokens: 10,
+    outputTokens: 1,
+    cachedInputTokens: 8,
+  });
 });
 
 it.each([-1, 0.5, Number.NaN, Infinity, 1e12])('does not take %p for a number of tokens', (value) => {

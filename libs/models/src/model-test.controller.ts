@@ -32,6 +32,13 @@ class ModelTestUsage {
   })
   cachedInputTokens?: number;
 
+  @ApiPropertyOptional({
+    type: 'integer',
+    description: "Part of `inputTokens` written to the provider's cache.",
+    example: 0,
+  })
+  cacheWriteInputTokens?: number;
+
   @ApiPropertyOptional({ type: 'integer', description: 'Part of `outputTokens` for reasoning.', example: 0 })
   reasoningTokens?: number;
 

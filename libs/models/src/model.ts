@@ -149,6 +149,8 @@ export interface ModelUsage {
   outputTokens: number;
   /** Input tokens that the provider read from its cache, a part of `inputTokens`; absent if it reports none. */
   cachedInputTokens?: number;
+  /** Input tokens that the provider wrote to its cache, a part of `inputTokens`; absent if it reports none. */
+  cacheWriteInputTokens?: number;
   /** Output tokens that the model used for reasoning, a part of `outputTokens`; absent if the provider reports none. */
   reasoningTokens?: number;
   /** Cost in US dollars, as a decimal number; absent if the model has no price. */

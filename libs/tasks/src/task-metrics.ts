@@ -93,7 +93,7 @@ export class UsageMetrics {
       ...labels,
       'tokens',
     ]);
-    const kinds = 'Tokens of calls of models: input, output, and their parts cached and reasoning';
+    const kinds = 'Tokens of calls of models: input, output, and their parts cached, cache_write and reasoning';
     this.tokens = metrics.counter('parley_usage_tokens_total', kinds, [...labels, 'kind']);
     const cost = 'Cost of the calls of models that have a price, in US dollars';
     this.cost = metrics.counter('parley_usage_cost_dollars_total', cost, labels);

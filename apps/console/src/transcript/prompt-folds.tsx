@@ -95,6 +95,7 @@ function ReceivedTexts({ prompt: { received, usage, ms, reason, note, error } }:
   const tokens = usage && [
     `${usage.inputTokens} + ${usage.outputTokens} tokens`,
     usage.cachedInputTokens === undefined ? '' : `${usage.cachedInputTokens} cached`,
+    usage.cacheWriteInputTokens === undefined ? '' : `${usage.cacheWriteInputTokens} written to the cache`,
     usage.reasoningTokens === undefined ? '' : `${usage.reasoningTokens} reasoning`,
   ];
   const facts = [...(tokens ?? []), ms === undefined ? '' : `${ms} ms`, reason ?? '', note ?? ''];

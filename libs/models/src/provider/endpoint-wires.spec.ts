@@ -367,6 +367,14 @@ const FAILURES: [server: string, wire: Wire, failure: Partial<ModelError>][] = [
 ];
 
 describe('the answer of an OpenAI-compatible endpoint', () => {
+  it.each([
+    ['OpenRouter', { prompt_tokens_details: { cached_tokens: 2, cache_write_tokens: 4 } }],
+    ['LiteLLM', { prompt_tokens_details: { cached_tokens: 2 }, cache_creation_input_tokens: 4 }],
+  ])('reports tokens that are written to the cache: %s', async (_, more) => {
+    const body = events(chunk({ content: 'hi' }, 'stop', { usage: { ...usage, ...more } })) + DONE;
+    expect(usageOf(await read({ body }))).toMatchObject({ cachedInputTokens: 2, cacheWriteInputTokens: 4 });
+  });
+
   it.each(TEXTS)('is a text: %s', async (_, body, used) => {
     const type = body.startsWith('{') ? 'application/json; charset=utf-8' : 'text/event-stream; charset=utf-8';
     const answer = await read({ body, type });

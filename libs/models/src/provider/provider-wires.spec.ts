@@ -21,6 +21,8 @@ interface Wire {
   error: JsonObject;
   /** Data that the next call must send back. */
   kept: JsonObject;
+  /** Answer that reports 4 of its input tokens as written to the cache; absent: the provider reports none. */
+  written?: string;
   /** Answers that are not whole: the provider's word for the reason, the body, and the message of the failure. */
   lacking: [word: string, body: string, said: string][];
 }
@@ -40,7 +42,7 @@ const block = (index: number, content: JsonObject, ...deltas: JsonObject[]): Jso
   { type: 'content_block_stop', index },
 ];
 
-const anthropicAnswer = (reason: string): string =>
+const anthropicAnswer = (reason: string, usage: JsonObject = { input_tokens: 9 }): string =>
   sse(
     {
       type: 'message_start',
@@ -52,7 +54,7 @@ const anthropicAnswer = (reason: string): string =>
         content: [],
         stop_reason: null,
         stop_sequence: null,
-        usage: { input_tokens: 9, output_tokens: 1 },
+        usage: { ...usage, output_tokens: 1 },
       },
     },
     ...block(
@@ -82,6 +84,12 @@ const ANTHROPIC: Wire = {
   path: '/messages',
   header: 'x-api-key',
   answer: anthropicAnswer('tool_use'),
+  written: anthropicAnswer('tool_use', {
+    input_tokens: 3,
+    cache_creation_input_tokens: 4,
+    cache_read_input_tokens: 2,
+    cache_creation: { ephemeral_5m_input_tokens: 4, ephemeral_1h_input_tokens: 0 },
+  }),
   error: { type: 'error', error: { type: 'invalid_request_error', message: 'max_tokens: too many' } },
   kept: { type: 'thinking', thinking: 'a tool', signature: 'c2lnbmVk' },
   lacking: (
@@ -131,7 +139,7 @@ const GOOGLE: Wire = {
 
 const item = (fields: JsonObject): JsonObject => ({ output_index: 0, ...fields });
 
-const openAiAnswer = (incomplete?: string): string =>
+const openAiAnswer = (incomplete?: string, details: JsonObject = { cached_tokens: 0 }): string =>
   sse(
     { type: 'response.created', response: { id: 'r', created_at: 1, model: 'm', service_tier: null } },
     item({ type: 'response.output_item.added', item: { type: 'message', id: 'msg_1', phase: null } }),
@@ -156,7 +164,7 @@ const openAiAnswer = (incomplete?: string): string =>
         incomplete_details: incomplete === undefined ? null : { reason: incomplete },
         usage: {
           input_tokens: 9,
-          input_tokens_details: { cached_tokens: 0 },
+          input_tokens_details: details,
           output_tokens: 20,
           output_tokens_details: { reasoning_tokens: 0 },
         },
@@ -170,6 +178,7 @@ const OPENAI: Wire = {
   path: '/responses',
   header: 'authorization',
   answer: openAiAnswer(),
+  written: openAiAnswer(undefined, { cached_tokens: 2, cache_write_tokens: 4 }),
   error: { error: { message: 'max_tokens: too many', type: 'invalid_request_error', param: null, code: null } },
   kept: { type: 'function_call', call_id: 'call_1', name: 'look', arguments: '{"at":"home"}' },
   lacking: [
@@ -226,6 +235,15 @@ describe.each([ANTHROPIC, GOOGLE, OPENAI])('models of $provider', (wire) => {
     const tools = [{ name: 'look', inputSchema: { type: 'object', properties: { at: { type: 'string' } } } }];
     return Array.fromAsync(model.streamAnswer({ messages, tools, signal: new AbortController().signal, ...more }));
   };
+  const { written } = wire;
+  if (written !== undefined)
+    it('keeps the tokens that are written to the cache, as a kind of their own', async () => {
+      answer = { ...answer, body: written };
+      const end = (await ask([question])).at(-1);
+      expect(end).toMatchObject({
+        end: { usage: { inputTokens: 9, outputTokens: 20, cachedInputTokens: 2, cacheWriteInputTokens: 4 } },
+      });
+    });
   const question: ModelMessage = { role: 'user', parts: [{ text: 'where?' }] };
 
   it('asks with the temperature and the token limit of the call, and with neither where it sets none', async () => {

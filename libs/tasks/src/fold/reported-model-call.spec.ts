@@ -16,11 +16,14 @@ function callsIn(payload: JsonObject, more: Partial<RunEventNote> = {}) {
   return modelCallsIn(reporting({ payload, ...more }));
 }
 
-const KNOWN = { model: 'm', usage: { inputTokens: 5, outputTokens: 2, cachedInputTokens: 4, reasoningTokens: 1 } };
+const KNOWN = {
+  model: 'm',
+  usage: { inputTokens: 9, outputTokens: 2, cachedInputTokens: 4, cacheWriteInputTokens: 3, reasoningTokens: 1 },
+};
 
 it('reads the tokens and the cost of each call', () => {
   const usage = { ...KNOWN.usage, cost: '0.5' };
-  const tokens = { input: 5, output: 2, cached: 4, reasoning: 1 };
+  const tokens = { input: 9, output: 2, cached: 4, cache_write: 3, reasoning: 1 };
   expect(modelCallsIn(reporting({ payload: KNOWN }, { payload: { model: 'm', usage } }))).toEqual([
     { model: 'm', tokens },
     { model: 'm', tokens: { ...tokens, cost: '0.5' } },

@@ -1,11 +1,15 @@
 import { isJsonObject, type JsonObject, textStart } from '#libs/protocol';
 import { noteOf, type RecordedEvent } from './task-event.js';
 
-/** Number of tokens that a model call used. `cached` is a part of `input`, and `reasoning` a part of `output`. */
+/**
+ * Number of tokens that a model call used. `cached` and `cache_write` are parts of `input`, and `reasoning` is a part of
+ * `output`. The names are also those of the metric `parley_usage_tokens_total`.
+ */
 interface CallTokens {
   input: number;
   output: number;
   cached: number;
+  cache_write: number;
   reasoning: number;
   /** Cost in US dollars, as a decimal number; absent if it is unknown. */
   cost?: string;
@@ -55,6 +59,7 @@ function tokensIn({
   inputTokens,
   outputTokens,
   cachedInputTokens,
+  cacheWriteInputTokens,
   reasoningTokens,
   cost,
 }: JsonObject): CallTokens | undefined {
@@ -64,6 +69,7 @@ function tokensIn({
     input,
     output,
     cached: countIn(cachedInputTokens) ?? 0,
+    cache_write: countIn(cacheWriteInputTokens) ?? 0,
     reasoning: countIn(reasoningTokens) ?? 0,
     ...(typeof cost === 'string' && COST.test(cost) && { cost }),
   };

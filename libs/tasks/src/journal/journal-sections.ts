@@ -128,6 +128,7 @@ export const SECTIONS = {
     outputTokens: 'integer',
     cachedTokens: 'integer',
     reasoningTokens: 'integer',
+    cacheWriteTokens: 'integer',
     cost: 'text',
   },
 } as const;

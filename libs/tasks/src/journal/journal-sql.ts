@@ -272,7 +272,7 @@ prompted AS (
 const usageSql = (params: StatementParameters): string => `
 spent AS MATERIALIZED (
   SELECT task_id, parent_task_id, tenant, owner, workflow, model, input_tokens, output_tokens, cached_tokens,
-         reasoning_tokens, cost::numeric
+         reasoning_tokens, cache_write_tokens, cost::numeric
   FROM ${params.rows('usage')} AS spent
   WHERE (spent.task_id IN (SELECT task_id FROM written)) IS TRUE
 ),
@@ -316,6 +316,7 @@ const USAGE_COLUMNS = [
   ['output_tokens', 'coalesce(sum(output_tokens), 0)'],
   ['cached_tokens', 'coalesce(sum(cached_tokens), 0)'],
   ['reasoning_tokens', 'coalesce(sum(reasoning_tokens), 0)'],
+  ['cache_write_tokens', 'coalesce(sum(cache_write_tokens), 0)'],
   ['cost', 'coalesce(sum(cost), 0)'],
 ] as const;
 const USAGE_SUMS = USAGE_COLUMNS.map(([column]) => column).join(', ');

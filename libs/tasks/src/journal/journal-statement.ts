@@ -266,6 +266,7 @@ function usageColumns(entries: readonly JournalEntry[]): Columns<'usage'> {
       columns.outputTokens.add(tokens?.output);
       columns.cachedTokens.add(tokens?.cached);
       columns.reasoningTokens.add(tokens?.reasoning);
+      columns.cacheWriteTokens.add(tokens?.cache_write);
       columns.cost.addOptionalText(tokens?.cost);
     }
   }

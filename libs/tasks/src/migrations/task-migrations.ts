@@ -6,7 +6,7 @@ import {
   ReadLogPhrases1700000000143,
   ShareLogRows1700000000142,
 } from './log-migrations.js';
-import { CreateUsage1700000001430 } from './usage-migrations.js';
+import { CountCacheWrites1700000001670, CreateUsage1700000001430 } from './usage-migrations.js';
 import {
   AddStateToAgentOrder1700000001590,
   AddTaskWake1700000000140,
@@ -386,4 +386,5 @@ export const TASK_MIGRATIONS = [
   CreateUsage1700000001430,
   IndexRunStates1700000001510,
   AddStateToAgentOrder1700000001590,
+  CountCacheWrites1700000001670,
 ];

@@ -50,3 +50,18 @@ export class CreateUsage1700000001430 implements MigrationInterface {
     await runner.query('DROP TABLE usage_day, task_usage');
   }
 }
+
+/** Adds the input tokens that providers wrote to their caches to the sums of the calls of models. */
+export class CountCacheWrites1700000001670 implements MigrationInterface {
+  readonly name = 'CountCacheWrites1700000001670';
+
+  async up(runner: QueryRunner): Promise<void> {
+    for (const table of ['usage_day', 'task_usage'])
+      await runner.query(`ALTER TABLE ${table} ADD COLUMN cache_write_tokens bigint NOT NULL DEFAULT 0`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    for (const table of ['usage_day', 'task_usage'])
+      await runner.query(`ALTER TABLE ${table} DROP COLUMN cache_write_tokens`);
+  }
+}

@@ -29,6 +29,8 @@ interface PromptUsage {
   outputTokens: number;
   /** Input tokens that the provider read from its cache. */
   cachedInputTokens?: number;
+  /** Input tokens that the provider wrote to its cache. */
+  cacheWriteInputTokens?: number;
   /** Output tokens of the model's reasoning. */
   reasoningTokens?: number;
   /** Cost in US dollars, as a decimal number; absent if it is unknown. */

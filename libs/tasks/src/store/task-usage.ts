@@ -18,6 +18,8 @@ export interface UsageSums {
   outputTokens?: number;
   /** Part of `inputTokens` that providers read from their caches. */
   cachedInputTokens?: number;
+  /** Part of `inputTokens` that providers wrote to their caches. */
+  cacheWriteInputTokens?: number;
   /** Part of `outputTokens` that models used for reasoning. */
   reasoningTokens?: number;
   /** Cost in US dollars of the calls whose cost is known, as a decimal number; absent if no call has one. */
@@ -140,7 +142,16 @@ const COLUMNS: Record<UsageGrouping, string> = {
   day: `to_char(day, 'YYYY-MM-DD')`,
 };
 
-const NAMES = ['calls', 'reported', 'priced', 'input_tokens', 'output_tokens', 'cached_tokens', 'reasoning_tokens'];
+const NAMES = [
+  'calls',
+  'reported',
+  'priced',
+  'input_tokens',
+  'output_tokens',
+  'cached_tokens',
+  'reasoning_tokens',
+  'cache_write_tokens',
+];
 const SUMS = [
   ...NAMES.map((name) => `coalesce(sum(${name}), 0)::float8 AS ${name}`),
   'coalesce(trim_scale(sum(cost)), 0)::text AS cost',
@@ -162,6 +173,7 @@ interface SumsRow {
   output_tokens: number;
   cached_tokens: number;
   reasoning_tokens: number;
+  cache_write_tokens: number;
   cost: string;
 }
 
@@ -173,6 +185,7 @@ const NO_CALLS: SumsRow = {
   output_tokens: 0,
   cached_tokens: 0,
   reasoning_tokens: 0,
+  cache_write_tokens: 0,
   cost: '0',
 };
 
@@ -192,6 +205,7 @@ function toSums(row: SumsRow): UsageSums {
     unpricedCalls: row.calls - row.priced,
     ...(row.reported > 0 && { inputTokens: row.input_tokens, outputTokens: row.output_tokens }),
     ...(row.cached_tokens > 0 && { cachedInputTokens: row.cached_tokens }),
+    ...(row.cache_write_tokens > 0 && { cacheWriteInputTokens: row.cache_write_tokens }),
     ...(row.reasoning_tokens > 0 && { reasoningTokens: row.reasoning_tokens }),
     ...(row.priced > 0 && { cost: row.cost }),
   };
@@ -220,6 +234,7 @@ function addRows(rows: readonly SumsRow[]): SumsRow {
     output_tokens: addColumn('output_tokens'),
     cached_tokens: addColumn('cached_tokens'),
     reasoning_tokens: addColumn('reasoning_tokens'),
+    cache_write_tokens: addColumn('cache_write_tokens'),
     cost: addDecimals(rows.map(({ cost }) => cost)),
   };
 }

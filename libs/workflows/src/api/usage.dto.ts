@@ -20,6 +20,11 @@ export class UsageView implements UsageSums {
     description: "Input tokens from the providers' caches; absent if none is reported.",
   })
   cachedInputTokens?: number;
+  @ApiPropertyOptional({
+    ...TOKENS,
+    description: "Input tokens that are written to the providers' caches; absent if none is reported.",
+  })
+  cacheWriteInputTokens?: number;
   @ApiPropertyOptional({ ...TOKENS, description: 'Output tokens of reasoning; absent if none is reported.' })
   reasoningTokens?: number;
   @ApiPropertyOptional({
