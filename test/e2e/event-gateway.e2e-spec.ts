@@ -233,7 +233,7 @@ describe('the event gateway', () => {
         expect.stringContaining('application/problem+json'),
       ]);
       const twin = (await reply.json()) as object;
-      expect(twin).toMatchObject({ reason: 'INVALID_PARAMS', errors: [{ path: field }] });
+      expect(twin).toMatchObject({ reason: 'MALFORMED', errors: [{ path: field }] });
       const refused = await refusedUpgrade(`${url}/events?${query}`);
       expect(refused.status).toBe(400);
       expect(JSON.parse(refused.body)).toEqual({

@@ -76,7 +76,7 @@ describe('ProblemFilter', () => {
   it.each([
     ['problem', 409, 'taken', 'CONFLICT'],
     ['malformed', 400, 'a: must be b; c: must be d', 'MALFORMED'],
-    ['a2a', 400, 'x: is wrong', 'INVALID_PARAMS'],
+    ['a2a', 400, 'x: is wrong', 'MALFORMED'],
     ['ended', 409, 'It has ended', 'TASK_NOT_CANCELABLE'],
     ['draining', 503, 'The service is shutting down', 'UNAVAILABLE'],
     ['input', 422, 'inputs.x: is required', 'MISSING_INPUT'],

@@ -249,9 +249,13 @@ const REPORTED: Readonly<Record<number, string>> = {
   503: 'The service is not available at the moment',
 };
 
+/** Reasons of A2A that say no more than the status. */
+const GENERAL: ReadonlySet<string> = new Set(['INTERNAL', 'INVALID_PARAMS']);
+
 function problemOfA2A(error: A2AError, unprocessable: ReadonlySet<string>): Problem {
   const status = statusOfA2A(error, unprocessable);
-  const reason = error.detailReason ?? (error.reason === 'INTERNAL' ? undefined : error.reason);
+  // The management API has a reason of its own for each status: a wrong member is `MALFORMED` in every operation.
+  const reason = error.detailReason ?? (GENERAL.has(error.reason) ? undefined : error.reason);
   const errors = error.violations.map(({ field, description, reason: code }) => ({
     path: field,
     detail: description,
