@@ -30,4 +30,24 @@ describe('withFirstPage', () => {
   it('takes the token of a first page that holds all that was shown', () => {
     expect(withFirstPage(rows('ab', ''), rows('xab', '1'), keyOf)).toEqual(rows('xab', '1'));
   });
+
+  it('keeps the objects of rows that have not changed, so that they are not drawn again', () => {
+    const shown = {
+      rows: [
+        { id: 'a', at: 1 },
+        { id: 'b', at: 1 },
+      ],
+      nextPageToken: '',
+    };
+    const first = {
+      rows: [
+        { id: 'a', at: 2 },
+        { id: 'b', at: 1 },
+      ],
+      nextPageToken: '',
+    };
+    const { rows: kept } = withFirstPage(shown, first, ({ id }) => id);
+    expect(kept).toEqual(first.rows);
+    expect(kept[1]).toBe(shown.rows[1]);
+  });
 });

@@ -1,4 +1,4 @@
-import { type QueryKey, useQuery } from '@tanstack/react-query';
+import { type QueryKey, replaceEqualDeep, useQuery } from '@tanstack/react-query';
 import { useCallback, useState } from 'react';
 import { queries } from './queries.js';
 
@@ -33,6 +33,8 @@ export function usePages<T>(
 ): Pages<T> {
   const first = useQuery({
     queryKey,
+    // It would compare each row that is shown whenever a page arrives. withFirstPage compares those that may differ.
+    structuralSharing: false,
     queryFn: async ({ signal }) => {
       const page = await fetchPage(undefined, signal);
       const shown = queries.getQueryData<Rows<T>>(queryKey);
@@ -44,6 +46,7 @@ export function usePages<T>(
   const next = useQuery({
     queryKey: [...queryKey, 'page', token],
     enabled: token !== '' && token === asked,
+    structuralSharing: false,
     queryFn: async ({ signal }) => {
       const page = await fetchPage(token, signal);
       queries.setQueryData<Rows<T>>(queryKey, (shown) =>
@@ -75,6 +78,7 @@ export function withNextPage<T>(shown: Rows<T>, page: Rows<T>, keyOf: (row: T) =
  * - A shown row that `first` lacks, although `placeOf` places it before the end of `first`, has left the list and is
  *   dropped.
  * - If `first` and the shown rows have no row in common, rows may be missing between them: only `first` is returned.
+ * - A row of `first` that equals the shown one is the same object, so that it is not drawn again.
  */
 export function withFirstPage<T>(
   shown: Rows<T>,
@@ -82,14 +86,16 @@ export function withFirstPage<T>(
   keyOf: (row: T) => string,
   placeOf: (row: T) => string = () => '',
 ): Rows<T> {
-  const fresh = new Set(first.rows.map(keyOf));
-  const last = first.rows.at(-1);
-  if (last === undefined || first.nextPageToken === '') return first;
+  const before = new Map(shown.rows.map((row) => [keyOf(row), row]));
+  const rows = first.rows.map((row) => replaceEqualDeep(before.get(keyOf(row)), row));
+  const last = rows.at(-1);
+  if (last === undefined || first.nextPageToken === '') return { ...first, rows };
+  const fresh = new Set(rows.map(keyOf));
   const others = shown.rows.filter((row) => !fresh.has(keyOf(row)));
-  if (others.length === shown.rows.length) return first;
+  if (others.length === shown.rows.length) return { ...first, rows };
   const older = others.filter((row) => placeOf(row) <= placeOf(last));
   return {
-    rows: [...first.rows, ...older],
+    rows: [...rows, ...older],
     nextPageToken: older.length === 0 ? first.nextPageToken : shown.nextPageToken,
   };
 }

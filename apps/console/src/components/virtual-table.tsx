@@ -3,6 +3,7 @@ import { type KeyboardEvent, memo, useEffect, useRef } from 'react';
 import type { Column } from './data-table.js';
 import { RowCell } from './row-cell.js';
 import type { RowSelection } from './row-selection.js';
+import { useStableHandler } from './use-stable-handler.js';
 
 export interface VirtualTableProps<T> {
   /** Name of the table for screen readers. */
@@ -19,7 +20,7 @@ export interface VirtualTableProps<T> {
 }
 
 const ROW_HEIGHT = 44;
-const OVERSCAN = 10;
+const OVERSCAN = 5;
 /** Number of rows before the end where further rows are requested, so that fast scrolling meets no gap. */
 const BEFORE_END = 15;
 
@@ -39,6 +40,9 @@ export function VirtualTable<T>({ label, columns, rows, keyOf, hrefOf, onEnd, se
   useEffect(() => {
     if (atEnd) onEnd?.();
   }, [atEnd, onEnd]);
+  const toggleRow = useStableHandler((row: T, isRange: boolean) => selection?.toggleRow(row, isRange));
+  const choiceOf =
+    selection && ((row: T) => ({ isSelected: selection.isSelected(row), label: selection.labelOf(row) }));
   return (
     <div ref={box} className="min-h-0 grow overflow-auto" tabIndex={0} role="region" aria-label={label}>
       <table aria-label={label} aria-rowcount={rows.length + 1} className="w-full table-fixed border-collapse text-sm">
@@ -49,7 +53,7 @@ export function VirtualTable<T>({ label, columns, rows, keyOf, hrefOf, onEnd, se
               <th
                 key={title}
                 scope="col"
-                className={`py-2 font-medium ${getCellClass(wideOnly, selection)} ${className}`}
+                className={`py-2 font-medium ${getCellClass(wideOnly, selection !== undefined)} ${className}`}
               >
                 {title}
               </th>
@@ -60,7 +64,8 @@ export function VirtualTable<T>({ label, columns, rows, keyOf, hrefOf, onEnd, se
           <Gap height={first?.start ?? 0} />
           {items.map(({ index }) => {
             const row = rows[index] as T;
-            return <TableRow key={keyOf(row)} {...{ row, index, columns, hrefOf, selection }} />;
+            const shown = { row, index, columns, href: hrefOf?.(row), ...choiceOf?.(row) };
+            return <TableRow key={keyOf(row)} {...shown} onToggle={toggleRow} />;
           })}
           <Gap height={virtualizer.getTotalSize() - (last?.end ?? 0)} />
         </tbody>
@@ -69,37 +74,44 @@ export function VirtualTable<T>({ label, columns, rows, keyOf, hrefOf, onEnd, se
   );
 }
 
+/** Values of a row that decide whether it is rendered again. */
 interface TableRowProps<T> extends Pick<VirtualTableProps<T>, 'columns'> {
   row: T;
   index: number;
-  hrefOf: VirtualTableProps<T>['hrefOf'];
-  selection: VirtualTableProps<T>['selection'];
+  href: string | undefined;
+  /** True if the row's checkbox is checked; absent if rows have no checkbox. */
+  isSelected?: boolean;
+  /** Name of the checkbox. */
+  label?: string;
+  onToggle: (row: T, isRange: boolean) => void;
 }
 
-function TableRowView<T>({ row, index, columns, hrefOf, selection }: TableRowProps<T>) {
+function TableRowView<T>({ row, index, columns, href, isSelected, label, onToggle }: TableRowProps<T>) {
+  const isSelectable = isSelected !== undefined;
   return (
     <tr aria-rowindex={index + 2} className="relative h-11 border-b hover:bg-muted/60">
-      {selection && <SelectRow selection={selection} row={row} index={index} />}
+      {isSelectable && <SelectRow {...{ index, isSelected, label }} onToggle={(isRange) => onToggle(row, isRange)} />}
       {columns.map(({ title, cell, wideOnly, className = '' }, column) => (
-        <td key={title} className={`truncate ${getCellClass(wideOnly, selection)} ${className}`}>
-          <RowCell row={row} cell={cell} href={column === 0 ? hrefOf?.(row) : undefined} />
+        <td key={title} className={`truncate ${getCellClass(wideOnly, isSelectable)} ${className}`}>
+          <RowCell row={row} cell={cell} href={column === 0 ? href : undefined} />
         </td>
       ))}
     </tr>
   );
 }
 
-/** Shows a row. While the table scrolls, only the rows that come into view are rendered. */
+/** Shows a row. While the table scrolls or grows, only the rows that come into view are rendered. */
 const TableRow = memo(TableRowView) as typeof TableRowView;
 
-interface SelectRowProps<T> {
-  selection: NonNullable<VirtualTableProps<T>['selection']>;
-  row: T;
+interface SelectRowProps {
   index: number;
+  isSelected: boolean;
+  label: string | undefined;
+  onToggle: (isRange: boolean) => void;
 }
 
 /** Shows the checkbox of a row. The arrow keys lead to the checkboxes of its neighbors; Shift selects all between. */
-function SelectRow<T>({ selection, row, index }: SelectRowProps<T>) {
+function SelectRow({ index, isSelected, label, onToggle }: SelectRowProps) {
   const moveFocus = (event: KeyboardEvent<HTMLInputElement>): void => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step === undefined) return;
@@ -116,9 +128,9 @@ function SelectRow<T>({ selection, row, index }: SelectRowProps<T>) {
           type="checkbox"
           data-row={index}
           className="size-4"
-          aria-label={selection.labelOf(row)}
-          checked={selection.isSelected(row)}
-          onChange={({ nativeEvent }) => selection.toggleRow(row, (nativeEvent as PointerEvent).shiftKey)}
+          aria-label={label}
+          checked={isSelected}
+          onChange={({ nativeEvent }) => onToggle((nativeEvent as PointerEvent).shiftKey)}
           onKeyDown={moveFocus}
         />
       </label>
@@ -153,6 +165,6 @@ function Gap({ height }: { height: number }) {
 }
 
 /** Returns the classes of a cell. A table with checkboxes has many columns: it has wide gaps only in a wide window. */
-function getCellClass(wideOnly: boolean | undefined, selection: object | undefined): string {
-  return `px-2 ${selection ? '2xl:px-4' : 'md:px-4'} ${wideOnly ? 'hidden md:table-cell' : ''}`;
+function getCellClass(wideOnly: boolean | undefined, isSelectable: boolean): string {
+  return `px-2 ${isSelectable ? '2xl:px-4' : 'md:px-4'} ${wideOnly ? 'hidden md:table-cell' : ''}`;
 }

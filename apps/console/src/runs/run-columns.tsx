@@ -1,3 +1,4 @@
+import { useMemo } from 'react';
 import type { Column } from '../components/data-table.js';
 import { NameText } from '../components/data-table.js';
 import { localTime } from '../components/local-time.js';
@@ -10,12 +11,17 @@ import type { RunSummary } from './run-api.js';
 const LONGEST_INPUTS = 200;
 
 /**
- * Returns the columns of the list of runs. The columns for inputs and causes are left out if no run has any. From a
- * window of 1,280 pixels on, a name of 24 characters has room in wide fonts too.
+ * Returns the columns of the list of runs: the same array until a column comes or goes. The columns for inputs and
+ * causes are left out if no run has any.
  */
-export function columnsFor(runs: readonly RunSummary[]): readonly Column<RunSummary>[] {
+export function useRunColumns(runs: readonly RunSummary[]): readonly Column<RunSummary>[] {
   const hasInputs = runs.some(({ inputs }) => Object.keys(inputs).length > 0);
   const hasCause = runs.some((run) => reasonOf(run) !== undefined);
+  return useMemo(() => columnsOf(hasInputs, hasCause), [hasInputs, hasCause]);
+}
+
+/** Returns the columns. From a window of 1,280 pixels on, a name of 24 characters has room in wide fonts too. */
+function columnsOf(hasInputs: boolean, hasCause: boolean): readonly Column<RunSummary>[] {
   return [
     {
       title: 'Workflow',

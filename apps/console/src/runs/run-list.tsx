@@ -17,7 +17,7 @@ import { lookOf } from '../components/status-badge.js';
 import { BulkActions } from './bulk-actions.js';
 import { downloadRuns, MOST_SELECTED } from './bulk-api.js';
 import { countRuns, listRuns, RUN_PAGE, type RunPage, type RunSummary } from './run-api.js';
-import { columnsFor } from './run-columns.js';
+import { useRunColumns } from './run-columns.js';
 import { apiQuery, countFilters, filterQuery, readRunFilter, type RunFilter } from './run-filter.js';
 import { RunFilters } from './run-filters.js';
 
@@ -36,6 +36,7 @@ export function RunList() {
   const filter = readRunFilter(address);
   const { pages, progress, connection } = useRunPages(filter);
   const rows = pages.rows ?? NO_RUNS;
+  const columns = useRunColumns(rows);
   const selection = useRowSelection(rows, idOf, MOST_SELECTED);
   const queryNow = (): URLSearchParams => apiQuery(filter, Date.now());
   const isFiltered = countFilters(filter) > 0;
@@ -69,7 +70,7 @@ export function RunList() {
         pages={pages}
         keyOf={idOf}
         hrefOf={({ runId }) => `/${encodeURIComponent(runId)}`}
-        columns={columnsFor(rows)}
+        columns={columns}
         empty={isFiltered ? <NoMatch /> : <NoRun />}
         selection={{ ...selection, labelOf: describeRun }}
         isEndless={isSearchOver}
