@@ -7,6 +7,7 @@ export {
   isDatabaseAway,
   mayBeCommitted,
   mayBreakSession,
+  retryUntilWritable,
   retryWhileDatabaseDown,
   retryWhileUnreachable,
   sqlState,

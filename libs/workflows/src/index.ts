@@ -10,6 +10,7 @@ export { PostgresRunChildStore } from './storage/postgres-run-stores.js';
 export { RunActivityReader } from './storage/run-activity.js';
 export { RunWaits } from './storage/run-waits.js';
 export { PostgresWorkflowStore } from './storage/postgres-workflow-store.js';
+export { RunDeck } from './storage/run-deck.js';
 export { PostgresRunSlots } from './storage/run-slots.js';
 export { WorkflowStore } from './storage/workflow-store.js';
 export { ObjectReferences } from './api/apply.controller.js';

@@ -43,6 +43,7 @@ import {
 } from './storage/postgres-run-stores.js';
 import { PostgresWorkflowStore } from './storage/postgres-workflow-store.js';
 import { RunActivityReader } from './storage/run-activity.js';
+import { RunDeck } from './storage/run-deck.js';
 import { PostgresRunSlots, RunSlotJobs } from './storage/run-slots.js';
 import { RunWaits } from './storage/run-waits.js';
 import { WorkflowStore } from './storage/workflow-store.js';
@@ -60,6 +61,7 @@ import { WorkflowStore } from './storage/workflow-store.js';
     CancelOutcomes,
     RerunOrigins,
     RunFolds,
+    RunDeck,
     PostgresRunSlots,
     WorkflowExecutors,
     ChildRunNode,

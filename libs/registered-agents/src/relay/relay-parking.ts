@@ -112,8 +112,8 @@ export class RelayParking {
     const { limitLeft } = this;
     const wake = { wakeAfter: Math.min(limitLeft, LONGEST_PARKED_S), isOnTime: limitLeft <= LONGEST_PARKED_S };
     const state = { digest: taskDigest(task), pollPause: FIRST_POLL_S, ...wake };
-    const park = (): Promise<boolean> => services.webhooks.parkTask(context, webhook.key, state);
-    if (await retryWhileUnreachable(park, signal)) context.leaveTask?.();
+    const parkOnce = (): Promise<boolean> => services.webhooks.parkTask(context, webhook.key, state);
+    if (await retryWhileUnreachable(parkOnce, signal)) context.leaveTask?.();
     await context.assertClaimHeld();
   }
 

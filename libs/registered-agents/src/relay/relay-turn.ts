@@ -169,8 +169,8 @@ export class RelayTurn {
     if (perMinute === undefined || follows) return true;
     const left = Math.max(until - performance.now(), 0);
     const turn = { taskId, isUnused: !this.unsent.mayBeSent };
-    const reserve = (): Promise<number | undefined> => services.limits.reserveMessage(talk, turn, perMinute, left);
-    const pause = await retryWhileUnreachable(reserve, signal);
+    const reserveTime = (): Promise<number | undefined> => services.limits.reserveMessage(talk, turn, perMinute, left);
+    const pause = await retryWhileUnreachable(reserveTime, signal);
     if (pause === undefined) return false;
     if (pause > 0) {
       await this.unsent.store(true);

@@ -288,12 +288,13 @@ export interface SlotRequest {
 /**
  * Outcome of a request for a slot.
  * - `held`: the run has a slot, and may begin.
+ * - `next`: the run gets one of the next free slots, and keeps its claim meanwhile (`waitForSlot`).
  * - `parked`: the run waits for a slot, and its claim is released.
  * - `full`: no slot is free, and the run does not wait (`onFull: skip`).
  * - `crowded`: too many runs wait already.
  * - `lost`: this execution no longer has the claim (right to write the Task).
  */
-export type SlotOutcome = 'held' | 'parked' | 'full' | 'crowded' | 'lost';
+export type SlotOutcome = 'held' | 'next' | 'parked' | 'full' | 'crowded' | 'lost';
 
 /** True if a run needs a slot at `now` (milliseconds of the epoch): it has neither begun nor passed its deadline. */
 export function needsSlot({ definition, instances, error, frontier }: RunState, now: number): boolean {
@@ -322,6 +323,8 @@ export interface RunServices extends ProcessServices {
   slots: {
     /** Requests a slot for a run whose Task is durable. It may be repeated: a run has at most one slot. */
     requestSlot(run: Pick<RequestContext, 'taskId' | 'token' | 'call'>, request: SlotRequest): Promise<SlotOutcome>;
+    /** Waits until a run whose request had the outcome `next` may have a slot, or its deadline or the signal. */
+    waitForSlot(run: Pick<RequestContext, 'taskId'>, until: Date | undefined, signal: AbortSignal): Promise<void>;
   };
   /** Base URL of the nodes of this service. Read it at each call, because it is known only once the server listens. */
   address: { readonly internalUrl: string };

@@ -16,13 +16,13 @@ interface SlotTaker {
   context: RequestContext;
   state: RunState;
   evaluation: RunEvaluation;
-  services: Pick<RunServices, 'slots'>;
+  services: Pick<RunServices, 'slots' | 'clock'>;
 }
 
 /**
  * Takes a slot for a run (see `concurrency` of a definition). A run that has to wait is parked: it holds no claim, timer
- * or memory, and resumes in any replica when it has a slot.
- * @returns the reason why the run must not begin; `undefined` if it has a slot
+ * or memory, and resumes in any replica when it has a slot. Only the runs that come next wait in memory.
+ * @returns the reason why the run must not begin; `undefined` if it has a slot, or its deadline has passed
  * @throws ExecutionInterrupted if the run is parked, or another replica has it
  */
 export async function takeSlot(
@@ -42,7 +42,9 @@ export async function takeSlot(
     if (outcome === 'parked') context.leaveTask?.();
     if (outcome === 'full') return { outcome: 'canceled', reason: describeFull(concurrency) };
     if (outcome === 'crowded') return { outcome: 'failed', reason: CROWDED };
+    if (outcome === 'next') await services.slots.waitForSlot(context, request.until, signal);
     signal.throwIfAborted();
+    if (next !== undefined && next <= services.clock.now()) return undefined;
     await context.assertClaimHeld();
   }
 }

@@ -318,7 +318,10 @@ export class DrivenRun {
       contexts: this.contexts,
       cancels: { recordOutcome: async (outcome) => void this.keptCancels.push(outcome) },
       origins: { findOrigin: async (runId) => this.origins.get(runId) },
-      slots: { requestSlot: async (_run, request) => this.requestSlot(request) },
+      slots: {
+        requestSlot: async (_run, request) => this.requestSlot(request),
+        waitForSlot: async () => undefined,
+      },
       chains: new CallChains(Buffer.from('a secret')),
       address: { internalUrl: 'http://own' },
       localDispatch: this.localDispatch,

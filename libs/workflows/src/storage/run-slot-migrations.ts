@@ -1,7 +1,9 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { callerFlagSql } from '#libs/jobs';
+import { ENDED_TASK } from '#libs/tasks';
 
-const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
+/** SQL condition that is true if the row `task` of a trigger has just ended. */
+const JUST_ENDED = `NOT (${ENDED_TASK.replaceAll('task.', 'OLD.')}) AND ${ENDED_TASK.replaceAll('task.', 'NEW.')}`;
 
 /**
  * Creates the table of the runs of workflows with `concurrency`: those that have a slot, and those that wait for one.
@@ -38,7 +40,7 @@ export class CreateRunSlot1700000001640 implements MigrationInterface {
       END $$`);
     await runner.query(`
       CREATE TRIGGER run_slot_ended AFTER UPDATE OF state ON task FOR EACH ROW
-      WHEN (NEW.has_run_slot AND OLD.state NOT IN ${ENDED} AND NEW.state IN ${ENDED})
+      WHEN (NEW.has_run_slot AND ${JUST_ENDED})
       EXECUTE FUNCTION run_slot_ends()`);
   }
 

@@ -1,78 +1,146 @@
 import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
-import type { PoolClient } from 'pg';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RequestContext } from '#libs/agents';
 import { Jobs, scheduleUpkeep } from '#libs/job-queue';
-import { callerFlagSql } from '#libs/jobs';
-import { Database, inTransaction } from '#libs/postgres';
+import { Database, retryUntilWritable } from '#libs/postgres';
 import { textStart } from '#libs/protocol';
-import { ClaimLost } from '#libs/tasks';
+import { ENDED_TASK } from '#libs/tasks';
 import type { SlotOutcome, SlotRequest } from '#libs/workflow-engine';
+import { RunDeck } from './run-deck.js';
 
-/** Name of the job that passes the slot of an ended run on. The trigger `run_slot_ended` enqueues it. */
+/** Name of the job that passes the slots of ended runs on, where the commit that ended a run could not. */
 const FREE_SLOT = 'runs.free-slot';
 /** Cron entry of the sweep that finds slots which no job has passed on. */
 const SWEEP = { name: 'runs.check-slots', match: '* * * * *' };
-/** Maximum number of runs that wait for the slots of one gate. */
+/** Maximum number of runs that wait for the slots of one gate, and of one tenant. */
 const MOST_WAITING = 10_000;
+const MOST_WAITING_OF_TENANT = 100_000;
+/** Milliseconds for which the number of waiting runs of a tenant is kept. */
+const COUNT_MS = 1_000;
+/** Maximum number of tenants whose numbers are kept. */
+const MOST_COUNTS = 1_000;
 /** Maximum number of gates that one sweep handles. */
 const MOST_SWEPT = 1_000;
 /** Maximum number of characters of a key that are stored for readers. */
 const LONGEST_KEY = 200;
+/** Number of attempts to change a gate while other transactions hold rows, and milliseconds between two of them. */
+const TRIES = 20;
+const RETRY_MS = 50;
 
 type SlotSeeker = Pick<RequestContext, 'taskId' | 'token' | 'call'>;
+
+/** Gate whose free slots are passed on. `keep`: number of its newest runs; the cancel of all others is requested. */
+interface GateChange {
+  gate?: string;
+  keep?: number;
+}
 
 /**
  * Slots of the runs of workflows with `concurrency`, which all replicas share.
  * - A gate is a tenant, a workflow and a value of `concurrency.key`. At most `limit` runs of a gate have slots.
  * - A run keeps its slot until it ends, also while it waits for an answer, and whichever replica executes it.
  * - Free slots go to the runs that have waited longest. The limit is that of the run that came last.
- * - A slot counts only while its run has not ended, so a slot that no job has passed on does not block other runs.
- * - Every change of a gate holds its advisory lock, which is taken before the row of any Task.
+ * - The commit that ends a run passes its slot on. A slot counts only while its run has not ended.
+ * - Every change of a gate holds its advisory lock. Its holder waits for no row of another Task, so that no deadlock
+ *   with a batch of the journal is possible (see `AdmitRunsAtOnce`).
  */
 @Injectable()
 export class PostgresRunSlots {
   private readonly queues = new Map<string, Promise<unknown>>();
+  private readonly counts = new Map<string, { waiting: Promise<number>; until: number }>();
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly deck: RunDeck,
+  ) {}
 
   /** Requests a slot for a run; see `RunServices.slots`. */
   async requestSlot(run: SlotSeeker, request: SlotRequest): Promise<SlotOutcome> {
     const gate = gateOf(run, request);
+    const isCrowded = (await this.countWaiting(run.call.scope.tenant)) >= MOST_WAITING_OF_TENANT;
     return this.runInTurn(gate, async () => {
+      const mayStay = this.deck.takePlace(run.taskId);
+      let outcome: SlotOutcome | undefined;
       try {
-        const until = request.until && this.database.timeThere(request.until);
-        return await inTransaction(this.database, (client) => enterGate(client, gate, run, { ...request, until }));
-      } catch (error) {
-        if (error instanceof ClaimLost) return 'lost';
-        throw error;
+        return (outcome = await this.enterGate(gate, run, request, { most: isCrowded ? 0 : MOST_WAITING, mayStay }));
+      } finally {
+        if (outcome !== 'next') this.deck.leavePlace(run.taskId);
       }
     });
   }
 
-  /** Removes the slot of a run that has ended, and passes it on in the same commit. */
-  async freeSlot(taskId: string): Promise<void> {
-    const { rows } = await this.database.pool.query<{ gate: string }>(FIND_GATE, [taskId]);
-    if (rows[0]) await this.passOn(rows[0].gate, REMOVE_ONE, taskId);
+  /** Waits until a run that is the next of its gate may have a slot; see `RunServices.slots`. */
+  async waitForSlot(
+    { taskId }: Pick<SlotSeeker, 'taskId'>,
+    until: Date | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await this.deck.waitForSlot(taskId, until, signal);
+  }
+
+  /**
+   * Passes on the slots of ended runs of a gate.
+   * @throws Error if other transactions hold its rows all the time
+   */
+  async changeGate({ gate, keep }: GateChange): Promise<void> {
+    if (gate === undefined) return;
+    await this.changeUntilDone('SELECT pass_on_slots($1, false) AS is_done', [gate]);
+    if (keep !== undefined) await this.changeUntilDone('SELECT cancel_oldest_runs($1, $2) AS is_done', [gate, keep]);
   }
 
   /** Passes on all free slots that runs wait for although no job is left that would pass them on. */
   async sweepSlots(signal: AbortSignal): Promise<void> {
     const { rows } = await this.database.pool.query<{ gate: string }>(STUCK_GATES, [MOST_SWEPT]);
-    for (const { gate } of rows) if (!signal.aborted) await this.passOn(gate, REMOVE_ENDED, gate);
+    for (const { gate } of rows)
+      if (!signal.aborted) await this.changeUntilDone('SELECT pass_on_slots($1, true) AS is_done', [gate]);
   }
 
-  private passOn(gate: string, removal: string, value: string): Promise<void> {
-    return this.runInTurn(gate, () =>
-      inTransaction(this.database, async (client) => {
-        await client.query(LOCK, [gate]);
-        await client.query(removal, [value]);
-        await client.query(ADMIT, [gate]);
-      }),
+  private async enterGate(
+    gate: string,
+    { taskId, token, call }: SlotSeeker,
+    { key, concurrency: { limit, onFull }, until }: SlotRequest,
+    bounds: { most: number; mayStay: boolean },
+  ): Promise<SlotOutcome> {
+    const request = {
+      tenant: call.scope.tenant,
+      key: readableKey(key),
+      limit,
+      onFull,
+      until: until && this.database.timeThere(until),
+      ...bounds,
+    };
+    const values = [taskId, token, gate, JSON.stringify(request)];
+    const { rows } = await retryUntilWritable(() =>
+      this.database.pool.query<{ outcome: SlotOutcome }>({ name: 'request-run-slot', text: REQUEST, values }),
     );
+    return rows[0]?.outcome ?? 'lost';
   }
 
-  /** Runs the work on a gate one after the other, so that a gate uses one session of this process at most. */
+  private async changeUntilDone(text: string, values: readonly unknown[]): Promise<void> {
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      const { rows } = await this.database.pool.query<{ is_done: boolean }>(text, [...values]);
+      if (rows[0]?.is_done) return;
+      await delay(RETRY_MS);
+    }
+    throw new Error('Other transactions hold the rows of runs that wait for slots');
+  }
+
+  /** Returns the number of waiting runs of a tenant, at most one second old. */
+  private async countWaiting(tenant: string): Promise<number> {
+    const now = performance.now();
+    const known = this.counts.get(tenant);
+    if (known && known.until > now) return known.waiting;
+    if (this.counts.size >= MOST_COUNTS) this.counts.clear();
+    const waiting = this.database.pool
+      .query<{ waiting: number }>(COUNT_WAITING, [tenant, MOST_WAITING_OF_TENANT])
+      .then(({ rows }) => rows[0]?.waiting ?? 0);
+    this.counts.set(tenant, { waiting, until: now + COUNT_MS });
+    waiting.catch(() => this.counts.delete(tenant));
+    return waiting;
+  }
+
+  /** Runs the requests at a gate one after the other, so that they use one session of this process at most. */
   private async runInTurn<T>(gate: string, work: () => Promise<T>): Promise<T> {
     const before = this.queues.get(gate);
     const result = before ? before.then(work, work) : work();
@@ -90,44 +158,11 @@ export class PostgresRunSlots {
 export class RunSlotJobs {
   constructor(jobs: Jobs, slots: PostgresRunSlots) {
     jobs.registerHandler(FREE_SLOT, {
-      read: (payload) => payload as { taskId: string },
-      run: ({ taskId }) => slots.freeSlot(taskId),
+      read: (payload) => payload as GateChange,
+      run: (change) => slots.changeGate(change),
     });
     scheduleUpkeep(jobs, SWEEP, (signal) => slots.sweepSlots(signal));
   }
-}
-
-async function enterGate(
-  client: PoolClient,
-  gate: string,
-  { taskId, token }: SlotSeeker,
-  { key, concurrency: { limit, onFull = 'wait' }, until }: Omit<SlotRequest, 'until'> & { until: Date | undefined },
-): Promise<SlotOutcome> {
-  await client.query(LOCK, [gate]);
-  if ((await client.query(FIND_SLOT_ABOVE, [taskId, gate])).rows.length > 0) return 'held';
-  const inserted = await client.query(ENTER, [taskId, gate, readableKey(key), limit]);
-  await client.query(ADMIT, [gate]);
-  const { rows } = await client.query<{ is_held: boolean }>(READ_SLOT, [taskId]);
-  if (rows[0]?.is_held) return (await changeTask(client, HOLD, [taskId, token]), 'held');
-  const isNew = inserted.rowCount === 1;
-  if (isNew && (onFull === 'skip' || (await isCrowded(client, gate)))) {
-    await client.query(REMOVE, [taskId]);
-    return onFull === 'skip' ? 'full' : 'crowded';
-  }
-  if (isNew && onFull === 'cancel-oldest') await client.query(CANCEL_OLDEST, [gate, limit]);
-  await changeTask(client, PARK, [taskId, token, until]);
-  return 'parked';
-}
-
-async function isCrowded(client: PoolClient, gate: string): Promise<boolean> {
-  const { rows } = await client.query<{ waiting: number }>(COUNT_WAITING, [gate, MOST_WAITING + 1]);
-  return (rows[0]?.waiting ?? 0) > MOST_WAITING;
-}
-
-/** Changes the row of a Task that this execution holds. @throws ClaimLost, which rolls the transaction back */
-async function changeTask(client: PoolClient, statement: string, values: readonly unknown[]): Promise<void> {
-  const { rowCount } = await client.query(statement, [...values]);
-  if (rowCount === 0) throw new ClaimLost('Another process has the claim of this run');
 }
 
 function gateOf({ call }: SlotSeeker, { workflow, key }: SlotRequest): string {
@@ -141,105 +176,14 @@ function readableKey(key: string): string {
   return textStart(key, LONGEST_KEY).replaceAll('\0', '').toWellFormed();
 }
 
-const ENDED = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`;
-
-/** Returns the SQL expression that enqueues the job which wakes a Task. @param more further arguments of the job */
-function wakeSql(...more: string[]): string {
-  const flags = `flags => ARRAY[${callerFlagSql('tenant', 'owner')}]`;
-  const given = ["job_key => 'tasks.wake/' || task_id", flags, ...more].join(', ');
-  return `graphile_worker.add_job('tasks.wake', json_build_object('taskId', task_id), ${given})`;
-}
-
-const LOCK = `SELECT pg_advisory_xact_lock(hashtextextended('run-slot ' || $1, 0))`;
-const FIND_GATE = 'SELECT gate FROM run_slot WHERE task_id = $1';
-const ENTER = `
-  INSERT INTO run_slot (task_id, gate, key, most) VALUES ($1, $2, $3, $4) ON CONFLICT (task_id) DO NOTHING`;
-
-/**
- * Query for the slot of a run that waits for this one, at any distance above it. Such a slot counts for both: if this
- * run waited for another slot, neither could end.
- */
-const FIND_SLOT_ABOVE = `
-  WITH RECURSIVE above AS (
-    SELECT parent_task_id AS task_id FROM task WHERE task_id = $1
-    UNION SELECT task.parent_task_id FROM above JOIN task USING (task_id)
-  )
-  SELECT FROM above JOIN run_slot USING (task_id) WHERE gate = $2 AND is_held LIMIT 1`;
-const READ_SLOT = 'SELECT is_held FROM run_slot WHERE task_id = $1';
-const REMOVE = 'DELETE FROM run_slot WHERE task_id = $1';
+const REQUEST = 'SELECT request_run_slot($1, $2, $3, $4::json) AS outcome';
 const COUNT_WAITING = `
-  SELECT count(*)::int AS waiting FROM (SELECT FROM run_slot WHERE gate = $1 AND NOT is_held LIMIT $2) AS few`;
-
-const REMOVE_ONE = `
-  DELETE FROM run_slot USING task
-  WHERE run_slot.task_id = $1 AND task.task_id = run_slot.task_id AND task.state IN ${ENDED}`;
-const REMOVE_ENDED = `
-  DELETE FROM run_slot USING task
-  WHERE run_slot.gate = $1 AND task.task_id = run_slot.task_id AND task.state IN ${ENDED}`;
-
-/**
- * Statement that gives the free slots of a gate to the runs that have waited longest, and makes those that are parked
- * due. A run that another execution has claimed, such as one that is being canceled, needs no waking.
- */
-const ADMIT = `
-  WITH room AS MATERIALIZED (
-    SELECT greatest(
-      (SELECT most FROM run_slot WHERE gate = $1 ORDER BY seq DESC LIMIT 1) - (
-        SELECT count(*) FROM run_slot JOIN task USING (task_id)
-        WHERE gate = $1 AND is_held AND state NOT IN ${ENDED}), 0) AS free
-  ),
-  next AS MATERIALIZED (
-    SELECT run_slot.task_id FROM run_slot JOIN task USING (task_id)
-    WHERE gate = $1 AND NOT is_held AND state NOT IN ${ENDED}
-    ORDER BY seq LIMIT (SELECT free FROM room)
-  ),
-  admitted AS (
-    UPDATE run_slot SET is_held = true WHERE task_id IN (SELECT task_id FROM next) RETURNING task_id
-  ),
-  due AS (
-    UPDATE task SET wake_at = now()
-    WHERE task_id IN (SELECT task_id FROM admitted) AND claim_token IS NULL AND state NOT IN ${ENDED}
-    RETURNING task_id, tenant, owner
-  )
-  SELECT ${wakeSql()} FROM due`;
-
-const HOLD = `
-  UPDATE task SET has_run_slot = true WHERE task_id = $1 AND claim_token = $2 AND state NOT IN ${ENDED}`;
-
-/**
- * Statement that parks a run. It is woken when it gets a slot, and at its deadline ($3); once a day it requests a slot
- * again. A cancel request that nothing has carried out makes it due at once.
- */
-const PARK = `
-  WITH parked AS (
-    UPDATE task SET has_run_slot = true, replica_id = NULL, claim_token = NULL,
-      wake_at = CASE WHEN cancel_requested_at IS NULL THEN least(now() + interval '1 day', $3::timestamptz) ELSE now() END
-    WHERE task_id = $1 AND claim_token = $2 AND state NOT IN ${ENDED}
-    RETURNING task_id, tenant, owner, wake_at
-  )
-  SELECT CASE WHEN $3::timestamptz IS NOT NULL THEN ${wakeSql('run_at => wake_at')} END FROM parked`;
-
-/**
- * Statement that requests the cancel of the oldest runs of a gate, so that the newest run has a slot once they have
- * ended. $2 limit.
- */
-const CANCEL_OLDEST = `
-  WITH newest AS MATERIALIZED (
-    SELECT task_id FROM run_slot JOIN task USING (task_id)
-    WHERE gate = $1 AND state NOT IN ${ENDED} ORDER BY seq DESC LIMIT $2
-  ),
-  canceled AS (
-    UPDATE task SET cancel_requested_at = now(), wake_at = least(wake_at, now())
-    WHERE task_id IN (SELECT task_id FROM run_slot WHERE gate = $1) AND task_id NOT IN (SELECT task_id FROM newest)
-      AND cancel_requested_at IS NULL AND state NOT IN ${ENDED}
-    RETURNING task_id, tenant, owner
-  )
-  SELECT ${wakeSql()} FROM canceled`;
+  SELECT count(*)::int AS waiting FROM (SELECT FROM run_slot WHERE tenant = $1 AND NOT is_held LIMIT $2) AS few`;
 
 /** Query for gates with a run that has ended, or with waiting runs and a slot that is free by the newest limit. */
 const STUCK_GATES = `
   SELECT gate FROM run_slot JOIN task USING (task_id)
   GROUP BY gate
-  HAVING bool_or(state IN ${ENDED})
+  HAVING bool_or(${ENDED_TASK})
     OR bool_or(NOT is_held) AND count(*) FILTER (WHERE is_held) < (array_agg(most ORDER BY seq DESC))[1]
   LIMIT $1`;

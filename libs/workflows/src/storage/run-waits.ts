@@ -99,5 +99,6 @@ const WAITS = `
   LEFT JOIN run_slot AS slot ON slot.task_id = task.task_id AND task.has_run_slot AND NOT slot.is_held
   LEFT JOIN LATERAL (
     SELECT count(*)::int AS place
-    FROM (SELECT FROM run_slot WHERE run_slot.gate = slot.gate AND NOT is_held AND seq <= slot.seq LIMIT $6) AS few
+    FROM (SELECT FROM run_slot WHERE run_slot.gate = slot.gate AND NOT is_held
+            AND (turn, seq) <= (slot.turn, slot.seq) LIMIT $6) AS few
   ) AS before ON slot.gate IS NOT NULL`;

@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { AdmitRunsAtOnce1700000001800 } from './run-slot-functions.js';
 import { CreateRunSlot1700000001640 } from './run-slot-migrations.js';
 import {
   FillRunQuestions1700000000330,
@@ -357,4 +358,5 @@ export const WORKFLOW_MIGRATIONS = [
   WakeForRegisteredAgents1700000001391,
   NoteRevisionAuthors1700000001410,
   CreateRunSlot1700000001640,
+  AdmitRunsAtOnce1700000001800,
 ];
