@@ -57,6 +57,24 @@ it('omits SUBMITTED, with which the Task here has begun', () => {
   expect(mirror.toEvents(snapshot({ status: { state: 'TASK_STATE_SUBMITTED' } }))).toEqual([]);
 });
 
+it('tells the Messages that an agent sends while its Task works', () => {
+  const mirror = new TaskMirror(OWN, []);
+  expect(mirror.toEvents({ message: said('direct', 'no Task yet') })).toEqual([]);
+  const responses = [
+    status('TASK_STATE_WORKING'),
+    { message: said('m', 'one ') },
+    { message: said('m', 'two') },
+    status('TASK_STATE_COMPLETED'),
+  ];
+  expect(outline(responses.flatMap((response) => mirror.toEvents(response)))).toEqual([
+    ['TASK_STATE_WORKING', undefined],
+    ['TASK_STATE_WORKING', 'one '],
+    ['TASK_STATE_WORKING', 'two'],
+    ['TASK_STATE_COMPLETED', undefined],
+  ]);
+  expect(mirror.toEvents({ message: said('late', 'after the end') })).toEqual([]);
+});
+
 it('tells of a snapshot only what the log lacks', () => {
   const mirror = new TaskMirror(OWN, []);
   const working = { state: 'TASK_STATE_WORKING' as const, message: said('m1', 'on it') };

@@ -60,10 +60,14 @@ export class TaskMirror {
     for (const event of log) this.noteLogged(event);
   }
 
-  /** Returns the events that the log lacks after a response of the agent, in order. A direct Message gives none. */
+  /**
+   * Returns the events that the log lacks after a response of the agent, in order.
+   * - A direct Message gives none.
+   * - A Message of a Task that works becomes a WORKING status with it: some agents send their words in this way.
+   */
   toEvents(response: StreamResponse): TaskEvent[] {
     if ('task' in response) return this.fromSnapshot(response.task);
-    if ('message' in response) return [];
+    if ('message' in response) return this.fromMessage(response.message);
     if ('artifactUpdate' in response) {
       const { artifactUpdate } = response;
       this.noteArtifact(artifactUpdate.artifact, artifactUpdate.append);
@@ -109,6 +113,11 @@ export class TaskMirror {
   private get ids(): TaskReference {
     const { taskId, contextId } = this.reference;
     return { taskId, contextId };
+  }
+
+  private fromMessage(message: Message): TaskEvent[] {
+    const isOfTask = this.emittedInTurn > 0 && !this.hasEnded && message.parts.length > 0;
+    return isOfTask ? [this.toStatusEvent({ state: 'TASK_STATE_WORKING', message })] : [];
   }
 
   private fromSnapshot({ status, artifacts = [], history = [], metadata = {} }: Task): TaskEvent[] {
