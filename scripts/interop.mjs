@@ -8,6 +8,7 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { onEnding } from './ending.mjs';
 import { installOwnPackages } from './own-packages.mjs';
 import { ROOT, ensureBuilt, ensureInstalled, pinnedNode, say } from './prepare.mjs';
@@ -15,6 +16,8 @@ import { ROOT, ensureBuilt, ensureInstalled, pinnedNode, say } from './prepare.m
 const INTEROP = join(ROOT, 'test', 'interop');
 /** Maximum milliseconds of the installation in CI: if a registry answers at all, it takes a fraction of that time. */
 const LONGEST_INSTALL_MS = 90_000;
+/** Maximum milliseconds for services to end by themselves after the tests have ended. */
+const LONGEST_END_MS = 10_000;
 /** Environment of the frameworks: they make no network requests of their own, and log only errors. */
 const FRAMEWORKS = { MASTRA_OFFLINE: 'true', MASTRA_AUTO_REFRESH_PROVIDERS: 'false', VOLTAGENT_LOG_LEVEL: 'fatal' };
 const inCi = process.env.CI !== undefined;
@@ -36,5 +39,23 @@ const child = spawn(pinnedNode(), args, {
   stdio: ['ignore', 'inherit', 'inherit'],
   detached: process.platform !== 'win32',
 });
-onEnding((signal) => child.kill(signal));
-child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
+onEnding((signal) => signalGroup(signal));
+child.on('exit', (code, signal) => {
+  void endGroup().then(() => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
+});
+
+/** Ends what the tests have left running: services, agents and clients are in the group of the child. */
+async function endGroup() {
+  const begun = performance.now();
+  while (signalGroup(0) && performance.now() - begun < LONGEST_END_MS) await delay(50);
+  signalGroup('SIGKILL');
+}
+
+/** Sends a signal to the group of the child; 0 only asks for it. @returns true if the group has a process */
+function signalGroup(signal) {
+  try {
+    return process.kill(process.platform === 'win32' ? Number(child.pid) : -Number(child.pid), signal);
+  } catch {
+    return false;
+  }
+}

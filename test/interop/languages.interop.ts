@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type DocumentedExample, documentedExamples, writeDocumentedFiles } from '../support/documented-files.js';
+import { endWithProcess } from '../support/end-child.js';
 import { freePort } from '../support/parley.js';
 import { ParleyCommand } from '../support/parley-command.js';
 import { until } from '../support/until.js';
@@ -76,7 +77,7 @@ class ExampleRun {
     const commands = this.atPort(this.example.agent).split('\n');
     const text = commands.filter((line) => !INSTALLS.test(line)).join('\n');
     const env = { ...process.env, PATH: path };
-    this.#agent = spawn('bash', ['-euc', text], { cwd: folder, env, detached: true });
+    this.#agent = endWithProcess(spawn('bash', ['-euc', text], { cwd: folder, env, detached: true }), true);
     for (const stream of [this.#agent.stdout!, this.#agent.stderr!])
       stream.on('data', (chunk: Buffer) => (this.#output += chunk.toString()));
     await until(() => this.isReady(), { what: `the agent of "${this.example.title}"` });

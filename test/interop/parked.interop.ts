@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -7,6 +7,7 @@ import { isTerminalState, type Task } from '../../libs/protocol/src/index.js';
 import { getTask, outline, sendTask, subscribe } from '../support/a2a.js';
 import { Balancer } from '../support/balancer.js';
 import { openDoor } from '../support/doors.js';
+import { endWithProcess } from '../support/end-child.js';
 import { OwnPostgres } from '../support/own-postgres.js';
 import { freePort, type Parley, startParley } from '../support/parley.js';
 import { openDatabase } from '../support/postgres.js';
@@ -61,7 +62,7 @@ for (const { language, sdk, command } of AGENTS)
 async function startAgent({ folder, path }: Workshop, command: string, port: number): Promise<() => void> {
   let output = '';
   const env = { ...process.env, PATH: path };
-  const agent: ChildProcess = spawn('bash', ['-euc', command], { cwd: folder, env, detached: true });
+  const agent = endWithProcess(spawn('bash', ['-euc', command], { cwd: folder, env, detached: true }), true);
   for (const stream of [agent.stdout!, agent.stderr!])
     stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const isReady = async (): Promise<boolean> => {

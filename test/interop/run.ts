@@ -1,4 +1,5 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { run } from 'node:test';
 import { recordFailedTests } from '../../scripts/failed-tests.mjs';
@@ -29,6 +30,10 @@ if (process.argv.includes('--page')) {
 const files = globSync('*.interop.ts', { cwd: import.meta.dirname })
   .filter((file) => wanted.length === 0 || wanted.some((name) => file.startsWith(name)))
   .map((file) => join(import.meta.dirname, file));
+
+// The handlers of 'exit' end the agents of the tests.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.once(signal, () => process.exit(128 + constants.signals[signal]));
 
 let passed = 0;
 let failed = 0;

@@ -8,3 +8,31 @@ export async function endChild(child: ChildProcess, signal: NodeJS.Signals): Pro
   child.kill(signal);
   await exit;
 }
+
+/** Children that this process ends where it ends itself, each with the id that `process.kill` takes. */
+const children = new Map<ChildProcess, number>();
+
+/**
+ * Ends a child with SIGKILL where this process ends before it, by `process.exit` or by itself.
+ * @param leadsGroup true for a child that was spawned as `detached`: its group ends with it
+ * @returns the child
+ */
+export function endWithProcess<C extends ChildProcess>(child: C, leadsGroup = false): C {
+  if (child.pid === undefined) return child;
+  if (children.size === 0) process.once('exit', endChildren);
+  children.set(child, leadsGroup ? -child.pid : child.pid);
+  child.once('exit', () => {
+    children.delete(child);
+    if (children.size === 0) process.off('exit', endChildren);
+  });
+  return child;
+}
+
+function endChildren(): void {
+  for (const id of children.values())
+    try {
+      process.kill(id, 'SIGKILL');
+    } catch {
+      // It has ended in the meantime.
+    }
+}
