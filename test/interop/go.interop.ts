@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import { sendTask } from '../support/a2a.js';
 import { openDoor } from '../support/doors.js';
-import { type CalledAt, describeCalled } from './peers/a2a-called.js';
+import { describeCalled } from './peers/a2a-called.js';
 import { type CallsAt, describeCalls } from './peers/a2a-calls.js';
 import { GO_PEERS } from './peers/go/go-peers.js';
 import { describeToolCalls } from './peers/mcp-calls.js';
 import { describeTools } from './peers/mcp-called.js';
-import { buildOf, runsAllPeers, whyNoPeers } from './peers/peer-builds.js';
-import { PEER_OPERATIONS, type PeerGap } from './peers/peer-cells.js';
+import { describeTokensCalled } from './peers/oauth-peers.js';
+import { buildIn, buildOf, runsAllPeers, whyNoPeers } from './peers/peer-builds.js';
+import { cancels, MODEL_AGENT, showsFile } from './peers/framework-called.js';
+import { AGENT_CLIENT } from './peers/framework-calls.js';
+import { NO_GRPC_03 } from './peers/legacy-grpc.js';
+import type { PeerGap } from './peers/peer-cells.js';
 
-const [V1, V03, MCP] = GO_PEERS;
+const [V1, V03, ADK, V1_TOKENS, V03_TOKENS, MCP] = GO_PEERS;
 
 /** The client takes no card that asks for a key, as Parley's cards do where callers need one. */
 const READS_NO_REQUIREMENTS: PeerGap<CallsAt> = {
@@ -23,14 +26,11 @@ const READS_NO_REQUIREMENTS: PeerGap<CallsAt> = {
   },
 };
 
-const GRPC_03: PeerGap<CalledAt> = {
-  says: '– Parley calls no gRPC of A2A 0.3, and its error says so; offer JSON-RPC as well',
-  async test({ base }) {
-    const { status } = await sendTask(base, 'tell');
-    assert.match(JSON.stringify(status), /no interface of 0\.3, but GRPC 0\.3\.0/);
-  },
-};
-const NO_GRPC_03 = Object.fromEntries(PEER_OPERATIONS.a2a.called.map((operation) => [operation, GRPC_03]));
+const ADK_AGENT = {
+  ...MODEL_AGENT,
+  cancel: { says: '✓', test: cancels },
+  parts: { says: '✓ its model gets files', test: showsFile },
+} as const;
 
 describe('The peers in Go', { skip: whyNoPeers('Go') ?? false }, () => {
   for (const binding of runsAllPeers() ? V1.called : V1.called.slice(0, 1)) {
@@ -42,6 +42,10 @@ describe('The peers in Go', { skip: whyNoPeers('Go') ?? false }, () => {
     describeCalls(V03, binding, buildOf('Go', 'v03'));
   }
   if (runsAllPeers()) {
+    describeCalled(ADK, 'JSONRPC', buildIn('Go', ADK.lock), ADK_AGENT);
+    describeCalls(ADK, 'JSONRPC', buildIn('Go', ADK.lock), AGENT_CLIENT);
+    describeTokensCalled(V1_TOKENS, 'JSONRPC', buildOf('Go', 'v1'));
+    describeTokensCalled(V03_TOKENS, 'JSONRPC', buildOf('Go', 'v03'));
     describeTools(MCP, buildOf('Go', 'tools'));
     describeToolCalls(MCP, buildOf('Go', 'tools'));
   }

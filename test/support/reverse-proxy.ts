@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createProxyServer } from 'httpxy';
+import type { SelfMadeCertificate } from './self-made-certificate.js';
 
 /**
  * Address from which proxies connect. It differs from that of clients, so that only proxies are trusted. On Linux all
@@ -17,6 +19,8 @@ export interface ReverseProxyOptions {
   /** True to replace X-Forwarded-Host, -Proto and -Prefix instead of appending to them. */
   replaces?: boolean;
   host?: string;
+  /** Certificate with which the proxy speaks TLS. */
+  tls?: SelfMadeCertificate;
 }
 
 export interface ReverseProxy {
@@ -27,20 +31,21 @@ export interface ReverseProxy {
 
 /** Starts a reverse proxy that removes a prefix from the path, and reports this in the usual headers. */
 export async function startReverseProxy(options: ReverseProxyOptions): Promise<ReverseProxy> {
-  const { target, prefix = '', host = '127.0.0.1' } = options;
+  const { target, prefix = '', host = '127.0.0.1', tls } = options;
   const proxy = createProxyServer({ agent: new Agent({ localAddress: PROXY_ADDRESS }) });
-  const server = createServer((request, response) => {
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
     if (request.url === undefined || !request.url.startsWith(`${prefix}/`)) return void response.writeHead(404).end();
     request.url = request.url.slice(prefix.length);
     forward(request, options);
     // The Host that it was called with stays outside: the service must not need it.
     proxy.web(request, response, { target, changeOrigin: true }).catch(() => refused(response));
-  });
+  };
+  const server = tls === undefined ? createServer(handle) : createTlsServer(tls, handle);
   server.listen(0, host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}${prefix}`,
+    url: `${schemeOf(options)}://${host.includes(':') ? `[${host}]` : host}:${port}${prefix}`,
     stop: async () => {
       server.closeAllConnections();
       server.close();
@@ -49,11 +54,16 @@ export async function startReverseProxy(options: ReverseProxyOptions): Promise<R
   };
 }
 
-function forward(request: IncomingMessage, { prefix, replaces }: ReverseProxyOptions): void {
+function schemeOf({ tls }: ReverseProxyOptions): 'http' | 'https' {
+  return tls === undefined ? 'http' : 'https';
+}
+
+function forward(request: IncomingMessage, options: ReverseProxyOptions): void {
+  const { prefix, replaces } = options;
   const said: Record<string, string | undefined> = {
     for: request.socket.remoteAddress,
     host: request.headers.host,
-    proto: 'http',
+    proto: schemeOf(options),
     prefix,
   };
   for (const [name, value] of Object.entries(said)) {

@@ -15,7 +15,10 @@ export interface TokenRequest {
   form: Record<string, string>;
 }
 
-/** Authorization server that issues tokens by the client credentials grant, and knows which of them are valid. */
+/**
+ * Authorization server that issues tokens by the client credentials grant, and knows which of them are valid. Its path
+ * `/introspect` answers that to servers (RFC 7662).
+ */
 export class TokenServer {
   readonly requests: TokenRequest[] = [];
   /** Issued tokens. */
@@ -66,6 +69,8 @@ export class TokenServer {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const form = Object.fromEntries(new URLSearchParams(Buffer.concat(chunks).toString()));
+    if (request.url === '/introspect')
+      return void response.end(JSON.stringify({ active: this.accepts(`Bearer ${form['token']}`) }));
     this.requests.push({ headers: request.headers, form });
     const told = this.next.shift() ?? { status: 200, body: JSON.stringify(this.issue()) };
     response.writeHead(told.status, { 'content-type': 'application/json' }).end(told.body);

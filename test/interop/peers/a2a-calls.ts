@@ -5,7 +5,16 @@ import { DoorAgent } from '../../support/door-agent.js';
 import { openDoor } from '../../support/doors.js';
 import { until } from '../../support/until.js';
 import { type ReceivedNotification, WebhookReceiver } from '../../support/webhook-receiver.js';
-import { type Peer, type PeerBinding, PEER_OPERATIONS, type PeerGap, type PeerRow } from './peer-cells.js';
+import {
+  isNamedPeer,
+  isOverTls,
+  type Peer,
+  type PeerBinding,
+  PEER_OPERATIONS,
+  type PeerGap,
+  type PeerRow,
+  protocolBindingOf,
+} from './peer-cells.js';
 import { peerCell } from './peer-cell-tests.js';
 import type { CallOptions, PeerProgram } from './peer-program.js';
 import { type PeerStage, usePeerStage } from './peer-stage.js';
@@ -31,19 +40,21 @@ export function describeCalls(
   build: () => PeerProgram | string,
   gaps: Partial<Record<CallsOperation, PeerGap<CallsAt>>> = {},
 ): void {
+  if (!isNamedPeer(peer)) return;
   describe(`${peer.title} calls Parley over ${binding}`, () => {
     const row: PeerRow = { peer, binding, direction: 'calls' };
     const stage = usePeerStage();
     let at: CallsAt | string;
 
     before(async () => {
-      const program = build();
-      if (typeof program === 'string') return void (at = program);
+      const built = build();
+      if (typeof built === 'string') return void (at = built);
+      const program = isOverTls(binding) ? built.withEnv(await stage.speakTls()) : built;
       const agent = await DoorAgent.start();
       stage.defer(() => agent.end());
       const base = `${(await openDoor(stage.parley.url, agent.url)).base}/`;
       const callAt: CallsAt['callAt'] = async (url, operation, args = [], options = {}) =>
-        (await program.call(['a2a-call', url, binding, operation, ...args], options)).lines;
+        (await program.call(['a2a-call', url, protocolBindingOf(binding), operation, ...args], options)).lines;
       at = { stage, agent, base, callAt, call: (...given) => callAt(base, ...given) };
     });
 

@@ -7,7 +7,7 @@ import { until } from '../../support/until.js';
 import { linear, type Run, unique, type WorkflowNode } from '../../support/workflow.js';
 import type { JsonObject } from '../../../libs/protocol/src/index.js';
 import { peerCell } from './peer-cell-tests.js';
-import { type Peer, PEER_OPERATIONS, type PeerGap, type PeerRow } from './peer-cells.js';
+import { isNamedPeer, type Peer, PEER_OPERATIONS, type PeerGap, type PeerRow } from './peer-cells.js';
 import type { PeerProgram } from './peer-program.js';
 import { type PeerStage, usePeerStage } from './peer-stage.js';
 
@@ -27,6 +27,7 @@ export function describeTools(
   build: () => PeerProgram | string,
   gaps: Partial<Record<ToolOperation, PeerGap<ToolsAt>>> = {},
 ): void {
+  if (!isNamedPeer(peer)) return;
   describe(`Parley calls the tools of ${peer.title}`, () => {
     const row: PeerRow = { peer, binding: 'Streamable HTTP', direction: 'called' };
     const stage = usePeerStage();

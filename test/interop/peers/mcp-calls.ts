@@ -3,7 +3,7 @@ import { before, describe } from 'node:test';
 import type { JsonObject } from '../../../libs/protocol/src/index.js';
 import { Api, input, linear, output, ruled, script, unique } from '../../support/workflow.js';
 import { peerCell } from './peer-cell-tests.js';
-import { type Peer, PEER_OPERATIONS, type PeerFinding, type PeerGap, type PeerRow } from './peer-cells.js';
+import { isNamedPeer, type Peer, PEER_OPERATIONS, type PeerFinding, type PeerGap, type PeerRow } from './peer-cells.js';
 import type { CallOptions, PeerProgram } from './peer-program.js';
 import { type PeerStage, usePeerStage } from './peer-stage.js';
 
@@ -22,6 +22,7 @@ export function describeToolCalls(
   build: () => PeerProgram | string,
   gaps: Partial<Record<ClientOperation, PeerGap<ToolCallsAt>>> = {},
 ): void {
+  if (!isNamedPeer(peer)) return;
   describe(`${peer.title} calls the tools of Parley`, () => {
     const row: PeerRow = { peer, binding: 'Streamable HTTP', direction: 'calls' };
     const stage = usePeerStage();

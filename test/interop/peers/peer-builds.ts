@@ -24,17 +24,26 @@ const BUILDS: Readonly<Record<BuiltLanguage, (folder: string, target: string) =>
   },
 };
 
-const builds = new Map<BuiltLanguage, readonly [string, ...string[]] | string>();
+const builds = new Map<string, readonly [string, ...string[]] | string>();
 
 /**
  * Returns the function that compiles the peers of a language, once for all suites.
  * @returns a function whose result is the program, or in CI the sentence why it cannot be compiled
  */
 export function buildOf(language: BuiltLanguage, ...words: string[]): () => PeerProgram | string {
-  const folder = join(import.meta.dirname, language.toLowerCase());
+  return programIn(language, language.toLowerCase(), words);
+}
+
+/** Returns the function that compiles a peer of a language that has a folder and a lock file of its own. */
+export function buildIn(language: BuiltLanguage, lock: string): () => PeerProgram | string {
+  return programIn(language, join(language.toLowerCase(), lock), []);
+}
+
+function programIn(language: BuiltLanguage, place: string, words: readonly string[]): () => PeerProgram | string {
+  const folder = join(import.meta.dirname, place);
   return () => {
-    const built = builds.get(language) ?? tryBuild(language, folder);
-    builds.set(language, built);
+    const built = builds.get(place) ?? tryBuild(language, place);
+    builds.set(place, built);
     return typeof built === 'string' ? built : new PeerProgram([...built, ...words], folder);
   };
 }
@@ -49,8 +58,9 @@ export function runsAllPeers(): boolean {
   return process.argv.length > 2;
 }
 
-function tryBuild(language: BuiltLanguage, folder: string): readonly [string, ...string[]] | string {
-  const target = join(CACHE, language.toLowerCase());
+function tryBuild(language: BuiltLanguage, place: string): readonly [string, ...string[]] | string {
+  const folder = join(import.meta.dirname, place);
+  const target = join(CACHE, place);
   mkdirSync(target, { recursive: true });
   try {
     return BUILDS[language](folder, target);

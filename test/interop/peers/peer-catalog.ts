@@ -14,11 +14,6 @@ export const PEERS: Readonly<Partial<Record<PeerLanguage, readonly Peer[]>>> = {
   Rust: RUST_PEERS,
 };
 
-/** Languages without a peer, each with the reason. */
-export const LANGUAGES_WITHOUT_PEERS: readonly string[] = [
-  '**.NET** has no peer here: its toolchain is in no registry of packages that these tests use.',
-];
-
 export const ALL_PEERS: readonly Peer[] = Object.values(PEERS).flat();
 
 /** Returns the outcomes of earlier runs of a language. */

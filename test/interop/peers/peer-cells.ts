@@ -7,6 +7,10 @@ export const PEER_OPERATIONS = {
     called: ['send', 'stream', 'ask', 'follow-up', 'cancel', 'resubscribe', 'push', 'parts', 'errors', 'key'],
     calls: ['send', 'stream', 'ask', 'follow-up', 'cancel', 'resubscribe', 'push', 'parts', 'errors', 'key'],
   },
+  oauth: {
+    called: ['token', 'renewal', 'refusal'],
+    calls: ['token', 'stream', 'refusal'],
+  },
   mcp: {
     called: ['list', 'call', 'progress', 'structured', 'file', 'errors', 'cancel', 'key'],
     calls: ['list', 'call', 'progress', 'ask', 'decline', 'errors', 'cancel', 'key'],
@@ -15,7 +19,8 @@ export const PEER_OPERATIONS = {
 
 export type PeerProtocol = keyof typeof PEER_OPERATIONS;
 export type PeerDirection = 'called' | 'calls';
-export type PeerBinding = 'JSONRPC' | 'HTTP+JSON' | 'GRPC' | 'Streamable HTTP';
+/** Binding of A2A or MCP, and whether it is spoken over TLS. */
+export type PeerBinding = 'JSONRPC' | 'HTTP+JSON' | 'GRPC' | 'Streamable HTTP' | 'JSONRPC, TLS';
 export type PeerOperation<P extends PeerProtocol = PeerProtocol> = (typeof PEER_OPERATIONS)[P][PeerDirection][number];
 
 /** Package of another language that calls Parley, or that Parley calls, in its folder here. */
@@ -34,6 +39,15 @@ export interface Peer {
 }
 
 export type PeerLanguage = 'Go' | 'Java' | 'Python' | 'Rust';
+
+/** Option that limits a run to some peers, by their ids: `--peer=go-adk,python-strands`. */
+const PEER_OPTION = '--peer=';
+
+/** True if the command names this peer, or none. */
+export function isNamedPeer({ id }: Peer): boolean {
+  const option = process.argv.find((word) => word.startsWith(PEER_OPTION));
+  return option === undefined || option.slice(PEER_OPTION.length).split(',').includes(id);
+}
 
 /** Row of a table: a peer, a binding and a direction. */
 export interface PeerRow {
@@ -66,6 +80,15 @@ export function pinnedVersion({ language, lock = '' }: Pick<Peer, 'language' | '
   const version = pattern(name).exec(readFileSync(join(import.meta.dirname, file), 'utf8'))?.[1];
   if (version === undefined) throw new Error(`${file} has no version of ${name}`);
   return version;
+}
+
+export function isOverTls(binding: PeerBinding): boolean {
+  return binding.endsWith(', TLS');
+}
+
+/** Returns the name of a binding in cards: that without TLS. */
+export function protocolBindingOf(binding: PeerBinding): string {
+  return binding.replace(', TLS', '');
 }
 
 export function rowKey({ peer, binding, direction }: PeerRow): string {

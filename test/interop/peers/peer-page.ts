@@ -1,5 +1,5 @@
 import { tableOf } from '../page.js';
-import { LANGUAGES_WITHOUT_PEERS } from './peer-catalog.js';
+import { MISSING_PEERS } from './missing-peers.js';
 import {
   type Peer,
   PEER_OPERATIONS,
@@ -15,13 +15,17 @@ import {
 
 const TITLES: Readonly<Record<PeerProtocol, Readonly<Record<PeerDirection, string>>>> = {
   a2a: { called: 'A2A: Parley calls the peer', calls: 'A2A: the peer calls Parley' },
+  oauth: {
+    called: 'OAuth client credentials: Parley calls the peer',
+    calls: 'OAuth client credentials: the peer calls Parley',
+  },
   mcp: { called: 'MCP: Parley calls the tools of the peer', calls: 'MCP: the peer calls the tools of Parley' },
 };
 
 /** Returns the tables of peers, and the reason of each cell that is not ✓. */
 export function peerTables(peers: readonly Peer[], outcomes: PeerOutcomes): string {
   const reasons: string[] = [];
-  const tables = (['a2a', 'mcp'] as const).flatMap((protocol) =>
+  const tables = (['a2a', 'oauth', 'mcp'] as const).flatMap((protocol) =>
     (['called', 'calls'] as const).map((direction) => {
       const rows = peers.filter((peer) => peer.protocol === protocol).flatMap(rowsOf);
       const cells = rows.filter((row) => row.direction === direction).map((row) => cellsOf(row, outcomes, reasons));
@@ -30,7 +34,9 @@ export function peerTables(peers: readonly Peer[], outcomes: PeerOutcomes): stri
     }),
   );
   const notes = reasons.map((reason, index) => `${index + 1}. ${reason}`).join('\n');
-  const parts = [...tables, notes, ...LANGUAGES_WITHOUT_PEERS];
+  const missing = MISSING_PEERS.map(({ name, version, reason }) => [name, version, reason]);
+  const table = `### Packages that are no peers\n\n${tableOf(['', 'version tried', 'reason'], missing)}`;
+  const parts = [...tables, notes, table];
   return parts.filter((part) => part !== '').join('\n\n');
 }
 

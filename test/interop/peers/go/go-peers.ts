@@ -1,6 +1,6 @@
 import type { Peer } from '../peer-cells.js';
 
-/** Peers in Go, which `go build` compiles in this folder. */
+/** Peers in Go, which `go build` compiles in this folder; ADK has a module of its own, since it is large. */
 export const GO_PEERS = [
   {
     id: 'go-a2a-1.0',
@@ -9,7 +9,7 @@ export const GO_PEERS = [
     protocol: 'a2a',
     packages: ['github.com/a2aproject/a2a-go/v2'],
     called: ['JSONRPC', 'HTTP+JSON', 'GRPC'],
-    calls: ['JSONRPC', 'HTTP+JSON', 'GRPC'],
+    calls: ['JSONRPC', 'HTTP+JSON', 'GRPC', 'JSONRPC, TLS'],
   },
   {
     id: 'go-a2a-0.3',
@@ -19,6 +19,34 @@ export const GO_PEERS = [
     packages: ['github.com/a2aproject/a2a-go'],
     called: ['JSONRPC', 'GRPC'],
     calls: ['JSONRPC', 'GRPC'],
+  },
+  {
+    id: 'go-adk',
+    language: 'Go',
+    title: 'ADK',
+    protocol: 'a2a',
+    lock: 'adk',
+    packages: ['google.golang.org/adk'],
+    called: ['JSONRPC'],
+    calls: ['JSONRPC'],
+  },
+  {
+    id: 'go-a2a-1.0-tokens',
+    language: 'Go',
+    title: 'a2a-go (A2A 1.0)',
+    protocol: 'oauth',
+    packages: ['github.com/a2aproject/a2a-go/v2'],
+    called: ['JSONRPC'],
+    calls: [],
+  },
+  {
+    id: 'go-a2a-0.3-tokens',
+    language: 'Go',
+    title: 'a2a-go (A2A 0.3)',
+    protocol: 'oauth',
+    packages: ['github.com/a2aproject/a2a-go'],
+    called: ['JSONRPC'],
+    calls: [],
   },
   {
     id: 'go-mcp',

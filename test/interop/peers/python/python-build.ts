@@ -9,8 +9,17 @@ import { PeerProgram } from '../peer-program.js';
 const CACHE = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'parley-interop', 'python');
 const BIN = process.platform === 'win32' ? 'Scripts' : 'bin';
 
-/** Environment of the peers, which leave no files in the work tree. */
-const ENV = { PYTHONDONTWRITEBYTECODE: '1', PYTHONWARNINGS: 'ignore' };
+/** Environment of the peers: they leave no files in the work tree, and make no connections of their own. */
+const ENV = {
+  PYTHONDONTWRITEBYTECODE: '1',
+  PYTHONWARNINGS: 'ignore',
+  AGNO_TELEMETRY: 'false',
+  ANONYMIZED_TELEMETRY: 'false',
+  CREWAI_DISABLE_TELEMETRY: 'true',
+  CREWAI_TRACING_ENABLED: 'false',
+  OTEL_SDK_DISABLED: 'true',
+  NO_PROXY: '*',
+};
 
 const programs = new Map<string, PeerProgram | string>();
 

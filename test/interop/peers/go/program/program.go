@@ -1,17 +1,18 @@
-// Package program has what the peers of both versions of A2A need: keys, certificates and lines of JSON.
+// Package program has what the peers of both versions of A2A need: keys, servers and lines of JSON.
 package program
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
+	"strings"
 	"time"
 
+	"golang.org/x/oauth2/clientcredentials"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
@@ -22,15 +23,31 @@ import (
 // Key is the key that a server asks for, or that a client sends.
 var Key = os.Getenv("PEER_KEY")
 
-// Guard lets requests with the key through.
+// Tokens is the server whose tokens an agent wants, if any.
+var Tokens = os.Getenv("PEER_TOKENS")
+
+// Guard lets requests with the key, or with a token of the server, through.
 func Guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(answer http.ResponseWriter, request *http.Request) {
-		if Key != "" && request.Header.Get("x-api-key") != Key {
+		wrong := Key != "" && request.Header.Get("x-api-key") != Key
+		if wrong || Tokens != "" && !isActive(request.Header.Get("Authorization")) {
 			http.Error(answer, "a key is missing", http.StatusUnauthorized)
 			return
 		}
 		next.ServeHTTP(answer, request)
 	})
+}
+
+// isActive asks the server of tokens for the token of a header (RFC 7662).
+func isActive(header string) bool {
+	form := url.Values{"token": {strings.TrimPrefix(header, "Bearer ")}}
+	answer, err := http.PostForm(strings.Replace(Tokens, "/token", "/introspect", 1), form)
+	if err != nil {
+		return false
+	}
+	defer answer.Body.Close()
+	var known struct{ Active bool }
+	return json.NewDecoder(answer.Body).Decode(&known) == nil && known.Active
 }
 
 // GrpcServer is a server that lets calls with the key through.
@@ -58,6 +75,14 @@ func checkKey(ctx context.Context) error {
 	return nil
 }
 
+// Serve serves the handlers of the process at a port until it ends, over TLS where there is a certificate.
+func Serve(port string) error {
+	if cert := os.Getenv("PEER_TLS_CERT"); cert != "" {
+		return http.ListenAndServeTLS("127.0.0.1:"+port, cert, os.Getenv("PEER_TLS_KEY"), nil)
+	}
+	return http.ListenAndServe("127.0.0.1:"+port, nil)
+}
+
 type keyed struct{ next http.RoundTripper }
 
 func (it keyed) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -68,19 +93,17 @@ func (it keyed) RoundTrip(request *http.Request) (*http.Response, error) {
 	return it.next.RoundTrip(request)
 }
 
-// HttpClient sends the key, and trusts the certificate that PEER_CA names.
+// HttpClient sends the key, or a token that it gets by the client credentials grant.
 func HttpClient() *http.Client {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	if path := os.Getenv("PEER_CA"); path != "" {
-		pem, err := os.ReadFile(path)
-		if err != nil {
-			panic(err)
+	if at := os.Getenv("PEER_TOKEN_URL"); at != "" {
+		client := clientcredentials.Config{
+			ClientID:     os.Getenv("PEER_CLIENT_ID"),
+			ClientSecret: os.Getenv("PEER_CLIENT_SECRET"),
+			TokenURL:     at,
 		}
-		roots := x509.NewCertPool()
-		roots.AppendCertsFromPEM(pem)
-		transport.TLSClientConfig = &tls.Config{RootCAs: roots}
+		return client.Client(context.Background())
 	}
-	return &http.Client{Transport: keyed{transport}}
+	return &http.Client{Transport: keyed{http.DefaultTransport}}
 }
 
 // DialOptions connect to this machine, where the service finds the agent by the host of the card.

@@ -127,6 +127,12 @@ func Serve(binding, port, cardPort, address string) {
 		card.SecuritySchemes = a2a.NamedSecuritySchemes{"key": scheme}
 		card.Security = []a2a.SecurityRequirements{{"key": {}}}
 	}
+	if program.Tokens != "" {
+		flow := &a2a.ClientCredentialsOAuthFlow{TokenURL: program.Tokens, Scopes: map[string]string{}}
+		scheme := a2a.OAuth2SecurityScheme{Flows: a2a.OAuthFlows{ClientCredentials: flow}}
+		card.SecuritySchemes = a2a.NamedSecuritySchemes{"tokens": scheme}
+		card.Security = []a2a.SecurityRequirements{{"tokens": {}}}
+	}
 	pushes := a2asrv.WithPushNotifications(push.NewInMemoryStore(), push.NewHTTPPushSender(nil))
 	handler := a2asrv.NewHandler(agent{}, pushes)
 	http.Handle("/.well-known/agent-card.json", a2asrv.NewStaticAgentCardHandler(card))
@@ -141,5 +147,5 @@ func Serve(binding, port, cardPort, address string) {
 		a2agrpc.NewHandler(handler).RegisterWith(server)
 		go server.Serve(listener)
 	}
-	panic(http.ListenAndServe("127.0.0.1:"+cardPort, nil))
+	panic(program.Serve(cardPort))
 }

@@ -116,6 +116,11 @@ func Serve(binding, port, cardPort, address string) {
 		card.SecuritySchemes = a2a.NamedSecuritySchemes{"key": scheme}
 		card.SecurityRequirements = a2a.SecurityRequirementsOptions{{"key": {}}}
 	}
+	if program.Tokens != "" {
+		flow := a2a.ClientCredentialsOAuthFlow{TokenURL: program.Tokens, Scopes: map[string]string{}}
+		card.SecuritySchemes = a2a.NamedSecuritySchemes{"tokens": a2a.OAuth2SecurityScheme{Flows: flow}}
+		card.SecurityRequirements = a2a.SecurityRequirementsOptions{{"tokens": {}}}
+	}
 	pushes := a2asrv.WithPushNotifications(push.NewInMemoryStore(), push.NewHTTPPushSender(nil))
 	handler := a2asrv.NewHandler(agent{}, pushes)
 	http.Handle("/.well-known/agent-card.json", a2asrv.NewStaticAgentCardHandler(card))
@@ -133,5 +138,5 @@ func Serve(binding, port, cardPort, address string) {
 		a2agrpc.NewHandler(handler).RegisterWith(server)
 		go server.Serve(listener)
 	}
-	panic(http.ListenAndServe("127.0.0.1:"+cardPort, nil))
+	panic(program.Serve(cardPort))
 }

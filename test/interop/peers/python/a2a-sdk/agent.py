@@ -14,10 +14,19 @@ from a2a.server.tasks import (
     InMemoryTaskStore,
     TaskUpdater,
 )
-from a2a.types import AgentCapabilities, AgentCard, AgentInterface, APIKeySecurityScheme, SecurityScheme
+from a2a.types import (
+    AgentCapabilities,
+    AgentCard,
+    AgentInterface,
+    APIKeySecurityScheme,
+    ClientCredentialsOAuthFlow,
+    OAuth2SecurityScheme,
+    OAuthFlows,
+    SecurityScheme,
+)
 from a2a.types.a2a_pb2_grpc import add_A2AServiceServicer_to_server
 from grpc_keys import GrpcGuard
-from serving import KEY, KEY_HEADER, serve_app, server_of
+from serving import KEY, KEY_HEADER, TOKENS, serve_app, server_of
 from starlette.applications import Starlette
 from words import pieces_of
 
@@ -67,6 +76,11 @@ def card_at(address, binding):
         scheme = APIKeySecurityScheme(location='header', name=KEY_HEADER)
         card.security_schemes['key'].CopyFrom(SecurityScheme(api_key_security_scheme=scheme))
         card.security_requirements.add().schemes['key'].SetInParent()
+    if TOKENS is not None:
+        flow = ClientCredentialsOAuthFlow(token_url=TOKENS)
+        scheme = OAuth2SecurityScheme(flows=OAuthFlows(client_credentials=flow))
+        card.security_schemes['tokens'].CopyFrom(SecurityScheme(oauth2_security_scheme=scheme))
+        card.security_requirements.add().schemes['tokens'].SetInParent()
     return card
 
 

@@ -4,7 +4,9 @@ import os
 import uuid
 
 import httpx
+import tokens
 from a2a.client import ClientConfig, create_client
+from a2a.client.auth import AuthInterceptor, CredentialService
 from a2a.types import (
     CancelTaskRequest,
     GetTaskRequest,
@@ -20,6 +22,11 @@ from google.protobuf.json_format import MessageToJson, ParseDict
 from grpc_keys import open_channel
 
 KEY = os.environ.get('PEER_KEY')
+
+
+class Tokens(CredentialService):
+    async def get_credentials(self, security_scheme_name, context):
+        return await tokens.fetch_token()
 
 
 def show(event):
@@ -40,7 +47,8 @@ async def connect(base, binding, streams):
         supported_protocol_bindings=[binding],
         use_client_preference=True,
     )
-    return await create_client(base, client_config=config)
+    interceptors = [AuthInterceptor(Tokens())] if tokens.URL else None
+    return await create_client(base, client_config=config, interceptors=interceptors)
 
 
 async def send(client, said, **configuration):

@@ -62,7 +62,7 @@ async fn try_call(base: &str, binding: &str, operation: &str, args: &[&str]) -> 
 }
 
 async fn connect(base: &str, binding: &str) -> Result<Client, A2AError> {
-    let authority = std::env::var("PEER_CA").ok().map(|path| std::fs::read(path).expect("a certificate"));
+    let authority = std::env::var("SSL_CERT_FILE").ok().map(|path| std::fs::read(path).expect("a certificate"));
     let http = a2a_client::default_reqwest_client(authority.as_deref())?;
     let card = a2a_client::agent_card::AgentCardResolver::new(Some(http.clone())).resolve(base).await?;
     let keys = std::env::var("PEER_KEY").map(|key| AuthInterceptor::custom("x-api-key", key));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { openDoor } from '../../../support/doors.js';
-import type { CallsAt } from '../a2a-calls.js';
-import type { PeerGap } from '../peer-cells.js';
+import { openDoor } from '../../support/doors.js';
+import type { CallsAt } from './a2a-calls.js';
+import type { PeerFinding, PeerGap } from './peer-cells.js';
 
 /** Tests of clients that are agents of a framework, which show texts and no Tasks. */
 export const AGENT_CLIENT = {
@@ -46,6 +46,36 @@ async function keepsContext({ call, agent }: CallsAt): Promise<void> {
   assert.equal(next, first);
 }
 
+/** Checks that a streamed call has the answer. */
+export async function hearsAtEnd({ call }: CallsAt): Promise<void> {
+  assert.match((await call('stream', ['tea'])).join('\n'), /tea/);
+}
+
+/** Checks that a failure is reported without the words of the agent. */
+export async function hearsFailureOnly({ call }: CallsAt): Promise<void> {
+  const printed = (await call('send', ['fail'])).join('\n');
+  assert.match(printed, /TASK_STATE_FAILED/);
+  assert.doesNotMatch(printed, /fail: why/);
+}
+
+/** Checks that each call begins a context of its own. */
+export async function beginsContexts({ call, agent }: CallsAt): Promise<void> {
+  const earlier = agent.heard.length;
+  await call('follow-up', ['tea', 'milk']);
+  const [first, next] = agent.heard.slice(earlier).map(({ contextId }) => contextId);
+  assert.ok(first !== undefined && next !== undefined, 'The agent heard nothing');
+  assert.notEqual(next, first);
+}
+
+/** Returns the cells of a client whose Messages Parley refuses, each with the same text. */
+export function refusedClient(says: PeerFinding): Record<keyof typeof AGENT_CLIENT, PeerGap<CallsAt>> {
+  const test = async ({ call }: CallsAt): Promise<void> => {
+    assert.match((await call('send', ['tea'])).join('\n'), /-32602/);
+  };
+  const names = Object.keys(AGENT_CLIENT) as (keyof typeof AGENT_CLIENT)[];
+  return Object.fromEntries(names.map((name) => [name, { says, test }])) as ReturnType<typeof refusedClient>;
+}
+
 async function hearsFailure({ call }: CallsAt): Promise<void> {
   assert.match((await call('send', ['fail'])).join('\n'), /fail: why/);
 }
@@ -57,6 +87,13 @@ async function sendsKey({ stage, agent, callAt }: CallsAt): Promise<void> {
   assert.match(right.join('\n'), /tea/);
   const wrong = await callAt(`${base}/`, 'send', ['tea'], { env: { PEER_KEY: 'another' } });
   assert.match(wrong.join('\n'), /401|unauthenticated|unauthorized|credentials|key/i);
+}
+
+/** Checks that a question is one to the person, whose answer goes to the same Task. */
+export async function asksPerson({ call }: CallsAt): Promise<void> {
+  const printed = (await call('ask', ['ask', 'green'])).join('\n');
+  assert.match(printed, /which\?/);
+  assert.match(printed, /"reply".*green/);
 }
 
 /** Returns the tests with replicas of Parley whose cards name no gRPC. */
