@@ -14,6 +14,7 @@ import { ModelServer, ModelUnavailable } from './model/small-model.mjs';
 import { ROOT, ensureBuilt, ensureInstalled } from './prepare.mjs';
 import { CHECKS } from './real/checks.mjs';
 import { chosenChecks } from './real/chosen-checks.mjs';
+import { CheckEnd } from './real/check-end.mjs';
 import { UsageError } from './usage-error.mjs';
 
 const INTERRUPTED = 130;
@@ -83,15 +84,18 @@ async function runChecks(names, services) {
   for (const name of names) {
     const { what, check } = CHECKS[name];
     const began = performance.now();
+    const say = (line) => console.log(`  ${line}`);
+    const end = new CheckEnd(services.model, say);
     console.log(`\n${bold(what)}`);
     try {
-      await check({ ...services, say: (line) => console.log(`  ${line}`) });
+      await check({ ...services, say, afterwards: end.afterwards });
       passed += 1;
       console.log(`${green('✓')} ${name} ${dim(since(began))}`);
     } catch (error) {
       failed += 1;
       console.log(`${red('✗')} ${name} ${dim(since(began))}\n  ${error.message}`);
     }
+    await end.cleanUp();
   }
   if (failed > 0) console.log(`\nThe output of the services: ${LOGS}`);
   console.log(`\n${passed} passed, ${failed} failed`);

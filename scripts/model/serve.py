@@ -1,6 +1,7 @@
 """Serves a model over the OpenAI wire until standard input ends: serve.py PACKAGES TOKENS"""
 
 import glob
+import os
 import sys
 
 sys.path.insert(0, sys.argv[1])
@@ -14,6 +15,9 @@ params.port = 0
 params.n_ctx = 8192
 params.n_parallel = 1
 params.endpoint_slots = True
+# Threads wait for each other at every layer: with one for each core, any other work multiplies the time of an answer.
+params.cpuparams.n_threads = max(1, (os.cpu_count() or 1) // 2)
+params.cpuparams.poll = 0
 # Small models run on: no answer is longer than this.
 params.n_predict = int(sys.argv[2])
 server = xllamacpp.Server(params)

@@ -1,7 +1,8 @@
 /** Calls of Parley's public API by the checks with a real model. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { getRun } from '../demo/parley-api.mjs';
 
-const LOOK_AGAIN_MS = 250;
+const LOOK_AGAIN_MS = 100;
 
 /** Sends a request, and returns its JSON. @throws an error with the answer, if its status is not a success */
 export async function request(url, method = 'GET', body) {
@@ -29,11 +30,31 @@ export async function readUntil(read, fits, { what, within }) {
   }
 }
 
-/** Returns all values of an asynchronous source. */
-export async function collect(source) {
-  const values = [];
-  for await (const value of source) values.push(value);
-  return values;
+/**
+ * Reads the events of a run until its end, and returns them with the run.
+ * @param afterwards gets the cancel of the run, once its id is known
+ * @throws an error with the last event, if the run does not end in time
+ */
+export async function endedRun(url, source, { what, within, afterwards = () => {} }) {
+  const events = [];
+  const read = async () => {
+    for await (const event of source) {
+      if (events.length === 0) afterwards(() => request(`${url}/api/runs/${event.runId}/cancel`, 'POST'));
+      events.push(event);
+    }
+  };
+  const seen = () => JSON.stringify(events.at(-1) ?? 'no event');
+  const patience = new AbortController();
+  const late = async () => {
+    await sleep(within, undefined, { signal: patience.signal });
+    throw new Error(`${what} did not happen within ${within / 1000} s; last seen: ${seen()}`);
+  };
+  const reading = read();
+  const limit = late();
+  // The one that loses must not end the process.
+  for (const promise of [reading, limit]) promise.catch(() => {});
+  await Promise.race([reading, limit]).finally(() => patience.abort());
+  return { events, run: await getRun(url, events.at(-1).runId) };
 }
 
 /** Throws an error with what was seen, unless a condition is true. */
