@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { registeredAgentPath } from '#libs/agents';
 import { CredentialNamers } from '#libs/credentials';
 import { McpServers } from '#libs/mcp-client';
-import { ModelNamers, Models, ModelStore } from '#libs/models';
+import { ModelError, ModelNamers, Models, ModelStore } from '#libs/models';
 import { isJsonObject, type JsonObject, type JsonValue } from '#libs/protocol';
 import { RegisteredAgents } from '#libs/registered-agents';
 import { Triggers } from '#libs/triggers';
@@ -31,8 +31,21 @@ export class UsableModels extends NamedModelLookup {
   override has(tenant: string, name: string, hasOthers: boolean): Promise<boolean> {
     return this.models.isUsable(name, { tenant, hasOthers });
   }
+
+  override async hasPrice(tenant: string, name: string | undefined): Promise<boolean> {
+    const signal = AbortSignal.timeout(PRICE_MS);
+    try {
+      const usage = (await this.models.findModel(name, { tenant, signal })).estimateUsage?.({ messages: [], signal });
+      return usage === undefined || usage.cost !== undefined;
+    } catch (error) {
+      if (error instanceof ModelError) return true;
+      throw error;
+    }
+  }
 }
 
+/** Maximum milliseconds that the lookup of a price waits for the database. */
+const PRICE_MS = 10_000;
 const PAGE = 500;
 
 /** Finds the users of a credential: node configs of workflows, models, MCP servers, registered agents and triggers. */

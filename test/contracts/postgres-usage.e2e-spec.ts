@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '#libs/postgres';
 import {
+  type BudgetLimits,
   FoldMemory,
   type JournalEntry,
   PostgresTaskStore,
+  RunBudgets,
   TaskPurge,
   TaskRetention,
   TaskUsage,
@@ -14,20 +16,24 @@ import { newDraft } from './task-draft.js';
 import { openTaskDatabase } from './task-database.js';
 
 type Draft = ReturnType<typeof newDraft>;
+type Caller = Omit<Draft, 'token'> & { token: string };
 type Used = NonNullable<JournalEntry['used']>;
 type Call = Used['calls'][number];
+type BudgetedCall = Parameters<RunBudgets['requestCall']>[0];
 
 let server: TestDatabase;
 let database: Database;
 let store: PostgresTaskStore;
 let retention: TaskRetention;
 let usage: TaskUsage;
+let budgets: RunBudgets;
 
 beforeAll(async () => {
   ({ server, database } = await openTaskDatabase());
   store = new PostgresTaskStore(database);
   retention = new TaskRetention();
   usage = new TaskUsage(database, retention);
+  budgets = new RunBudgets(database);
 });
 
 afterAll(async () => {
@@ -171,6 +177,119 @@ it('reads a report by index, whatever the number of other callers and days', asy
   expect(await plan(`'o1'::text IS NOT NULL`)).toContain('usage_day_tenant');
 });
 
+describe('the budget of a run', () => {
+  const spend = { usd: '0.4', tokens: 10, isPriced: true };
+
+  /** Opens a run with a budget and two nodes that call models. */
+  async function openRun(limits: BudgetLimits) {
+    const owner = randomUUID();
+    const scope = { tenant: '', owner };
+    const run = newDraft({ owner });
+    const nodes = [1, 2].map(() => newDraft({ owner, agent: NODE, parentTaskId: run.taskId }));
+    await store.writeBatch([run.created(), ...nodes.map((node) => node.created())]);
+    await budgets.openBudget({ taskId: run.taskId, workflow: 'w', scope }, limits);
+    const request = (node: Caller, more: Partial<BudgetedCall> = {}) =>
+      budgets.requestCall({ scope, taskId: node.taskId, token: node.token, budgets: [run.taskId], ...spend, ...more });
+    const answered = (node: Caller, after: number, cost: string | undefined) =>
+      store.writeBatch([
+        called(node, node.continued(node.token, after, node.status('TASK_STATE_WORKING')), [
+          known('m', 7, 3, cost === undefined ? {} : { cost }),
+        ]),
+      ]);
+    return { run, scope, nodes: nodes as [Draft, Draft], request, answered };
+  }
+
+  it('admits calls until less than nothing is left, and replaces estimates by costs in the commit of answers', async () => {
+    const { run, scope, nodes, request, answered } = await openRun({ usd: 1 });
+    const [one, two] = nodes;
+    expect(await request(one)).toEqual({ kind: 'admitted', warnings: [] });
+    expect(await request(two, { usd: '0.7' })).toEqual({ kind: 'admitted', warnings: [] });
+    // The two calls reserve everything: whether a third may be made depends on what they cost.
+    const third = newDraft({ owner: scope.owner, agent: NODE, parentTaskId: run.taskId });
+    await store.writeBatch([third.created()]);
+    expect(await request(third)).toEqual({ kind: 'full' });
+    await answered(one, 1, '0.1');
+    expect(await budgets.readBudget(run.taskId, scope)).toMatchObject({ spentUsd: '0.1', spentTokens: 10 });
+    expect(await request(third)).toEqual({ kind: 'admitted', warnings: [] });
+    await answered(two, 1, '0.95');
+    const limit = { runId: run.taskId, workflow: 'w', unit: 'usd', limit: '1', spent: '1.05', onExceeded: 'stop' };
+    expect(await request(one)).toEqual({ kind: 'exceeded', budget: limit });
+    expect(await budgets.findExceeded([run.taskId], scope)).toEqual(limit);
+    expect(await budgets.findExceeded([run.taskId], { tenant: '', owner: 'another' })).toBeUndefined();
+  });
+
+  it('counts the estimate of a call whose execution is gone, and that of a call without a known cost', async () => {
+    const { run, scope, nodes, request, answered } = await openRun({ usd: 1 });
+    const [one, two] = nodes;
+    await request(one);
+    await server.query(`UPDATE task SET claim_token = 'adopted' WHERE task_id = $1`, [one.taskId]);
+    expect(await budgets.readBudget(run.taskId, scope)).toMatchObject({ spentUsd: '0.4' });
+    // The replica that has adopted the Task repeats the call.
+    const adopted = { ...one, token: 'adopted' };
+    await request(adopted);
+    await answered(adopted, 1, '0.05');
+    expect(await budgets.readBudget(run.taskId, scope)).toMatchObject({ spentUsd: '0.45', spentTokens: 20 });
+    await request(two);
+    await answered(two, 1, undefined);
+    expect(await budgets.readBudget(run.taskId, scope)).toMatchObject({ spentUsd: '0.85', spentTokens: 30 });
+  });
+
+  it('counts nothing of an answer that is fenced, nor of a call that the provider refused', async () => {
+    const { run, scope, nodes, request } = await openRun({ tokens: 100 });
+    const [one] = nodes;
+    await request(one);
+    const entry = one.continued('lost', 1, one.status('TASK_STATE_WORKING'));
+    expect(await store.writeBatch([called(one, entry, [known('m', 50, 50)])])).toEqual(['fenced']);
+    expect(await budgets.readBudget(run.taskId, scope)).toMatchObject({ tokens: 100, spentTokens: 0 });
+    await budgets.releaseCall(one);
+    expect(await server.query('SELECT FROM budget_charge WHERE budget = $1', [run.taskId])).toEqual([]);
+  });
+
+  it('admits no more of many concurrent calls than the limit pays for', async () => {
+    const { run, scope, request } = await openRun({ usd: 2 });
+    const many = Array.from({ length: 12 }, () => newDraft({ owner: scope.owner, parentTaskId: run.taskId }));
+    await store.writeBatch(many.map((node) => node.created()));
+    const kinds = await Promise.all(many.map(async (node) => (await request(node)).kind));
+    // Each reserves 0.4 of 2, and the last one may go beyond.
+    expect(kinds.filter((kind) => kind === 'admitted')).toHaveLength(5);
+    expect(kinds.filter((kind) => kind === 'full')).toHaveLength(7);
+  });
+
+  it('warns once, refuses a model without a price, and is raised once by a Message', async () => {
+    const warning = await openRun({ usd: 0.1, onExceeded: 'warn' });
+    const [one, two] = warning.nodes;
+    await warning.request(one);
+    await warning.answered(one, 1, '0.2');
+    const first = await warning.request(two);
+    expect(first).toMatchObject({ kind: 'admitted', warnings: [{ limit: '0.1', spent: '0.2', onExceeded: 'warn' }] });
+    expect(await warning.request(one)).toEqual({ kind: 'admitted', warnings: [] });
+    expect(await warning.request(one, { isPriced: false })).toEqual({ kind: 'unpriced', workflow: 'w' });
+    const asking = await openRun({ tokens: 10, onExceeded: 'ask' });
+    const raise = { unit: 'tokens', more: 5, by: 'message' } as const;
+    for (const scope of [asking.scope, asking.scope, { tenant: '', owner: 'another' }])
+      await budgets.raiseLimit(asking.run.taskId, scope, raise);
+    expect(await budgets.readBudget(asking.run.taskId, asking.scope)).toMatchObject({ tokens: 15 });
+    // A budget of another caller does not count: the chain of calls that names it was passed on.
+    const stranger = { scope: { tenant: '', owner: 'another' }, budgets: [asking.run.taskId] };
+    expect(await asking.request(asking.nodes[0], stranger)).toEqual({ kind: 'admitted', warnings: [] });
+  });
+
+  it('keeps few rows for many calls, and none when the run is deleted', async () => {
+    const { run, scope, nodes, request } = await openRun({ tokens: 1_000_000 });
+    await server.query(
+      `INSERT INTO budget_charge (budget, task_id, claim, usd, tokens, is_settled)
+       SELECT $1, $1, '', 0, 2, true FROM generate_series(1, 501)`,
+      [run.taskId],
+    );
+    await request(nodes[0]);
+    expect(await budgets.readBudget(run.taskId, scope)).toMatchObject({ spentTokens: 1002 });
+    const rows = await server.query('SELECT FROM budget_charge WHERE budget = $1', [run.taskId]);
+    expect(rows).toHaveLength(2);
+    await server.query('DELETE FROM task WHERE task_id = $1', [run.taskId]);
+    expect(await server.query('SELECT FROM budget_charge WHERE budget = $1', [run.taskId])).toEqual([]);
+  });
+});
+
 /** The report of all days. */
 function report(
   groupBy: UsageGrouping,
@@ -186,6 +305,6 @@ function known(model: string, input: number, output: number, more: Partial<Call[
 }
 
 /** An entry whose events report calls. */
-function called(draft: Draft, entry: JournalEntry, calls: readonly Call[]): JournalEntry {
+function called(draft: Caller, entry: JournalEntry, calls: readonly Call[]): JournalEntry {
   return { ...entry, used: { header: draft.created().create!.header, calls } };
 }

@@ -91,7 +91,7 @@ describe('answers of the service', () => {
     expect(wrong.body).toMatchObject({
       problems: [
         { severity: 'error', code: 'UNKNOWN_NODE', path: 'edges[0].to', edge: 0 },
-        { severity: 'error', code: 'UNKNOWN_KEY', path: 'budget' },
+        { severity: 'error', code: 'EMPTY_BUDGET', path: 'budget' },
         { severity: 'warning', code: 'UNKNOWN_CONFIG_KEY', path: 'nodes[1].config.promt' },
       ],
     });

@@ -33,6 +33,8 @@ export interface ChainLink {
   /** Called agent: its URL without a trailing slash, or the path of a local agent. */
   callee: string;
   signature: string;
+  /** Signature that says that the calling Task has a budget, which limits the call too; absent: it has none. */
+  budget?: string;
 }
 
 /** Minimum number of links at which a chain counts as a loop. */
@@ -73,11 +75,27 @@ export class CallChains {
   /**
    * Returns the chain with one more link, for the Message of a call.
    * @param links chain of the request that the calling Task serves
+   * @param hasBudget true if the calling Task has a budget
    */
-  extendChain(links: readonly ChainLink[], call: Omit<ChainLink, 'root' | 'signature'>): ChainLink[] {
+  extendChain(
+    links: readonly ChainLink[],
+    call: Pick<ChainLink, 'task' | 'caller' | 'callee'>,
+    hasBudget = false,
+  ): ChainLink[] {
     const root = this.rootOf(links) ?? call.task;
     const link = { root, task: call.task, caller: call.caller, callee: calledAgentOf(call.callee) };
-    return [...links, { ...link, signature: this.signValues(CALL_CHAIN, signedValues(link)) }];
+    const signature = this.signValues(CALL_CHAIN, signedValues(link));
+    const budget = hasBudget && { budget: this.signValues(CALL_CHAIN, budgetValues(link)) };
+    return [...links, { ...link, signature, ...budget }];
+  }
+
+  /** Returns the ids of the Tasks whose budgets limit what a call leads to, outermost first. */
+  budgetsOf(links: readonly ChainLink[]): string[] {
+    const found = links.flatMap((link) => {
+      const { budget, task } = link;
+      return budget !== undefined && this.hasSigned(CALL_CHAIN, budgetValues(link), budget) ? [task] : [];
+    });
+    return [...new Set(found)];
   }
 
   /**
@@ -163,8 +181,12 @@ export class CallChains {
 })
 export class CallChainModule {}
 
-function signedValues({ root, task, caller, callee }: Omit<ChainLink, 'signature'>): string[] {
+function signedValues({ root, task, caller, callee }: Omit<ChainLink, 'signature' | 'budget'>): string[] {
   return [root, task, caller, callee];
+}
+
+function budgetValues({ root, task }: Pick<ChainLink, 'root' | 'task'>): string[] {
+  return [root, task, 'budget'];
 }
 
 function refuseDepth(links: readonly ChainLink[]): void {
@@ -182,11 +204,11 @@ function readChain(value: JsonValue | undefined): ChainLink[] {
 
 function readLink(value: JsonValue): ChainLink | undefined {
   if (!isJsonObject(value)) return undefined;
-  const { root, task, caller, callee, signature } = value;
+  const { root, task, caller, callee, signature, budget } = value;
   const texts = [root, task, caller, callee, signature];
-  return texts.every((it) => typeof it === 'string')
-    ? ({ root, task, caller, callee, signature } as unknown as ChainLink)
-    : undefined;
+  if (!texts.every((it) => typeof it === 'string')) return undefined;
+  const link = { root, task, caller, callee, signature, ...(typeof budget === 'string' && { budget }) };
+  return link as unknown as ChainLink;
 }
 
 /**

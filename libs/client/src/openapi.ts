@@ -2297,6 +2297,17 @@ export interface components {
              */
             updatedAt: string;
         };
+        BudgetBody: {
+            /**
+             * @default stop
+             * @enum {string}
+             */
+            onExceeded: "stop" | "ask" | "warn";
+            /** @example 200000 */
+            tokens?: number;
+            /** @example 1.5 */
+            usd?: number;
+        };
         BulkBody: {
             /**
              * @description True to report what would be done, and change nothing.
@@ -4766,6 +4777,15 @@ export interface components {
         };
         RunBody: {
             /**
+             * @description Budget of the run, as in a definition. It can only lower the budget of the workflow.
+             * @example {
+             *       "usd": 0.5
+             *     }
+             */
+            budget?: {
+                [key: string]: unknown;
+            };
+            /**
              * @description Inputs by node id.
              * @example {
              *       "name": "Ada"
@@ -4774,6 +4794,33 @@ export interface components {
             inputs?: {
                 [key: string]: unknown;
             };
+        };
+        RunBudgetView: {
+            /**
+             * @example stop
+             * @enum {string}
+             */
+            onExceeded: "stop" | "ask" | "warn";
+            /**
+             * @description Spent tokens, with the estimates of calls that have no known tokens.
+             * @example 18200
+             */
+            spentTokens: number;
+            /**
+             * @description Spent US dollars, with the estimates of calls that have no known cost.
+             * @example 0.42
+             */
+            spentUsd: string;
+            /**
+             * @description Limit of tokens; absent: none.
+             * @example 18200
+             */
+            tokens?: number;
+            /**
+             * @description Limit in US dollars, an exact decimal number; absent: none.
+             * @example 1
+             */
+            usd?: string;
         };
         RunCount: {
             /**
@@ -4802,6 +4849,8 @@ export interface components {
                     [key: string]: unknown;
                 }[];
             };
+            /** @description Budget of the run; absent: it has none of its own. */
+            budget?: components["schemas"]["RunBudgetView"];
             /** @description Outcome of the cancel for each remote Task. */
             children?: components["schemas"]["CanceledNode"][];
             /** @example 0d5f3a52-8c0e-4f0b-9a53-1f6f1c1d2e3f */
@@ -5288,6 +5337,8 @@ export interface components {
              * @example https://parley.example/schemas/workflow.json
              */
             $schema?: string;
+            /** @description Limits what a run spends on models, with all runs, conversations and agents that it calls. */
+            budget?: components["schemas"]["BudgetBody"];
             /** @description Limits the runs of the workflow that are under way at the same time. */
             concurrency?: components["schemas"]["ConcurrencyBody"];
             /** Format: date-time */
@@ -6274,6 +6325,8 @@ export interface components {
              * @example https://parley.example/schemas/workflow.json
              */
             $schema?: string;
+            /** @description Limits what a run spends on models, with all runs, conversations and agents that it calls. */
+            budget?: components["schemas"]["BudgetBody"];
             /** @description Limits the runs of the workflow that are under way at the same time. */
             concurrency?: components["schemas"]["ConcurrencyBody"];
             /**
@@ -6447,6 +6500,8 @@ export interface components {
              * @example https://parley.example/schemas/workflow.json
              */
             $schema?: string;
+            /** @description Limits what a run spends on models, with all runs, conversations and agents that it calls. */
+            budget?: components["schemas"]["BudgetBody"];
             /** @description Limits the runs of the workflow that are under way at the same time. */
             concurrency?: components["schemas"]["ConcurrencyBody"];
             /**
@@ -6496,6 +6551,8 @@ export interface components {
              * @example https://parley.example/schemas/workflow.json
              */
             $schema?: string;
+            /** @description Limits what a run spends on models, with all runs, conversations and agents that it calls. */
+            budget?: components["schemas"]["BudgetBody"];
             /** @description Limits the runs of the workflow that are under way at the same time. */
             concurrency?: components["schemas"]["ConcurrencyBody"];
             /** Format: date-time */

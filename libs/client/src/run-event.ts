@@ -95,6 +95,7 @@ export interface RunEventPayloads {
   'tool.called': { tool: string; id: string; agent: string; taskId: string; contextId: string };
   'tool.result': { tool: string; id: string; result?: unknown; error?: string; truncated?: true; tokens?: number };
   'tool.canceled': { tool: string; id: string; taskId?: string; outcome: string };
+  'budget.exceeded': { runId: string; workflow: string; unit: 'usd' | 'tokens'; limit: string; spent: string };
   'template.warning': { reference: string; message: string };
   'number.rounded': { path: string; value: number; message: string };
   'parts.left-out': { count: number; kinds: string[] };

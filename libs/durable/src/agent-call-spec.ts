@@ -213,9 +213,9 @@ export interface CallingTask {
   agent: string;
   /**
    * Call chain that led to the Task, and the signer that adds this call to it. Absent if the called agent itself
-   * makes no calls, so that the Message needs no call chain.
+   * makes no calls, so that the Message needs no call chain. `hasBudget` is true if the Task has a budget.
    */
-  chain?: { links: readonly ChainLink[]; signer: CallChains };
+  chain?: { links: readonly ChainLink[]; signer: CallChains; hasBudget?: boolean };
   /**
    * Time, by `performance.now()`, right before this execution yielded the event that records the call in the log;
    * absent if an earlier execution yielded it.
@@ -364,12 +364,10 @@ export function extendCallChain(
   { url, calledAgent = url }: CallTarget,
 ): SendMessageRequest {
   if (by?.chain === undefined) return request;
-  const { links, signer } = by.chain;
+  const { links, signer, hasBudget } = by.chain;
   signer.refuseCall(calledAgent, links);
-  return withChain(
-    request,
-    signer.extendChain(links, { task: by.context.taskId, caller: by.agent, callee: calledAgent }),
-  );
+  const call = { task: by.context.taskId, caller: by.agent, callee: calledAgent };
+  return withChain(request, signer.extendChain(links, call, hasBudget));
 }
 
 function withChain(request: SendMessageRequest, links: readonly ChainLink[]): SendMessageRequest {

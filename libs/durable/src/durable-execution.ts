@@ -284,6 +284,8 @@ interface CallingProcess {
   /** Path of the process's agent in the call chain; absent: the path that the caller addressed. */
   agent?: string;
   remembered?: EarlierTaskSources['remembered'];
+  /** True if the process has a budget, which limits everything that its calls lead to. */
+  hasBudget?: boolean;
 }
 
 /** Agent that a process calls. `reference` identifies the call among the calls of the process. */
@@ -438,9 +440,11 @@ export class ProcessCalls {
   }
 
   private createCall(planned: PlannedCall, known: string | undefined): AgentCall {
-    const { context, links, agent = context.call.agent } = this.process;
+    const { context, links, agent = context.call.agent, hasBudget = false } = this.process;
     const { reference, identity: _identity, seen: _seen, callsNobody, staysHere, admit, since, ...spec } = planned;
     const announcedAt = this.announced.get(reference);
+    // An agent that makes no calls still needs the chain to find the budgets of its calls of models.
+    const needsChain = !callsNobody || hasBudget || links.some(({ budget }) => budget !== undefined);
     return new AgentCall(this.services.directory, {
       ...spec,
       identity: this.callIdentity(planned),
@@ -448,7 +452,7 @@ export class ProcessCalls {
       by: {
         context,
         agent,
-        ...(!callsNobody && { chain: { links, signer: this.services.chains } }),
+        ...(needsChain && { chain: { links, signer: this.services.chains, hasBudget } }),
         ...(announcedAt !== undefined && { announcedAt }),
         ...(staysHere && { staysHere }),
       },

@@ -32,6 +32,11 @@ export interface Model {
    */
   streamAnswer(call: ModelCall): AsyncIterable<ModelEvent>;
   /**
+   * Estimates the usage of a call before it is made. `cost` is absent if the model has no price. Absent for the built-in
+   * model, which uses no tokens.
+   */
+  estimateUsage?(call: ModelCall): ModelUsage;
+  /**
    * Returns the secrets that a call would send now; empty if they cannot be read. Absent if calls send none.
    */
   readSecrets?(signal: AbortSignal): Promise<readonly string[]>;

@@ -124,6 +124,7 @@ export class ModelCounts {
       ...(providerModel !== undefined && { providerModel }),
       ...(toolCalls !== undefined && { toolCalls }),
       streamAnswer: (call) => this.streamCounted(inner, call, countsErrors),
+      ...(inner.estimateUsage && { estimateUsage: (call) => inner.estimateUsage!(call) }),
       ...(inner.readSecrets && { readSecrets: (signal) => inner.readSecrets!(signal) }),
     };
   }

@@ -7,11 +7,13 @@ import { ServiceAddress } from '#libs/http-server';
 import { ConfiguredModelsModule, Models, ModelsModule } from '#libs/models';
 import { SecretBox } from '#libs/postgres';
 import { AppConfig, Facts, loadConfig, Metrics } from '#libs/service';
-import { TasksModule, TaskStore } from '#libs/tasks';
+import { DailyBudgets, RunBudgets, TasksModule, TaskStore } from '#libs/tasks';
 import { NodesModule, OTHER_NODE_TYPES } from './nodes.module.js';
 import { ToolRegistry } from './tools/tool-registry.js';
 
-@Module({ providers: [{ provide: TaskStore, useValue: {} }], exports: [TaskStore] })
+const STORED = [TaskStore, RunBudgets, DailyBudgets];
+
+@Module({ providers: STORED.map((provide) => ({ provide, useValue: {} })), exports: STORED })
 class StoredTasks {}
 
 async function nodesWith(environment: Record<string, string>) {

@@ -15,7 +15,7 @@ import { McpServerError, McpTools } from '#libs/mcp-client';
 import { Models, ModelsModule } from '#libs/models';
 import { SecretBox } from '#libs/postgres';
 import { AppConfig, DEFAULT_CONTENT_LIMITS } from '#libs/service';
-import { TasksModule, TaskStore } from '#libs/tasks';
+import { DailyBudgets, RunBudgets, TasksModule, TaskStore } from '#libs/tasks';
 import { AgentMemory } from './agent/agent-memory.js';
 import { AgentNode } from './agent/agent-node.js';
 import { type AgentTools, type AgentToolServices, BuiltInTools, ToolsWithServers } from './agent/agent-tools.js';
@@ -56,6 +56,8 @@ export const OTHER_NODE_TYPES = Symbol('OTHER_NODE_TYPES');
         Plugins,
         AgentReferences,
         OTHER_NODE_TYPES,
+        RunBudgets,
+        DailyBudgets,
         { token: McpTools, optional: true },
         { token: RemoteContexts, optional: true },
         { token: CallBudgets, optional: true },
@@ -94,6 +96,8 @@ function nodeTypes(
   plugins: Plugins,
   references: AgentReferences,
   others: readonly NodeType[],
+  runBudgets: RunBudgets,
+  daily: DailyBudgets,
   mcp?: McpTools,
   contexts?: RemoteContexts,
   budgets?: CallBudgets,
@@ -119,6 +123,7 @@ function nodeTypes(
       entries,
       brainstorms,
       agents,
+      budgets: { chains, runs: runBudgets, daily },
     }),
     new ToolNode(tools, content.renderedText, mcp),
     new OutputNode(),
@@ -156,6 +161,8 @@ export async function describedNodeTypes(modules: readonly string[], ...others: 
     plugins,
     placeholderService(),
     others,
+    placeholderService(),
+    placeholderService(),
     servers,
   );
 }

@@ -41,6 +41,16 @@ export {
 export { CANCEL_WISH, TASKS_UNDER_WAY } from './store/task-rows.js';
 export { PostgresTaskStore } from './store/postgres-task-store.js';
 export { TASK_MIGRATIONS } from './migrations/task-migrations.js';
+export { DailyBudgets } from './budget/daily-budgets.js';
+export {
+  type BudgetLimits,
+  type BudgetState,
+  type BudgetUnit,
+  type BudgetAdmission,
+  describeExceeded,
+  type ExceededBudget,
+  RunBudgets,
+} from './budget/run-budgets.js';
 export { TaskMetrics } from './task-metrics.js';
 export { TaskJournal } from './journal/task-journal.js';
 export { TaskFeed, type TaskFollower } from './feed/task-feed.js';

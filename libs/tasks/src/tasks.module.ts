@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { InFlight } from '#libs/service';
+import { DailyBudgets } from './budget/daily-budgets.js';
+import { RunBudgets } from './budget/run-budgets.js';
 import { CommitFeed } from './feed/commit-feed.js';
 import { CommitLog } from './feed/commit-log.js';
 import { PostgresCommitLog } from './feed/postgres-commit-log.js';
@@ -30,6 +32,8 @@ import { AskedQuestions, SettledTasks, TaskFacts, TaskMetrics, UsageMetrics } fr
     { provide: FoldMemory, useFactory: (inFlight: InFlight) => new FoldMemory(inFlight), inject: [InFlight] },
     AskedQuestions,
     CommitFeed,
+    DailyBudgets,
+    RunBudgets,
     SettledTasks,
     TaskCounts,
     TaskEndings,
@@ -50,7 +54,9 @@ import { AskedQuestions, SettledTasks, TaskFacts, TaskMetrics, UsageMetrics } fr
     TaskStore,
     CommitLog,
     CommitFeed,
+    DailyBudgets,
     FoldMemory,
+    RunBudgets,
     TaskCounts,
     TaskEndings,
     TaskFeed,

@@ -110,6 +110,36 @@ const CONCURRENCY = objectShape('ConcurrencyBody', 'concurrency', {
   ),
 });
 
+/** Shape of `budget`, the limit on what a run may spend. */
+export const BUDGET = objectShape('BudgetBody', 'a budget', {
+  usd: optionalMember(
+    numberMember(
+      {
+        minimum: RANGES.usd[0],
+        maximum: RANGES.usd[1],
+        description:
+          'Maximum cost of the calls of models, in US dollars. Every model that the run calls needs a price.',
+      },
+      { example: 1.5 },
+    ),
+  ),
+  tokens: optionalMember(
+    integerMember(
+      RANGES.tokens,
+      { description: 'Maximum number of tokens of the calls of models, input and output together.' },
+      { example: 200_000 },
+    ),
+  ),
+  onExceeded: optionalMember(
+    wordMember(['stop', 'ask', 'warn'], {
+      default: 'stop',
+      description:
+        'What happens at the next call of a model. stop: the node fails with budget-exceeded. ask: the node asks how ' +
+        'much more may be spent. warn: the run records an event and continues.',
+    }),
+  ),
+});
+
 /** Shape of a note: a comment in a definition. A run ignores notes. */
 export const NOTE = objectShape('NoteBody', 'a note', {
   text: textMember({ description: 'Text of the note.' }, { example: 'Ask Mia before you change these prompts.' }),
@@ -194,6 +224,12 @@ const MEMBERS = {
   ),
   concurrency: optionalMember(
     objectMember(CONCURRENCY, { description: 'Limits the runs of the workflow that are under way at the same time.' }),
+  ),
+  budget: optionalMember(
+    objectMember(BUDGET, {
+      minProperties: 1,
+      description: 'Limits what a run spends on models, with all runs, conversations and agents that it calls.',
+    }),
   ),
   onExit: optionalMember(
     objectsMember(EXIT, 100, {

@@ -25,6 +25,7 @@ export type FailureKind =
   | 'cut' // a model's answer was truncated at its token limit
   | 'expression' // an expression of the definition has no value in this run
   | 'deadline' // the run's deadline has passed
+  | 'budget-exceeded' // a budget of the run, or of a run above it, is used up
   | 'max-iterations'; // a loop has reached its limit and failed
 
 /** Failure of a node or of a run. `node` is absent if the run failed without a failed node. */
@@ -60,6 +61,7 @@ const ALL: Record<FailureKind, true> = {
   aborted: true,
   deadline: true,
   'max-iterations': true,
+  'budget-exceeded': true,
   internal: true,
 };
 

@@ -3,18 +3,28 @@ import { MEDIA_RANGE, MOST_MODES } from './definition-schema.js';
 import { RANGES } from './node-schema.js';
 import { InvalidWorkflow, WorkflowGraph } from './workflow-graph.js';
 import { errorProblem, MemberProblems, type WorkflowProblem } from './workflow-problem.js';
-import type { OutcomeFilter, WorkflowDefinition, WorkflowEdge } from './workflow.js';
+import type { BudgetConfig, OutcomeFilter, WorkflowDefinition, WorkflowEdge } from './workflow.js';
 
 /** Returns the errors in the members that apply to the whole run: `language`, `inputModes`, `deadline`,
- * `parallel` and `concurrency`. */
+ * `parallel`, `concurrency` and `budget`. */
 export function runRuleProblems(definition: WorkflowDefinition): WorkflowProblem[] {
-  const { language, deadline, parallel, inputModes, concurrency } = definition;
-  return new MemberProblems({ path: '', said: '' })
+  const { language, deadline, parallel, inputModes, concurrency, budget } = definition;
+  const found = new MemberProblems({ path: '', said: '' })
     .checkThat(language === undefined || [1, 2].includes(language), 'UNKNOWN_LANGUAGE', 'language', 'must be 1 or 2')
     .checkThat(inputModes === undefined || areModes(inputModes), 'INVALID_MODES', 'inputModes', MODES_RULE)
     .checkLimit('deadline', deadline)
     .checkWholeNumber('parallel', parallel, RANGES.parallel)
     .checkWholeNumber('concurrency.limit', concurrency?.limit, RANGES.concurrency).found;
+  return [...found, ...(budget ? budgetProblems(budget) : [])];
+}
+
+/** Returns the errors in the `budget` of a definition, or of a request. */
+export function budgetProblems({ usd, tokens }: BudgetConfig): WorkflowProblem[] {
+  const isLimited = usd !== undefined || tokens !== undefined;
+  return new MemberProblems({ path: '', said: '' })
+    .checkThat(isLimited, 'EMPTY_BUDGET', 'budget', 'must have a limit: usd, tokens or both')
+    .checkNumber('budget.usd', usd, RANGES.usd)
+    .checkWholeNumber('budget.tokens', tokens, RANGES.tokens).found;
 }
 
 const MODES_RULE = `must be 1 to ${MOST_MODES} different media types such as text/plain or image/*`;

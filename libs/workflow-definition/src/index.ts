@@ -22,6 +22,7 @@ export { checkAlone, checkInDefinition, type ExpressionVariable } from './expres
 export { DEFINITION } from './definition-schema.js';
 export { type FailureKind, isFailureKind, type WorkflowFailure } from './failure.js';
 export { ChangeCollector, type FieldChange } from './json-changes.js';
+export { lowerBudget, readRequestedBudget } from './requested-budget.js';
 export { isRetried, isTooLong, retryPause } from './retry.js';
 export { type GraphEdge, GraphUnit, type Loop, LoopRegion, Regions, type UnitEdge } from './loop-regions.js';
 export { DEEPEST_RUN, innerNodes, namingNodes, type SavedWorkflows } from './named-workflows.js';
@@ -47,6 +48,7 @@ export { WORKFLOW_NAME } from './node-schema.js';
 export { errorProblem, warningProblem, type WorkflowProblem } from './workflow-problem.js';
 export { workflowSchema } from './workflow-schema.js';
 export type {
+  BudgetConfig,
   ConcurrencyConfig,
   EachConfig,
   Join,

@@ -34,6 +34,8 @@ export const RANGES = {
   parallel: [1, 10_000],
   max_iterations: [1, 100],
   loops: [0, 100],
+  usd: [0.000001, 1_000_000],
+  tokens: [1, 1_000_000_000_000],
 } as const;
 
 /** Pattern of a percentage from 0% to 100%. */

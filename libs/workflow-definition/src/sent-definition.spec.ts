@@ -68,12 +68,10 @@ describe('unknownMembers', () => {
     expect(stored).toEqual(without(expected, unknown));
   });
 
-  it('refuses budget, which later versions know', () => {
-    const name = 'budget';
-    const [found, ...others] = unknownMembers({ name: 'w', nodes: [], [name]: {} });
+  it('warns of an unknown member of a budget', () => {
+    const [found, ...others] = unknownMembers({ name: 'w', nodes: [], budget: { usd: 1, calls: 5 } });
     expect(others).toEqual([]);
-    expect(found).toMatchObject({ severity: 'error', code: 'UNKNOWN_KEY', path: name });
-    expect(found?.detail).toContain(`unknown key "${name}"`);
+    expect(found).toMatchObject({ severity: 'warning', code: 'UNKNOWN_KEY', path: 'budget.calls' });
   });
 });
 

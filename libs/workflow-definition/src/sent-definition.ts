@@ -63,25 +63,16 @@ export function inlineDefinition(node: WorkflowNode, around?: Language): Workflo
   return Array.isArray(read) ? undefined : read;
 }
 
-/**
- * Names that are rejected for top-level members of a definition. Another version of the service may give such a member
- * a meaning that changes what a run does.
- */
-export const RESERVED_MEMBERS: readonly string[] = ['budget'];
-
 /** Maximum number of unknown members in one definition that get a hint at a similar name. */
 const MOST_HINTS = 20;
 
-/** Returns the problems of unknown members: errors for `RESERVED_MEMBERS`, otherwise warnings. */
+/** Returns warnings about unknown members. */
 export function unknownMembers(sent: JsonObject): WorkflowProblem[] {
   const hints = { left: MOST_HINTS };
   const find = (shape: ObjectShape, value: JsonObject, at: string): WorkflowProblem[] =>
     unknownMembersOf(shape, value, at).map((it) => unknownMemberProblem(it, hints));
-  const isReserved = (name: string): boolean => RESERVED_MEMBERS.includes(name);
   return [
-    ...unknownMembersOf(DEFINITION, sent, '').map((it) =>
-      isReserved(it.name) && it.path === it.name ? reservedMemberProblem(it) : unknownMemberProblem(it, hints),
-    ),
+    ...find(DEFINITION, sent, ''),
     ...objectEntries(sent['onExit']).flatMap(([index, exit]) => find(EXIT, exit, `onExit[${index}].`)),
     ...objectEntries(sent['notes']).flatMap(([index, note]) => find(NOTE, note, `notes[${index}].`)),
     ...objectEntries(sent['nodes']).flatMap(([index, node]) => {
@@ -92,10 +83,6 @@ export function unknownMembers(sent: JsonObject): WorkflowProblem[] {
       find(EDGE, value, `edges[${edge}].`).map((it) => ({ ...it, edge })),
     ),
   ];
-}
-
-function reservedMemberProblem({ name, path, title }: UnknownMember): WorkflowProblem {
-  return errorProblem('UNKNOWN_KEY', path, `unknown key "${name}": ${title} has no such member in this version`);
 }
 
 /**

@@ -181,8 +181,8 @@ describe('a definition in a node', () => {
         node: 'run',
         detail: 'workflow node "run": build DAG: duplicate node ID: a',
       }),
+      expect.objectContaining({ code: 'EMPTY_BUDGET', path: 'nodes[0].config.body.budget' }),
       expect.objectContaining({ code: 'OUT_OF_RANGE', path: 'nodes[0].config.body.nodes[2].retry.attempts' }),
-      expect.objectContaining({ code: 'UNKNOWN_KEY', path: 'nodes[0].config.body.budget' }),
       expect.objectContaining({ code: 'UNKNOWN_KEY', severity: 'warning', path: 'nodes[0].config.body.stranger' }),
     ]);
     expect(codesOf(child({ nodes: [agent('a')], stranger: 1 }), 'warning')).toEqual([

@@ -2,12 +2,11 @@ import type { ConfigSchema, NodeTypes } from '#libs/agents';
 import type { JsonObject } from '#libs/protocol';
 import { DEFINITION } from './definition-schema.js';
 import { NODE } from './node-schema.js';
-import { RESERVED_MEMBERS } from './sent-definition.js';
 import { shapeSchema } from './shape.js';
 
 /**
- * Returns the JSON Schema (2020-12) of a definition. It is derived from `DEFINITION`, the reserved names and the config
- * schemas of the node types.
+ * Returns the JSON Schema (2020-12) of a definition. It is derived from `DEFINITION` and the config schemas of the node
+ * types.
  * - It accepts every definition that the service accepts.
  * - The service rejects some definitions that the schema accepts, because no schema can check a graph.
  */
@@ -18,8 +17,6 @@ export function workflowSchema(nodeTypes: NodeTypes): JsonObject {
     title: 'A workflow of Parley',
     ...body,
     properties: { ...body.properties, nodes: { ...DEFINITION.members.nodes.schema, items: nodeSchema(nodeTypes) } },
-    // Unknown members only cause warnings, but these names are errors.
-    propertyNames: { not: { enum: [...RESERVED_MEMBERS] } },
   };
 }
 

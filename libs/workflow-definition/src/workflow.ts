@@ -25,6 +25,9 @@ export type OutputConfig = NonNullable<WorkflowNode['output']>;
 /** Limit of the runs of a workflow that are under way at the same time. */
 export type ConcurrencyConfig = NonNullable<WorkflowDefinition['concurrency']>;
 
+/** Limit on what a run may spend on models. */
+export type BudgetConfig = NonNullable<WorkflowDefinition['budget']>;
+
 /** Settings of a back-edge, which repeats the nodes between its ends. */
 export type LoopConfig = NonNullable<WorkflowEdge['loop']>;
 

@@ -48,6 +48,8 @@ export {
   type SkipReason,
 } from './state/node-instance.js';
 export {
+  BUDGET_KEY,
+  budgetOfRun,
   readRerunRequest,
   readRunMetadata,
   RERUN_KEY,

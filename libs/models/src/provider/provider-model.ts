@@ -10,7 +10,14 @@ import {
 } from '#libs/service';
 import { inputModes, type ModelProvider, type ModelSettings, PROVIDER_OPTIONS } from '../model-definition.js';
 import type { ModelPrice } from '../model-price.js';
-import { type Model, type ModelCall, ModelError, type ModelEvent, type ToolCallForm } from '../model.js';
+import {
+  type Model,
+  type ModelCall,
+  ModelError,
+  type ModelEvent,
+  type ModelUsage,
+  type ToolCallForm,
+} from '../model.js';
 import { AnswerEvents } from './answer-events.js';
 import {
   fittingEvents,
@@ -27,6 +34,7 @@ import { modelFailure, refusesFormat } from './provider-failure.js';
 import { type AnswerWatch, boundedFetch, MAX_ANSWER_BYTES, SignedFetch } from './provider-fetch.js';
 import type { FormatRequest, RefusedFormats } from './refused-formats.js';
 import { readSchemaAnswer, withSchemaTools } from './schema-tools.js';
+import { estimateUsage } from './usage-estimate.js';
 
 /**
  * Placeholder that stops provider packages from reading a key from the environment. The real credential is added when
@@ -156,6 +164,10 @@ export class ProviderModel implements Model {
       if (failure?.status === 401 || failure?.status === 403) wire.noteRefusal(failure.message);
       throw failure ?? error;
     }
+  }
+
+  estimateUsage(call: ModelCall): ModelUsage {
+    return estimateUsage(call, call.maxTokens ?? this.options.defaults?.maxTokens, this.options.price);
   }
 
   async readSecrets(signal: AbortSignal): Promise<readonly string[]> {

@@ -23,7 +23,7 @@ import {
   type TaskReference,
   type TaskState,
 } from '#libs/protocol';
-import type { PromptNote } from '#libs/tasks';
+import type { BudgetUnit, ExceededBudget, PromptNote } from '#libs/tasks';
 import type { NodeEvent } from '../node-executor.js';
 
 /** Tool call that a model requested, in the form in which events and the log record it. */
@@ -76,11 +76,15 @@ export interface ToolOutcome {
 }
 
 /**
- * Question about a tool call. `about` says what is asked:
- * - `approval`: whether the call may be made
- * - `repetition`: whether a call whose outcome is unknown may be repeated
- * - `agent`: a question that the called agent itself asks
+ * Question of a Task. `about` says what is asked:
+ * - `approval`: whether a tool call may be made
+ * - `repetition`: whether a tool call whose outcome is unknown may be repeated
+ * - `agent`: a question that a called agent itself asks
+ * - `budget`: by how much the budget of a run is raised
  */
+export type AgentQuestion = CallQuestion | { about: 'budget'; budget: string; unit: BudgetUnit };
+
+/** Question about a tool call. */
 export interface CallQuestion {
   about: 'approval' | 'repetition' | 'agent';
   call: string;
@@ -160,6 +164,13 @@ export function modelResponse(task: TaskReference, response: ModelResponse, kept
   return stepEvent(task, 'model.response', response as unknown as JsonObject, more);
 }
 
+/** Returns the note about an answer, which also states how many messages of the memory were omitted. */
+export function noteAbout(note: string | undefined, omitted: number): string | undefined {
+  if (omitted === 0) return note;
+  const left = `answered without the ${omitted} oldest messages of its memory: its context has no room for them`;
+  return note === undefined ? left : `${left}; ${note}`;
+}
+
 /** Returns the event `model.error`. @param note failure note for the run; absent if another model is called next */
 export function modelError(task: TaskReference, failure: ModelFailure, note?: FailureNote): NodeEvent {
   return stepEvent(task, 'model.error', failure as unknown as JsonObject, note && failureMetadata(note));
@@ -202,6 +213,12 @@ export function agentProgress(task: TaskReference, { tool, id }: AskedCall, { pa
   return stepEvent(task, 'node.progress', { tool, call: id, ...payload });
 }
 
+/** Returns the event `budget.exceeded`, which warns of a budget that is used up. */
+export function budgetExceeded(task: TaskReference, budget: ExceededBudget): NodeEvent {
+  const { runId, workflow, unit, limit, spent } = budget;
+  return stepEvent(task, 'budget.exceeded', { runId, workflow, unit, limit, spent });
+}
+
 /** Returns the event `tool.canceled`, which records the cancel of a called agent's Task. */
 export function toolCanceled(task: TaskReference, canceled: CanceledTool): NodeEvent {
   return stepEvent(task, 'tool.canceled', { ...canceled });
@@ -221,10 +238,10 @@ export function answerPiece(
 }
 
 /**
- * Returns the event by which the Task starts to wait for the answer to a question about a call.
+ * Returns the event by which the Task starts to wait for the answer to a question about a call or a budget.
  * @param words the question as Parts
  */
-export function callQuestion(task: TaskReference, question: CallQuestion, words: Part[]): NodeEvent {
+export function callQuestion(task: TaskReference, question: AgentQuestion, words: Part[]): NodeEvent {
   return statusUpdate(task, 'TASK_STATE_INPUT_REQUIRED', words, { [CALL_QUESTION]: { ...question } });
 }
 
@@ -266,10 +283,10 @@ export function rememberedOf(metadata: JsonObject | undefined): string[] | undef
   return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : undefined;
 }
 
-/** Returns the question about a call in the metadata of an event, if any. */
-export function questionOf(metadata: JsonObject | undefined): CallQuestion | undefined {
+/** Returns the question in the metadata of an event, if any. */
+export function questionOf(metadata: JsonObject | undefined): AgentQuestion | undefined {
   const question = metadata?.[CALL_QUESTION];
-  return isJsonObject(question) ? (question as unknown as CallQuestion) : undefined;
+  return isJsonObject(question) ? (question as unknown as AgentQuestion) : undefined;
 }
 
 function stepEvent(task: TaskReference, type: string, payload: JsonObject, more?: JsonObject): NodeEvent {

@@ -35,11 +35,11 @@ import {
 } from '#libs/protocol';
 import type { TaskEvent, TaskScope } from '#libs/tasks';
 import {
+  type AgentQuestion,
   type AgentTask,
   type AskedCall,
   type CalledNote,
   calledOf,
-  type CallQuestion,
   errorForModelOf,
   keptOf,
   type ModelFailure,
@@ -49,6 +49,7 @@ import {
   type ToolOutcome,
 } from './agent-events.js';
 import type { AgentNodeSettings } from './agent-settings.js';
+import type { BudgetRaise } from './model-budget.js';
 
 /** Task of a called agent that waits for an answer, or may wait. */
 export interface WaitingAgentTask extends AgentTask {
@@ -187,7 +188,9 @@ export class AgentLog {
   /** Failure that prevents calls of further models; `undefined` if there is none. */
   failure: { message: string; note: FailureNote | undefined } | undefined;
   /** Question that the Task waits for, if any. */
-  question: CallQuestion | undefined;
+  question: AgentQuestion | undefined;
+  /** Answer to the question by how much a budget is raised, until the next call of a model. */
+  raise: BudgetRaise | undefined;
   /** True if the last answer to a question about a call was neither yes nor no. */
   isUnanswered = false;
   /** State of the agents that were called as tools. */
@@ -281,6 +284,7 @@ export class AgentLog {
       this.answer = undefined;
     }
     this.open = { model, step };
+    this.raise = undefined;
     this.omitted = omitted;
     this.step = step;
     this.pieces = [];
@@ -357,6 +361,12 @@ export class AgentLog {
 
   private recordAnswer(message: Message, at: number | undefined): void {
     const { question } = this;
+    if (question?.about === 'budget') {
+      const { budget, unit } = question;
+      this.raise = { budget, unit, message };
+      this.question = undefined;
+      return;
+    }
     const isForAgent = question?.about === 'agent';
     const decision = isForAgent ? undefined : decisionIn(message.parts);
     this.isUnanswered = question !== undefined && !isForAgent && decision === undefined;

@@ -33,6 +33,7 @@ import {
   type ModelFailure,
   modelRequest,
   modelResponse,
+  noteAbout,
   PromptedCall,
   toolCall,
   toolResult,
@@ -50,6 +51,7 @@ import {
 import type { AgentNodeSettings } from './agent-settings.js';
 import { callerOf, modelTools, type OfferedTool, type WireNames } from './agent-tools.js';
 import { AnswerInPieces } from './answer-pieces.js';
+import type { ModelBudget } from './model-budget.js';
 
 /** State and services of one execution of an `agent` node. */
 export interface AgentNodeTurn extends EarlierSources {
@@ -63,6 +65,8 @@ export interface AgentNodeTurn extends EarlierSources {
   /** Required form of the answer (`output`), if any. */
   structure: StructuredAnswer | undefined;
   log: AgentLog;
+  /** Budgets that limit the calls of models; absent: there are none. */
+  budget?: ModelBudget;
   /** Request of a brainstorm in the Message that began the Task, if any. */
   brainstorm?: BrainstormRequest;
 }
@@ -225,6 +229,8 @@ async function* askedFor(
     reader: context.call.scope,
     signal,
   };
+  const { budget } = turn;
+  if (budget && !(yield* budget.admitCall(model, call, log.raise))) return;
   yield await prompted.attachRequest(
     modelRequest(context, { model: model.name, step, omitted }, remembered),
     model,
@@ -234,7 +240,8 @@ async function* askedFor(
   const headers = context.trace?.headersBelow('chat', step, model.name);
   const events = model.streamAnswer({ ...call, ...(headers && { headers }) });
   let end: ModelEnd | undefined;
-  for await (const { text, event } of coalesceText<Exclude<ModelEvent, { text: string }>>(events)) {
+  const received = coalesceText<Exclude<ModelEvent, { text: string }>>(budget?.releaseRefused(events) ?? events);
+  for await (const { text, event } of received) {
     answer.appendText(text);
     if (event === undefined) yield* answer.reportPieces();
     else if ('part' in event) answer.addPart(event.part);
@@ -259,13 +266,6 @@ async function* askedFor(
       : [],
     ...(note !== undefined && { note }),
   });
-}
-
-/** Returns the note about an answer, which also states how many messages of the memory were omitted. */
-function noteAbout(note: string | undefined, omitted: number): string | undefined {
-  if (omitted === 0) return note;
-  const left = `answered without the ${omitted} oldest messages of its memory: its context has no room for them`;
-  return note === undefined ? left : `${left}; ${note}`;
 }
 
 /**

@@ -2,6 +2,7 @@ import {
   type AgentDeclaration,
   AgentExecutor,
   type BrainstormEntries,
+  type CallChains,
   type CallContext,
   type ChainLink,
   chainMetadata,
@@ -22,7 +23,7 @@ import {
   type SendMessageRequest,
   statusUpdate,
 } from '#libs/protocol';
-import { endsTurn, type TaskEvent } from '#libs/tasks';
+import { type DailyBudgets, endsTurn, type RunBudgets, type TaskEvent } from '#libs/tasks';
 import { type NodeEvent, NodeFailure } from '../node-executor.js';
 import {
   AgentLog,
@@ -37,6 +38,14 @@ import { type AgentNodeSettings, agentSettings } from './agent-settings.js';
 import { type AgentTools, type AgentToolServices, callerOf, WireNames } from './agent-tools.js';
 import { type AgentNodeTurn, callStep, modelStep, openingOf } from './agent-turn.js';
 import { CalledAgents } from './called-agents.js';
+import { ModelBudget } from './model-budget.js';
+
+/** Services that find the budgets of a Task, and charge calls of models to them. */
+interface ModelBudgetServices {
+  chains: Pick<CallChains, 'budgetsOf'>;
+  runs: Pick<RunBudgets, 'requestCall' | 'releaseCall' | 'raiseLimit'>;
+  daily?: Pick<DailyBudgets, 'isSet' | 'findExceeded'>;
+}
 
 /** Services of `agent` nodes. */
 export interface AgentNodeServices {
@@ -53,6 +62,8 @@ export interface AgentNodeServices {
   brainstorms?: Pick<BrainstormEntries, 'readEntry'>;
   /** Services for calling agents as tools; absent: agents cannot be tools. */
   agents?: AgentToolServices;
+  /** Budgets of runs; absent: no budget limits the calls of models. */
+  budgets?: ModelBudgetServices;
 }
 
 /** Maximum milliseconds that the cancel of a Task waits until the Tasks of its called agents are canceled. */
@@ -92,9 +103,10 @@ export class ModelExecutor extends AgentExecutor {
     this.cancelGrace = this.callsAgents ? CANCEL_MS : 0;
   }
 
-  /** Stores the chain of calls that led to the Task, if the agent calls other agents. */
+  /** Stores the chain of calls that led to the Task, if the agent calls other agents, or a run above has a budget. */
   override taskMetadata(request: SendMessageRequest): JsonObject {
-    return this.callsAgents ? chainMetadata(chainOf(request)) : {};
+    const links = chainOf(request);
+    return this.callsAgents || links.some(({ budget }) => budget !== undefined) ? chainMetadata(links) : {};
   }
 
   /**
@@ -144,6 +156,15 @@ export class ModelExecutor extends AgentExecutor {
     return new CalledAgents(agents, { context, links: linksOf(context), log }, this.settings.agents);
   }
 
+  private budgetOf(context: RequestContext): ModelBudget | undefined {
+    const { budgets } = this.services;
+    if (!budgets) return undefined;
+    const links = linksOf(context);
+    const ids = links.some(({ budget }) => budget !== undefined) ? budgets.chains.budgetsOf(links) : [];
+    const daily = budgets.daily?.isSet ? budgets.daily : undefined;
+    return ids.length > 0 || daily ? new ModelBudget(budgets.runs, context, ids, daily) : undefined;
+  }
+
   private async *runSteps(
     context: RequestContext,
     begun: BegunTurn,
@@ -167,6 +188,7 @@ export class ModelExecutor extends AgentExecutor {
         memory?.recallMessages(context, remembering, log.remembered) ?? Promise.resolve(NOTHING_REMEMBERED));
     const wire = tools.length > 0 ? new WireNames(tools.map(({ name }) => name)) : NO_TOOLS;
     const node = this.node.id;
+    const budget = this.budgetOf(context);
     const turn: AgentNodeTurn = {
       node,
       context,
@@ -176,6 +198,7 @@ export class ModelExecutor extends AgentExecutor {
       wire,
       entries,
       recallEarlier: recallOnce,
+      ...(budget && { budget }),
       ...begun,
     };
     while (log.question === undefined) {

@@ -157,6 +157,9 @@ export class AppConfig {
   readonly shutdownGraceMs!: number;
   /** Milliseconds that Tasks are kept after their end; absent: no limit. */
   readonly taskRetentionMs?: number;
+  /** Maximum cost of the models of a caller, or of a tenant, in a day (UTC), in US dollars; absent: no limit. */
+  readonly callerDailyBudget?: string;
+  readonly tenantDailyBudget?: string;
   readonly logLevel!: LogLevel;
   /** True if `/metrics`, which is public, has labels with the names of the workflows of all tenants. */
   readonly metricsWorkflows!: boolean;

@@ -156,6 +156,10 @@ const cardRetention = z
     'must be a duration such as 365d or 24h, from one day to 36500d',
   );
 
+const dollars = z
+  .string()
+  .refine((text) => /^\d{1,7}(\.\d{1,6})?$/.test(text), 'must be an amount in US dollars such as 20 or 0.5');
+
 const redactedPattern = z
   .string()
   .refine(isPattern, 'must be a regular expression in the syntax of RE2 that does not match the empty text');
@@ -201,6 +205,8 @@ const VARIABLES = z.object({
   REQUEST_TIMEOUT: requestTimeout.default(120_000),
   SHUTDOWN_GRACE: shutdownGrace.default(20_000),
   TASK_RETENTION: taskRetention.optional(),
+  CALLER_DAILY_BUDGET: dollars.optional(),
+  TENANT_DAILY_BUDGET: dollars.optional(),
   CARD_RETENTION: cardRetention.optional(),
   CREDENTIALS_KEY: credentialsKeys.default([]),
   LOG_LEVEL: z
@@ -300,6 +306,8 @@ function toConfig(values: ConfigVariables, auth: AuthConfig, { apiKey, servers, 
     requestTimeoutMs: values.REQUEST_TIMEOUT,
     shutdownGraceMs: values.SHUTDOWN_GRACE,
     taskRetentionMs: values.TASK_RETENTION,
+    callerDailyBudget: values.CALLER_DAILY_BUDGET,
+    tenantDailyBudget: values.TENANT_DAILY_BUDGET,
     logLevel: values.LOG_LEVEL,
     metricsWorkflows: (values.METRICS_WORKFLOWS ?? String(auth.mode === 'none')) === 'true',
     corsOrigins: values.CORS_ORIGINS,

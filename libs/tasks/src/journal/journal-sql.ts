@@ -269,6 +269,7 @@ prompted AS (
 
 // Each call counts once for its day, and once for each Task above its own, up to the run that began them all. Rows of
 // days are the writer's own, and rows of Tasks are written in the order of their keys, so two statements never deadlock.
+// The charge of a call (RunBudgets) belongs to the Task that made it.
 const usageSql = (params: StatementParameters): string => `
 spent AS MATERIALIZED (
   SELECT task_id, parent_task_id, tenant, owner, workflow, model, input_tokens, output_tokens, cached_tokens,
@@ -298,6 +299,16 @@ spent_by_day AS (
   SELECT tenant, owner, (now() AT TIME ZONE 'UTC')::date, workflow, model, current_setting('${WRITER_SETTING}'), ${SUMMED}
   FROM spent GROUP BY tenant, owner, workflow, model ORDER BY tenant, owner, workflow, model
   ON CONFLICT (tenant, owner, day, workflow, model, writer) DO UPDATE SET ${ADDED_USAGE}
+),
+settled_charges AS (
+  UPDATE budget_charge AS charge
+  SET is_settled = true, usd = coalesce(known.cost, charge.usd), tokens = coalesce(known.tokens, charge.tokens)
+  FROM (
+    SELECT task_id, sum(input_tokens + output_tokens) AS tokens,
+           CASE WHEN count(cost) = count(*) THEN sum(cost) END AS cost
+    FROM spent GROUP BY task_id
+  ) AS known
+  WHERE charge.task_id = known.task_id AND NOT charge.is_settled
 ),
 spent_by_task AS (
   INSERT INTO task_usage AS held (task_id, workflow, model, ${USAGE_SUMS})

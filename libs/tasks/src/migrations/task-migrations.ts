@@ -6,6 +6,7 @@ import {
   ReadLogPhrases1700000000143,
   ShareLogRows1700000000142,
 } from './log-migrations.js';
+import { CreateRunBudget1700000001680 } from './budget-migrations.js';
 import { CountCacheWrites1700000001670, CreateUsage1700000001430 } from './usage-migrations.js';
 import {
   AddStateToAgentOrder1700000001590,
@@ -387,4 +388,5 @@ export const TASK_MIGRATIONS = [
   IndexRunStates1700000001510,
   AddStateToAgentOrder1700000001590,
   CountCacheWrites1700000001670,
+  CreateRunBudget1700000001680,
 ];

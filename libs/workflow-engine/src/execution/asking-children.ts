@@ -243,3 +243,39 @@ async function isQuestionUnchanged(
  * state.
  */
 const found = new LRUCache<string, string>({ max: 20_000 });
+
+/** Interval before the first poll of open questions, in milliseconds. */
+const FIRST_LOOK_MS = 2_000;
+
+/**
+ * Schedules when an executing run polls the Tasks of its open questions (`pollWaitingChildren`). The run must poll,
+ * because nothing wakes it when such a Task resumes without the run's answer. The interval grows with the age of the
+ * questions. After the turn, `RunWaking` and `RemoteLooks` wake the waiting run.
+ */
+export class QuestionPoller {
+  private since: number | undefined;
+  private at: number | undefined;
+
+  /**
+   * Returns the time of the next poll in milliseconds of the epoch; `undefined` while no question is open.
+   * @param isAsked true if a question is open
+   * @param now in milliseconds of the epoch
+   */
+  nextPollAt(isAsked: boolean, now: number): number | undefined {
+    if (!isAsked) {
+      this.since = undefined;
+      this.at = undefined;
+      return undefined;
+    }
+    this.since ??= now;
+    this.at ??= now + Math.max(FIRST_LOOK_MS, now - this.since);
+    return this.at;
+  }
+
+  /** True if a poll is due at `now` (milliseconds of the epoch). Returns true once for each due time. */
+  isDue(now: number): boolean {
+    if (this.at === undefined || now < this.at) return false;
+    this.at = undefined;
+    return true;
+  }
+}

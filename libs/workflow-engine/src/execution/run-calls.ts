@@ -11,9 +11,10 @@ import {
   type ProcessStart,
 } from '#libs/durable';
 import type { Job } from '#libs/jobs';
-import { retryWhileDatabaseDown } from '#libs/postgres';
+import { retryWhileDatabaseDown, retryWhileUnreachable } from '#libs/postgres';
 import { isTerminalState, type Part, redactedUrl } from '#libs/protocol';
-import type { WorkflowGraph } from '#libs/workflow-definition';
+import type { ExceededBudget } from '#libs/tasks';
+import type { BudgetConfig, WorkflowGraph } from '#libs/workflow-definition';
 import { leftOutPayload, messageParts, unreadPayload } from '../messages/node-message.js';
 import type { RunEvaluation } from '../messages/run-evaluation.js';
 import { type CanceledChild, isRemoteNode, type NodeInstance } from '../state/node-instance.js';
@@ -53,6 +54,7 @@ import {
   workflowPath,
 } from './node-dispatch.js';
 import type { AttemptFailure } from './node-outcomes.js';
+import { createBudgetEnding, findBudgets } from './run-budget.js';
 import type { RunRoom, RunServices } from './run-services.js';
 
 type CallLimit = Required<Pick<PlannedCall, 'limit' | 'onPause' | 'onRestart'>>;
@@ -139,6 +141,8 @@ interface CallingRun extends Omit<ProcessStart, 'log'> {
   state: RunState;
   evaluation: RunEvaluation;
   revision: string;
+  /** Budget of the run itself; absent: it has none. */
+  budget: BudgetConfig | undefined;
   room: Pick<RunRoom, 'receiveReport'>;
   newPace(): EventLoopYield;
 }
@@ -159,6 +163,8 @@ export class RunCalls {
   /** Nodes whose Tasks resumed without an answer of the run. Their Tasks are followed without a new Message. */
   private readonly resumed = new WeakSet<NodeInstance>();
   private readonly content: RunContent;
+  /** Runs whose budgets limit the calls; `undefined` if there are none. */
+  private readonly budgets: readonly string[] | undefined;
 
   constructor(
     private readonly services: RunServices,
@@ -168,11 +174,13 @@ export class RunCalls {
     const { context, links, graph, state } = run;
     const agent = workflowPath(graph.definition.name);
     this.content = new RunContent(run, services.content);
+    this.budgets = findBudgets(run, services.chains);
     this.calls = new ProcessCalls(services, {
       context,
       links,
       agent,
       remembered: (signal) => this.listRemembered(signal),
+      ...(run.budget && { hasBudget: true }),
     });
     const isAnnounced = ({ messageId, waitsFor }: NodeInstance) => messageId !== undefined && waitsFor === undefined;
     this.announced = new Set(state.frontier.running.filter(isAnnounced));
@@ -212,7 +220,8 @@ export class RunCalls {
    * Makes the calls that are recorded in the log (`a2a.sending`): sends their Messages, or follows the Tasks that an
    * earlier execution has called already. Does not wait for answers.
    */
-  async launchCalls(nodes: readonly NodeInstance[]): Promise<void> {
+  async launchCalls(unmade: readonly NodeInstance[]): Promise<void> {
+    const nodes = this.budgets ? await this.refuseBeyondBudget(unmade, this.budgets) : unmade;
     const planned: { node: NodeInstance; call: PlannedCall }[] = [];
     const pace = this.run.newPace();
     for (const node of nodes) {
@@ -225,6 +234,32 @@ export class RunCalls {
       void this.trackCallTime(node);
       void this.followCall(node, call);
     }
+  }
+
+  /**
+   * Fails nodes whose agents are elsewhere if a budget is used up, and returns the other nodes. Agents of this service
+   * check the budgets before they call a model.
+   */
+  private async refuseBeyondBudget(
+    nodes: readonly NodeInstance[],
+    budgets: readonly string[],
+  ): Promise<NodeInstance[]> {
+    const { context } = this.run;
+    const { signal, call } = context;
+    const isRefusable = (node: NodeInstance): boolean => this.isRemote(node) && this.calls.isNew(referenceOf(node));
+    if (!nodes.some(isRefusable)) return [...nodes];
+    const read = (): Promise<ExceededBudget | undefined> => this.services.budgets.findExceeded(budgets, call.scope);
+    // The end of a local agent reaches the run before the costs of its calls are in the store.
+    await context.flush();
+    const exceeded = await retryWhileUnreachable(read, signal);
+    if (exceeded === undefined) return [...nodes];
+    const ending = createBudgetEnding(exceeded);
+    for (const node of nodes.filter(isRefusable)) {
+      this.announced.delete(node);
+      const { attempts: attempt, taskId, contextId } = node;
+      void this.report({ node, attempt, url: this.urlOf(node) ?? '', taskId, contextId, ending });
+    }
+    return nodes.filter((node) => !isRefusable(node));
   }
 
   /** Prepares to follow the Task of a waiting node again: the Task continues although this run sent it no answer. */

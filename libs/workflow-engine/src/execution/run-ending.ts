@@ -5,6 +5,7 @@ import {
   artifactUpdate,
   briefText,
   ContentTooLarge,
+  failureMetadata,
   firstText,
   isWaitingState,
   runEventMetadata,
@@ -192,7 +193,14 @@ export function failedEvents(
   const payload = { error: fault, ...(node !== undefined && { node }), ...(failure && { failure }) };
   const note = workflowFailed.createNote(payload);
   const end = endEvent(reference, state, 'TASK_STATE_FAILED', fault);
+  if (kind === 'budget-exceeded') addFailureKind(end, kind);
   return state.failureReported ? [end] : [stepEvent(reference, note), end];
+}
+
+/** Adds the kind of the failure to the last event of a run, for the run that called it. */
+function addFailureKind(end: TaskEvent, kind: string): void {
+  const message = 'statusUpdate' in end ? end.statusUpdate.status.message : undefined;
+  if (message) message.metadata = { ...message.metadata, ...failureMetadata({ kind }) };
 }
 
 /**

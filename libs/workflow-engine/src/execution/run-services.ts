@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { CallChains, RequestContext } from '#libs/agents';
+import type { RequestContext } from '#libs/agents';
 import type { ProcessServices, ProcessStart, RemoteContexts } from '#libs/durable';
 import { type CallCancelOutcome, isWaitingState, runEventNote, type StreamResponse } from '#libs/protocol';
-import { type ContentLimits, InFlight, type Metrics } from '#libs/service';
+import type { ContentLimits, Metrics } from '#libs/service';
 import {
   eventBytes,
   eventsAfter,
@@ -14,6 +14,7 @@ import {
   noteOf,
   placeOfEvent,
   type RecordedEvent,
+  type RunBudgets,
   type TaskEvent,
   type TaskHeader,
   type TaskScope,
@@ -27,7 +28,6 @@ import type { RunFacts } from '../state/run-progress.js';
 import { RunState } from '../state/run-state.js';
 import { runParked } from '../state/run-steps.js';
 import type { RunClock } from '../state/timers.js';
-import type { WorkPlace } from '../work/node-room.js';
 import type { RunWork, WorkBudget } from '../work/work-budget.js';
 
 /** Outcome of a cancel at a node's agent that became known only after the run had ended. */
@@ -326,6 +326,7 @@ export interface RunServices extends ProcessServices {
     /** Waits until a run whose request had the outcome `next` may have a slot, or its deadline or the signal. */
     waitForSlot(run: Pick<RequestContext, 'taskId'>, until: Date | undefined, signal: AbortSignal): Promise<void>;
   };
+  budgets: Pick<RunBudgets, 'openBudget' | 'findExceeded'>;
   /** Base URL of the nodes of this service. Read it at each call, because it is known only once the server listens. */
   address: { readonly internalUrl: string };
   /** True if nodes of this service are called in this process. Their Tasks then name their run as parent. */
@@ -381,18 +382,6 @@ export class RunRoom {
     for (const node of busy) if (isCalled(node)) nodes += 1;
     this.work.nodes.occupyNodes(nodes);
   }
-}
-
-/**
- * Returns the caller account, the root run and the nesting depth to which a run's work is charged. They are read from
- * the run's call chain.
- */
-export function runWorkPlace(
-  chains: CallChains,
-  { context, links }: Pick<ProcessStart, 'context' | 'links'>,
-): WorkPlace {
-  const { root = context.taskId, depth: level } = chains.findPlace(links);
-  return { account: InFlight.accountOf(context.call.scope), root, level };
 }
 
 /** True if an agent is called for a node when it starts. */

@@ -30,6 +30,7 @@ import { readRerunRequest, RERUN_KEY, rerunMetadata, runMetadata } from '../stat
 import { namedNode, NODE_KEY } from '../state/run-questions.js';
 import { RunState } from '../state/run-state.js';
 import { workflowPath } from './node-dispatch.js';
+import { requestedBudget } from './run-budget.js';
 import type { RerunOrigin, RunFolds, RunServices, RunStart } from './run-services.js';
 import { WorkflowRun } from './workflow-run.js';
 
@@ -158,6 +159,7 @@ export class WorkflowExecutor extends ProcessExecutor {
     }
     if (request.message.taskId !== undefined) return refuseUnasked(request.message, definition, this.services);
     refuseWrongEdit(request.metadata, definition);
+    requestedBudget(request.metadata);
     this.inputRules.checkInputs(request.message, namesInputs);
   }
 
@@ -169,8 +171,10 @@ export class WorkflowExecutor extends ProcessExecutor {
     const rerun = readRerunRequest(metadata);
     const callers = definition.nodes.some(({ type }) => type === 'external') ? callersMetadata(metadata) : undefined;
     const inputs = inputsOf(message, definition);
+    const budget = requestedBudget(metadata);
+    const given = { ...(callers && { request: callers }), ...(budget && { budget }) };
     return {
-      ...runMetadata({ workflow: definition.name, revision, inputs, ...(callers && { request: callers }) }),
+      ...runMetadata({ workflow: definition.name, revision, inputs, ...given }),
       ...(rerun && rerunMetadata(rerun)),
       ...new ConversationEntries(this.services.chains).entryMetadata(message, scope),
     };

@@ -1,15 +1,15 @@
-import { endChildrenJob, type RequestContext, TaskCanceled } from '#libs/agents';
-import { AsyncQueue, DurableExecution, type Steps } from '#libs/durable';
+import { type CallChains, endChildrenJob, type RequestContext, TaskCanceled } from '#libs/agents';
+import { AsyncQueue, DurableExecution, type ProcessStart, type Steps } from '#libs/durable';
 import { parseDuration } from '#libs/expressions';
 import { briefText, ContentTooLarge, dataPart, type RunEventNote, type TaskReference, textPart } from '#libs/protocol';
-import type { Fact } from '#libs/service';
+import { type Fact, InFlight } from '#libs/service';
 import type { TaskEvent } from '#libs/tasks';
-import type { WorkflowGraph, WorkflowRevision } from '#libs/workflow-definition';
+import type { BudgetConfig, WorkflowGraph, WorkflowRevision } from '#libs/workflow-definition';
 import { expressionRun, RunEvaluation } from '../messages/run-evaluation.js';
 import { createReusedResults, type ReusedResults } from '../rerun/reused-results.js';
 import { type Decision, isOwn, type Plan, type RunOutcome, type Skips } from '../state/frontier.js';
 import type { CanceledChild, NodeInstance } from '../state/node-instance.js';
-import { readTaskRerun } from '../state/run-metadata.js';
+import { budgetOfRun, readTaskRerun } from '../state/run-metadata.js';
 import { isBeingCanceled, planNext, type RunState } from '../state/run-state.js';
 import {
   a2aReceived,
@@ -23,10 +23,13 @@ import {
   runEnding,
 } from '../state/run-steps.js';
 import { RunAlarm, type Timer } from '../state/timers.js';
+import type { WorkPlace } from '../work/node-room.js';
 import { EvaluationTurn, EventLoopYield, type RunWork } from '../work/work-budget.js';
+import { QuestionPoller } from './asking-children.js';
 import type { ChildEnding, ChildUpdate } from './child-ending.js';
 import { templateWarnings } from './node-dispatch.js';
 import { type AttemptFailure, CANNOT_ASK, NodeOutcomes, roundedToolResult } from './node-outcomes.js';
+import { openBudget } from './run-budget.js';
 import { RunCalls } from './run-calls.js';
 import { RunDecisions } from './run-decisions.js';
 import {
@@ -44,7 +47,7 @@ import {
   withJob,
   withRecheckJob,
 } from './run-ending.js';
-import { needsSlot, type RerunOrigin, RunRoom, type RunServices, type RunStart, runWorkPlace } from './run-services.js';
+import { needsSlot, type RerunOrigin, RunRoom, type RunServices, type RunStart } from './run-services.js';
 import { takeSlot } from './run-slot.js';
 
 /**
@@ -60,42 +63,6 @@ function createExitContext(context: RequestContext): RequestContext {
     }
   };
   return { ...context, signal: new AbortController().signal, assertClaimHeld: assertClaimIgnoringCancel };
-}
-
-/** Interval before the first poll of open questions, in milliseconds. */
-const FIRST_LOOK_MS = 2_000;
-
-/**
- * Schedules when an executing run polls the Tasks of its open questions (`pollWaitingChildren`). The run must poll,
- * because nothing wakes it when such a Task resumes without the run's answer. The interval grows with the age of the
- * questions. After the turn, `RunWaking` and `RemoteLooks` wake the waiting run.
- */
-class QuestionPoller {
-  private since: number | undefined;
-  private at: number | undefined;
-
-  /**
-   * Returns the time of the next poll in milliseconds of the epoch; `undefined` while no question is open.
-   * @param isAsked true if a question is open
-   * @param now in milliseconds of the epoch
-   */
-  nextPollAt(isAsked: boolean, now: number): number | undefined {
-    if (!isAsked) {
-      this.since = undefined;
-      this.at = undefined;
-      return undefined;
-    }
-    this.since ??= now;
-    this.at ??= now + Math.max(FIRST_LOOK_MS, now - this.since);
-    return this.at;
-  }
-
-  /** True if a poll is due at `now` (milliseconds of the epoch). Returns true once for each due time. */
-  isDue(now: number): boolean {
-    if (this.at === undefined || now < this.at) return false;
-    this.at = undefined;
-    return true;
-  }
 }
 
 /**
@@ -200,6 +167,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
   private readonly questions = new QuestionPoller();
   private readonly alarm: RunAlarm;
   private readonly graph: WorkflowGraph;
+  private readonly budget: BudgetConfig | undefined;
   private readonly evaluation: RunEvaluation;
   private readonly work: RunWork;
   private readonly room: RunRoom;
@@ -212,6 +180,8 @@ export class WorkflowRun extends DurableExecution<RunState> {
   private answerTaken = false;
   /** True until the run has a slot, if its workflow limits its runs (`concurrency`). */
   private mustTakeSlot: boolean;
+  /** Budget of the run until it is stored; `undefined` if the run has none. */
+  private unopenedBudget: BudgetConfig | undefined;
 
   constructor(
     private readonly services: RunServices,
@@ -229,8 +199,10 @@ export class WorkflowRun extends DurableExecution<RunState> {
     this.room = new RunRoom(this.work, state.frontier.sets);
     this.evaluation = new RunEvaluation(state, expressionRun(context.taskId, workflow, fold.first), this.work.steps);
     this.outcomes = new NodeOutcomes({ reference: context, state, evaluation: this.evaluation, clock, content });
+    this.budget = budgetOfRun(state.definition, fold.first);
     this.calls = this.newCalls();
     this.mustTakeSlot = needsSlot(state, clock.now());
+    this.unopenedBudget = this.budget;
     const rerun = readTaskRerun(fold.first);
     this.reused = rerun && origin && createReusedResults(rerun, origin, { state, evaluation: this.evaluation });
     if (rerun && !rerun.all && origin === undefined) this.fault = `the run ${rerun.origin} no longer exists`;
@@ -259,6 +231,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
     if (fault !== undefined) return this.endTurn('failed', { fault });
     if (isBeingCanceled(state)) return this.endCanceled();
     if (this.mustTakeSlot) return this.enterWithSlot();
+    if (this.unopenedBudget) return this.enterWithBudget(this.unopenedBudget);
     const full = state.isNearlyFull ? undefined : this.context.places?.nearlyFull();
     if (full) return [this.recordStep(createNearlyFullNote(full))];
     if (evaluation.isNeeded && this.work.steps.isOwing) return new EvaluationTurn(this.work.steps, this.signal);
@@ -272,6 +245,12 @@ export class WorkflowRun extends DurableExecution<RunState> {
     this.mustTakeSlot = false;
     if (refusal?.outcome === 'canceled') yield* this.lastStatusText(canceledEvents(context, state, [], refusal.reason));
     else if (refusal) yield* this.endTurn('failed', { fault: refusal.reason });
+  }
+
+  /** Stores the budget of the run, which limits everything that the run calls. */
+  private async *enterWithBudget(budget: BudgetConfig): AsyncGenerator<TaskEvent> {
+    this.unopenedBudget = undefined;
+    yield* await openBudget(this.context, { workflow: this.state.definition.name, budget }, this.services);
   }
 
   /**
@@ -583,10 +562,20 @@ export class WorkflowRun extends DurableExecution<RunState> {
 
   private newCalls(context = this.context): RunCalls {
     const { services, state, graph, evaluation, workflow } = this;
-    const run = { context, links: this.begun.links, state, graph, evaluation, revision: workflow.revision };
+    const { links } = this.begun;
+    const run = { context, links, state, graph, evaluation, revision: workflow.revision, budget: this.budget };
     const whole = { ...run, room: this.room, newPace: this.newPace };
     return new RunCalls(services, whole, (news) => this.inbox.putItem(news));
   }
+}
+
+/**
+ * Returns the caller account, the root run and the nesting depth to which a run's work is charged. They are read from
+ * the run's call chain.
+ */
+function runWorkPlace(chains: CallChains, { context, links }: Pick<ProcessStart, 'context' | 'links'>): WorkPlace {
+  const { root = context.taskId, depth: level } = chains.findPlace(links);
+  return { account: InFlight.accountOf(context.call.scope), root, level };
 }
 
 /** True if an attempt of a node is the current one. The calls of earlier attempts were given up. */

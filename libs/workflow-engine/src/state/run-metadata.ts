@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, type RunEventNote } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
+import { type BudgetConfig, lowerBudget, type WorkflowDefinition } from '#libs/workflow-definition';
 
 /** Types of the events that the streams of a run report. */
 const RUN_EVENT_TYPES = [
@@ -16,6 +17,7 @@ const RUN_EVENT_TYPES = [
   'tool.called',
   'tool.result',
   'tool.canceled',
+  'budget.exceeded',
   'template.warning',
   'number.rounded',
   'parts.left-out',
@@ -52,11 +54,12 @@ const FORWARDED_STEPS = new Set([
   'tool.called',
   'tool.result',
   'tool.canceled',
+  'budget.exceeded',
 ]);
 
 /**
- * True for a step of a child that its run forwards to its own log: model and tool steps, and the progress of agents
- * that the child called as tools.
+ * True for a step of a child that its run forwards to its own log: model and tool steps, warnings of budgets, and the
+ * progress of agents that the child called as tools.
  */
 export function isForwardedStep({ type, payload }: RunEventNote): boolean {
   if (!isJsonObject(payload)) return false;
@@ -74,6 +77,17 @@ export interface RunMetadata {
   inputs?: JsonObject;
   /** Metadata of the request that began the run: only the part that is passed on to remote agents. */
   request?: JsonObject;
+  /** Budget that the request set; absent: only the budget of the definition applies. */
+  budget?: BudgetConfig;
+}
+
+/** Metadata key of a request for a run: the budget of the run. */
+export const BUDGET_KEY = 'parley/budget';
+
+/** Returns the budget of a run, with the Task of the run as the first event of its log. */
+export function budgetOfRun({ budget }: WorkflowDefinition, first: TaskEvent | undefined): BudgetConfig | undefined {
+  const requested = first && 'task' in first ? readRunMetadata(first.task.metadata).budget : undefined;
+  return lowerBudget(budget, requested);
 }
 
 export function runMetadata(run: RunMetadata): JsonObject {

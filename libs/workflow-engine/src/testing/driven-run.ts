@@ -322,6 +322,7 @@ export class DrivenRun {
         requestSlot: async (_run, request) => this.requestSlot(request),
         waitForSlot: async () => undefined,
       },
+      budgets: { openBudget: async () => undefined, findExceeded: async () => undefined },
       chains: new CallChains(Buffer.from('a secret')),
       address: { internalUrl: 'http://own' },
       localDispatch: this.localDispatch,

@@ -1,6 +1,12 @@
 import { registeredAgentPath } from '#libs/agents';
 import { isJsonObject, type JsonObject, type JsonValue, textStart } from '#libs/protocol';
-import { innerNodes, warningProblem, type WorkflowDefinition, type WorkflowProblem } from '#libs/workflow-definition';
+import {
+  errorProblem,
+  innerNodes,
+  warningProblem,
+  type WorkflowDefinition,
+  type WorkflowProblem,
+} from '#libs/workflow-definition';
 
 /** Object (registered agent, model or MCP server) that the config of a node refers to by name. */
 interface NamedObject {
@@ -71,6 +77,32 @@ export async function findUnknownObjects(
       .filter(({ name }) => missing.agents.has(name))
       .map((it) => problemOf('UNKNOWN_REGISTERED_AGENT', it, describeMissing(`registered agent "${it.name}"`))),
   ];
+}
+
+/**
+ * Finds models without a price, and returns errors: a budget that limits the cost needs the price of each model. A node
+ * that names no model has the default model, whose name is empty in `isPriced`.
+ */
+export async function findUnpricedModels(
+  definition: WorkflowDefinition,
+  isPriced: (name: string | undefined) => Promise<boolean>,
+): Promise<WorkflowProblem[]> {
+  const named = listNamedObjects(definition, ['agent'], listCalledModels);
+  const names = named.map(({ name }) => name);
+  const unpriced = await findMissing(names, (name) => isPriced(name === '' ? undefined : name));
+  return named
+    .filter(({ name }) => unpriced.has(name))
+    .map(({ name, path, node, type }) => {
+      const model = name === '' ? 'the default model' : `the model "${textStart(name, LONGEST_QUOTE)}"`;
+      const detail = `${type} node "${node}": ${model} has no price, which budget.usd needs`;
+      return errorProblem('UNPRICED_MODEL', path, detail, { node });
+    });
+}
+
+/** Returns the models that a config names; without `model` also the default model, under an empty name. */
+function listCalledModels(config: JsonObject, place: string): ObjectPlace[] {
+  const isDefault = config.model === undefined || config.model === null || config.model === '';
+  return [...(isDefault ? [{ name: '', path: `${place}.model` }] : []), ...listModels(config, place)];
 }
 
 /** Returns the names of objects that the lookup does not find. */

@@ -37,7 +37,7 @@ import type {
 } from '#libs/workflow-engine';
 
 import { RunWaitView } from './run-wait.dto.js';
-import { RunUsage } from './usage.dto.js';
+import { RunBudgetView, RunUsage } from './usage.dto.js';
 
 /** Task states that correspond to each run status. */
 export const STATES_OF: Record<RunStatus, readonly TaskState[]> = {
@@ -67,17 +67,28 @@ export class RunBody {
   @IsObject({ message: 'must be an object' })
   inputs?: JsonObject;
 
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: true,
+    description: 'Budget of the run, as in a definition. It can only lower the budget of the workflow.',
+    example: { usd: 0.5 },
+  })
+  @IsOptional()
+  @IsObject({ message: 'must be an object' })
+  budget?: JsonObject;
+
   /**
    * Reads a request body without strict checks. If the body, or its `inputs`, is not an object, the run has no inputs.
    * @throws ProblemError 400 only for an unknown member, or JSON that cannot be stored unchanged
    */
   static readLeniently(body: unknown): RunBody {
     refuseUnfitJson(body);
-    const strange = isJsonObject(body) ? Object.keys(body).filter((name) => name !== 'inputs') : [];
+    const strange = isJsonObject(body) ? Object.keys(body).filter((name) => !['inputs', 'budget'].includes(name)) : [];
     if (strange.length > 0)
       throw malformedRequest(...strange.slice(0, 20).map((path) => ({ path, detail: RunBody.unknown })));
     const inputs = isJsonObject(body) && isJsonObject(body.inputs) ? body.inputs : {};
-    return Object.assign(new RunBody(), { inputs });
+    const budget = isJsonObject(body) ? body.budget : undefined;
+    return Object.assign(new RunBody(), { inputs, ...(budget !== undefined && budget !== null && { budget }) });
   }
 }
 
@@ -367,6 +378,8 @@ export class RunDetail extends RunSummary implements RunView {
   @ApiPropertyOptional({ ...RUN_ID, description: 'Original run, if this run is a rerun.' }) origin?: string;
   @ApiPropertyOptional({ type: RerunEdit, description: 'Edited prompt, if this run is a rerun with one.' })
   edit?: RerunEdit;
+  @ApiPropertyOptional({ type: RunBudgetView, description: 'Budget of the run; absent: it has none of its own.' })
+  budget?: RunBudgetView;
   @ApiPropertyOptional({ type: [CanceledNode], description: 'Outcome of the cancel for each remote Task.' })
   children?: CanceledNode[];
   @ApiProperty({ type: 'object', additionalProperties: { $ref: getSchemaPath(RunNode) } })

@@ -52,7 +52,7 @@ class Fake {
   last = 3;
 
   runs = {
-    startRun: async (workflow: string, inputs: unknown, { scope, baseUrl }: ApiCall) => {
+    startRun: async (workflow: string, { inputs }: { inputs: unknown }, { scope, baseUrl }: ApiCall) => {
       if (workflow !== 'w') throw unknownWorkflow();
       this.started.push([workflow, inputs, { scope, baseUrl }]);
       return header;

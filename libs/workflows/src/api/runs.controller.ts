@@ -55,7 +55,7 @@ import {
   StartedRun,
 } from './run.dto.js';
 import { RunQuery } from './run-query.js';
-import { Runs } from './runs.js';
+import { budgetMetadata, type RunInputs, Runs } from './runs.js';
 import { RunUsages } from './usage.controller.js';
 import { RunWaits } from '../storage/run-waits.js';
 
@@ -290,6 +290,11 @@ export class RunsController {
   }
 }
 
+/** Returns the inputs and the metadata of the request for a run. @throws ProblemError 400 for a malformed budget */
+function toStart({ inputs = {}, budget }: RunBody): RunInputs {
+  return { inputs, ...(budget && { metadata: budgetMetadata(budget) }) };
+}
+
 /** True if a node of a run has begun. A run that has not begun may wait for a slot (`concurrency`). */
 function hasBegun({ nodes }: Pick<RunDetail, 'nodes'>): boolean {
   return Object.values(nodes).some(({ status }) => status !== 'pending');
@@ -317,12 +322,12 @@ export class WorkflowRunsController {
   @ApiProblem(422, 'An input is missing, unknown or invalid: one entry each.')
   async startRun(
     @Param('name') name: string,
-    @Body() { inputs }: RunBody,
+    @Body() body: RunBody,
     @IdempotencyKey() key: string | undefined,
     @Call() call: ApiCall,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StartedRun> {
-    const run = await this.runs.startRun(name, inputs ?? {}, call, key);
+    const run = await this.runs.startRun(name, toStart(body), call, key);
     void reply.header('location', `/api/runs/${run.taskId}`);
     return { runId: run.taskId };
   }
@@ -345,8 +350,7 @@ export class WorkflowRunsController {
     @Call() call: ApiCall,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    const { inputs } = RunBody.readLeniently(body);
-    const run = await this.runs.startRun(name, inputs ?? {}, call, key);
+    const run = await this.runs.startRun(name, toStart(RunBody.readLeniently(body)), call, key);
     void reply.header('location', `/api/runs/${run.taskId}`);
     const events = this.streams.eventsOf({ ...run, lastSequence: 0 }, runEvents(name));
     const end = await this.streams.streamEvents(events, { after: 0, field: 'since' }, reply);

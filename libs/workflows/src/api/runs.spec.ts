@@ -15,6 +15,7 @@ import {
   applyTaskEvent,
   FoldMemory,
   type RecordedEvent,
+  type RunBudgets,
   type TaskEvent,
   type TaskHeader,
   type TaskStore,
@@ -61,7 +62,15 @@ class FakeServices {
     const cancels = { recordOutcome: async () => undefined, listOutcomes: async () => this.later };
     const processes = new Processes(this.catalog, this.executions, this.tasks);
     const folds = new RunFolds(this.tasks, new FoldMemory());
-    return new Runs(processes, this.tasks, this.workflows, children, cancels as unknown as CancelOutcomes, folds);
+    return new Runs(
+      processes,
+      this.tasks,
+      this.workflows,
+      children,
+      cancels as unknown as CancelOutcomes,
+      folds,
+      {} as RunBudgets,
+    );
   }
 
   private record(state: TaskState, note: Parameters<typeof runEventMetadata>[0]): void {
@@ -137,7 +146,10 @@ async function refusal(promise: Promise<unknown>): Promise<ProblemError> {
 
 describe('Runs', () => {
   it('starts a run with a Message of its inputs', async () => {
-    expect(await services.runs().startRun('w', { a: 'x' }, HERE)).toEqual({ taskId: 'r1', agent: 'workflows/w' });
+    expect(await services.runs().startRun('w', { inputs: { a: 'x' } }, HERE)).toEqual({
+      taskId: 'r1',
+      agent: 'workflows/w',
+    });
     const call = { ...HERE, agent: 'workflows/w', extensions: [], namesInputs: true };
     expect(services.asked).toEqual([
       ['resolve', 'workflows/w', undefined],
@@ -146,12 +158,12 @@ describe('Runs', () => {
   });
 
   it('starts nothing that the workflow refuses', async () => {
-    await expect(services.runs().startRun('w', { a: 'refuse me' }, HERE)).rejects.toThrow(A2AError);
+    await expect(services.runs().startRun('w', { inputs: { a: 'refuse me' } }, HERE)).rejects.toThrow(A2AError);
     expect(services.asked).toHaveLength(1);
   });
 
   it.each(['nope', 'w/nodes/a', '', 'a b', 'w\u0000'])('knows no workflow %j', async (name) => {
-    expect(await refusal(services.runs().startRun(name, {}, HERE))).toMatchObject({
+    expect(await refusal(services.runs().startRun(name, { inputs: {} }, HERE))).toMatchObject({
       status: 404,
       message: 'workflow not found',
     });

@@ -2,12 +2,28 @@ import { Injectable } from '@nestjs/common';
 import type { ApiCall } from '#libs/access';
 import { UnknownAgent } from '#libs/agents';
 import { DEFINITION_GONE, endedProcessError, Processes, type ProcessKind, unknownProcess } from '#libs/durable';
-import { ProblemError } from '#libs/http-server';
+import { malformedRequest, ProblemError } from '#libs/http-server';
 import type { JsonObject, Task } from '#libs/protocol';
 import { taskTraceId } from '#libs/service';
-import { begunTask, type LogAdmission, type StoredTask, type TaskHeader, type TaskScope, TaskStore } from '#libs/tasks';
-import { WORKFLOW_NAME, type WorkflowDefinition, type WorkflowFailure } from '#libs/workflow-definition';
 import {
+  begunTask,
+  type BudgetState,
+  type LogAdmission,
+  RunBudgets,
+  type StoredTask,
+  type TaskHeader,
+  type TaskScope,
+  TaskStore,
+} from '#libs/tasks';
+import {
+  readRequestedBudget,
+  WORKFLOW_NAME,
+  type WorkflowDefinition,
+  type WorkflowFailure,
+} from '#libs/workflow-definition';
+import {
+  BUDGET_KEY,
+  budgetOfRun,
   instancePage,
   isRun,
   mayBeRun,
@@ -30,6 +46,19 @@ import type { CanceledRun, InstancesQuery, RunInstances } from './run.dto.js';
 
 export const RUN: ProcessKind = { noun: 'run', includes: mayBeRun };
 
+/** Returns the metadata of a request that sets a budget. @throws ProblemError 400 for a malformed budget */
+export function budgetMetadata(sent: JsonObject): JsonObject {
+  const budget = readRequestedBudget(sent, 'budget');
+  if (Array.isArray(budget)) throw malformedRequest(...budget);
+  return { [BUDGET_KEY]: { ...budget } };
+}
+
+/** Inputs of a new run, and the metadata of its request. */
+export interface RunInputs {
+  inputs: JsonObject;
+  metadata?: JsonObject;
+}
+
 /** A run and the name of its workflow. */
 type RunHeader = TaskHeader & { workflow: string };
 
@@ -46,6 +75,7 @@ export class Runs {
     private readonly children: RunChildStore,
     private readonly cancels: CancelOutcomes,
     private readonly folds: RunFolds,
+    private readonly budgets: RunBudgets,
   ) {}
 
   /**
@@ -54,14 +84,14 @@ export class Runs {
    */
   async startRun(
     workflow: string,
-    inputs: JsonObject,
+    { inputs, metadata }: RunInputs,
     call: ApiCall,
     idempotencyKey?: string,
   ): Promise<Pick<TaskHeader, 'taskId' | 'agent'>> {
     if (!WORKFLOW_NAME.test(workflow)) throw unknownWorkflow();
     const agent = `workflows/${workflow}`;
     try {
-      const request = { agent, data: inputs, namesInputs: true } as const;
+      const request = { agent, data: inputs, namesInputs: true, ...(metadata && { metadata }) } as const;
       return { taskId: await this.processes.startProcess(request, call, idempotencyKey), agent };
     } catch (error) {
       if (error instanceof UnknownAgent) throw unknownWorkflow();
@@ -85,12 +115,14 @@ export class Runs {
     runId: string,
     call: ApiCall,
     room: LogAdmission = this.processes.openRoom(call),
-  ): Promise<RunView & { error?: WorkflowFailure; trace_id: string }> {
+  ): Promise<RunView & { error?: WorkflowFailure; budget?: BudgetState; trace_id: string }> {
     const source = await this.loadSource(runId, call, room);
     const [first] = source.events;
     const trace_id = taskTraceId(runId, first && 'task' in first ? first.task.metadata : undefined);
     const { error, ...view } = isDefined(source) ? runView(source) : undefinedRunView(source, source.workflow);
-    return { ...view, ...(error && { error: shownFailure(error) }), trace_id };
+    const hasBudget = isDefined(source) && budgetOfRun(source.definition, first) !== undefined;
+    const budget = hasBudget ? await this.budgets.readBudget(runId, call.scope) : undefined;
+    return { ...view, ...(error && { error: shownFailure(error) }), ...(budget && { budget }), trace_id };
   }
 
   /** Returns one node of a run, with its input. @throws ProblemError 404 for an unknown run or node */

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { malformedRequest, type ProblemEntry, QueryText, QueryWord } from '#libs/http-server';
-import type { UsageGrouping, UsageSums } from '#libs/tasks';
+import type { BudgetState, UsageGrouping, UsageSums } from '#libs/tasks';
 
 const COUNT = { type: 'integer' } as const;
 const TOKENS = { type: 'integer', example: 18_200 } as const;
@@ -44,6 +44,21 @@ export class RunUsage extends UsageView {
   own!: UsageView;
   @ApiProperty({ type: [ModelUsageView], description: 'Sums by model, child runs included, the most tokens first.' })
   models!: ModelUsageView[];
+}
+
+/** Limits of a run on what it spends, and what it has spent. */
+export class RunBudgetView implements BudgetState {
+  @ApiPropertyOptional({ description: 'Limit in US dollars, an exact decimal number; absent: none.', example: '1' })
+  usd?: string;
+  @ApiPropertyOptional({ ...TOKENS, description: 'Limit of tokens; absent: none.' }) tokens?: number;
+  @ApiProperty({ enum: ['stop', 'ask', 'warn'], example: 'stop' }) onExceeded!: BudgetState['onExceeded'];
+  @ApiProperty({
+    description: 'Spent US dollars, with the estimates of calls that have no known cost.',
+    example: '0.42',
+  })
+  spentUsd!: string;
+  @ApiProperty({ ...TOKENS, description: 'Spent tokens, with the estimates of calls that have no known tokens.' })
+  spentTokens!: number;
 }
 
 class UsageGroupView extends UsageView {

@@ -1,4 +1,4 @@
-import type { JsonValue } from '#libs/protocol';
+import type { JsonObject, JsonValue } from '#libs/protocol';
 import type { WorkflowDefinition } from '#libs/workflow-definition';
 import { findAgentToolProblems } from './workflow-check.js';
 
@@ -121,6 +121,7 @@ describe('objects that a definition names', () => {
           asked.push([name, hasOthers]);
           return name === 'large';
         },
+        hasPrice: async () => true,
       },
       tenant: 't',
       together: new Set(together),
@@ -138,6 +139,36 @@ describe('objects that a definition names', () => {
       'warning UNKNOWN_TOOL_SERVER nodes[1].config.tool tool node "b": there is no MCP server "docs"',
       'warning UNKNOWN_REGISTERED_AGENT nodes[3].config.agent external node "d": there is no registered agent "desk"',
     ]);
+  });
+
+  it('are errors if they have no price and a budget limits the cost, the default model too', async () => {
+    const agent = (id: string, config: JsonObject) => ({ id, type: 'agent', config });
+    const body = { nodes: [agent('x', { model: 'free' })] };
+    const nodes = [
+      agent('a', { model: 'priced', fallbacks: ['free', 'new'] }),
+      agent('b', {}),
+      { id: 'c', type: 'workflow', config: { body } },
+    ];
+    const find = async (budget: WorkflowDefinition['budget']): Promise<string[]> => {
+      const found = await findAgentToolProblems(
+        { name: 'w', nodes, edges: [], ...(budget && { budget }) },
+        {
+          references: { problemOf: async () => undefined },
+          models: { has: async () => true, hasPrice: async (_tenant, name) => name === 'priced' },
+          tenant: 't',
+          together: new Set(['models/new']),
+        },
+      );
+      return found.map(({ severity, code, path, detail }) => `${severity} ${code} ${path} ${detail}`);
+    };
+    const because = 'has no price, which budget.usd needs';
+    expect(await find({ usd: 1 })).toEqual([
+      `error UNPRICED_MODEL nodes[0].config.fallbacks[0] agent node "a": the model "free" ${because}`,
+      `error UNPRICED_MODEL nodes[1].config.model agent node "b": the default model ${because}`,
+      `error UNPRICED_MODEL nodes[2].config.body.nodes[0].config.model agent node "c": the model "free" ${because}`,
+    ]);
+    expect(await find({ tokens: 1 })).toEqual([]);
+    expect(await find(undefined)).toEqual([]);
   });
 
   it('are found if they are saved together with it', async () => {

@@ -15,7 +15,13 @@ import {
   type WorkflowProblem,
 } from '#libs/workflow-definition';
 import type { WorkflowStore } from '../storage/workflow-store.js';
-import { findUnknownObjects, listNamedObjects, type ObjectPlace, type ObjectLookups } from './named-objects.js';
+import {
+  findUnknownObjects,
+  findUnpricedModels,
+  listNamedObjects,
+  type ObjectPlace,
+  type ObjectLookups,
+} from './named-objects.js';
 import { definitionOf, type WorkflowBody } from './workflow-body.js';
 
 /** Lookup of the MCP servers whose tools `agent` nodes may name. */
@@ -33,6 +39,12 @@ export abstract class NamedModelLookup {
    * @param hasOthers true if models of other names are saved together with the definition
    */
   abstract has(tenant: string, name: string, hasOthers: boolean): Promise<boolean>;
+  /**
+   * True if the cost of calls of a model is known: the model has a price, or uses no tokens. Also true for a model that
+   * does not exist.
+   * @param name name of the model; absent: the default model
+   */
+  abstract hasPrice(tenant: string, name: string | undefined): Promise<boolean>;
 }
 
 /** Lookups and names that are needed to check the tools of `agent` nodes. */
@@ -56,12 +68,27 @@ export interface NamedTools {
  * - A tool that names an unknown agent of this service is an error. Agents at other URLs, the workflow itself, and
  *   workflows saved together with it are not checked.
  * - Unknown registered agents, MCP servers and models are warnings, because they may be created later.
+ * - A model without a price is an error if a budget limits the cost.
  */
 export async function findAgentToolProblems(
   definition: WorkflowDefinition,
   named: NamedTools,
 ): Promise<WorkflowProblem[]> {
-  return [...(await findUnknownAgents(definition, named)), ...(await findUnknownObjects(definition, lookupsOf(named)))];
+  return [
+    ...(await findUnknownAgents(definition, named)),
+    ...(definition.budget?.usd === undefined ? [] : await findUnpricedNodes(definition, named)),
+    ...(await findUnknownObjects(definition, lookupsOf(named))),
+  ];
+}
+
+/** Finds nodes with models without a price. Models that are saved together with the definition are not checked. */
+function findUnpricedNodes(
+  definition: WorkflowDefinition,
+  { models, tenant, together = new Set() }: NamedTools,
+): Promise<WorkflowProblem[]> {
+  const isPriced = async (name: string | undefined): Promise<boolean> =>
+    models === undefined || together.has(`models/${name}`) || models.hasPrice(tenant, name);
+  return findUnpricedModels(definition, isPriced);
 }
 
 /** Returns lookups that find an object if it is stored, or saved together with the definition. */

@@ -6,7 +6,7 @@ import { BuiltInAgents, CallChains, NodeTypes, type ServedAgent } from '#libs/ag
 import { RemoteContexts } from '#libs/durable';
 import { ServiceAddress } from '#libs/http-server';
 import { AppConfig, Metrics } from '#libs/service';
-import { TaskStore } from '#libs/tasks';
+import { RunBudgets, TaskStore } from '#libs/tasks';
 import type { WorkflowRevision } from '#libs/workflow-definition';
 import {
   NodeMetrics,
@@ -87,6 +87,7 @@ export class WorkflowExecutors {
     work: WorkBudget,
     folds: RunFolds,
     slots: PostgresRunSlots,
+    budgets: RunBudgets,
   ) {
     const { content, nodeDispatch } = config;
     const localDispatch = nodeDispatch === 'local';
@@ -99,6 +100,7 @@ export class WorkflowExecutors {
       cancels,
       origins,
       slots,
+      budgets,
       chains,
       address,
       localDispatch,
