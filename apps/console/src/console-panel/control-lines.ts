@@ -23,6 +23,8 @@ const LINES: Readonly<Record<string, (payload: EventPayload) => string>> = {
     `${tool === undefined ? '' : `${toWord(tool)}: `}${toWord(text) || joinArtifactText(artifact)}`,
   'tool.called': ({ tool, taskId }) => `${toWord(tool)} works on task ${toWord(taskId)}`,
   'tool.canceled': ({ tool, outcome }) => `${toWord(tool)} canceled: ${toWord(outcome)}`,
+  'budget.exceeded': ({ workflow, limit, spent, unit }) =>
+    `the budget of ${toWord(workflow)} is used up: ${toWord(spent)} of ${toWord(limit)} ${unit === 'usd' ? 'US dollars' : 'tokens'}`,
   'edge.error': ({ edge, failure }) => `edge ${toWord(edge)}: ${getFailureMessage(failure)}`,
   'each.started': ({ items }) => `${Array.isArray(items) ? items.length : 0} entries`,
   'loop.next': ({ iteration, at }) =>

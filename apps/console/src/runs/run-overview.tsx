@@ -74,7 +74,7 @@ export function RunOverview({ run, picture, onSelect }: RunOverviewProps) {
         ))}
       </ul>
       {data?.children && data.children.length > 0 && <Children items={data.children} onSelect={onSelect} />}
-      {data?.usage && <RunUsage usage={data.usage} />}
+      {data?.usage && <RunUsage usage={data.usage} budget={data.budget} />}
       {data && <Related run={data} ended={data.status !== 'running' && data.status !== 'input-required'} />}
       {data && (
         <section className="space-y-1">

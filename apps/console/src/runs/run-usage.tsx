@@ -1,8 +1,13 @@
 import { costText, inputText, outputText, type ShownUsage, usageText } from '../components/usage-text.js';
 import type { Run } from './run-api.js';
 
-/** Shows the tokens and the cost of a run's own nodes, and the totals including its child runs. */
-export function RunUsage({ usage }: { usage: NonNullable<Run['usage']> }) {
+interface RunUsageProps {
+  usage: NonNullable<Run['usage']>;
+  budget: Run['budget'];
+}
+
+/** Shows the tokens and the cost of a run's own nodes, the totals including its child runs, and the run's budget. */
+export function RunUsage({ usage, budget }: RunUsageProps) {
   const { own, models } = usage;
   const rows: [label: string, sums: ShownUsage][] = [
     ['With child runs', usage],
@@ -37,6 +42,15 @@ export function RunUsage({ usage }: { usage: NonNullable<Run['usage']> }) {
           </tbody>
         </table>
       </div>
+      {budget && <p className="text-sm text-muted-foreground">{budgetText(budget)}</p>}
     </section>
   );
+}
+
+function budgetText({ usd, tokens, spentUsd, spentTokens }: NonNullable<Run['budget']>): string {
+  const limits = [
+    ...(usd === undefined ? [] : [`$${spentUsd} of $${usd}`]),
+    ...(tokens === undefined ? [] : [`${spentTokens} of ${tokens} tokens`]),
+  ];
+  return `Budget: ${limits.join(', ')} spent`;
 }

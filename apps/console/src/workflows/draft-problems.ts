@@ -2,7 +2,7 @@ import type { ProblemDetail } from '../api/problem.js';
 import { edgeIds, type Graph } from '../graph/graph.js';
 
 /** Settings of a whole workflow that problems may name. */
-const WORKFLOW_FIELDS = ['name', 'description', 'inputModes', 'deadline', 'parallel', 'onExit'] as const;
+const WORKFLOW_FIELDS = ['name', 'description', 'inputModes', 'deadline', 'parallel', 'budget', 'onExit'] as const;
 export type WorkflowField = (typeof WORKFLOW_FIELDS)[number];
 
 /** Problems of a draft, by the node, edge or setting that has them. */

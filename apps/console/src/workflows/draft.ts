@@ -17,7 +17,7 @@ import { renameInEdge, renameInNode } from './clip/rename-references.js';
 /** A node that runs once the run's outcome is known. */
 export type Exit = Written<Schemas['ExitBody'], 'node'>;
 
-type Settings = Pick<Schemas['WorkflowBody'], 'name' | 'onFailure' | 'inputModes' | 'deadline' | 'parallel'>;
+type Settings = Pick<Schemas['WorkflowBody'], 'name' | 'onFailure' | 'inputModes' | 'deadline' | 'parallel' | 'budget'>;
 
 /** A workflow being edited, with all other members of its definition. Every change creates a new draft. */
 export interface Draft extends Graph, Settings {

@@ -4,6 +4,7 @@ import { CheckField, OptionalNumber } from '../components/choice-fields.js';
 import { Disclosure } from '../components/disclosure.js';
 import { Field, FieldError, Input, Select, TextArea } from '../components/field.js';
 import { Loading } from '../components/loading.js';
+import { BudgetFields } from './budget-fields.js';
 import { type Draft, setDraft } from './draft.js';
 import type { DraftProblems, WorkflowField } from './draft-problems.js';
 import { DurationField } from './duration-field.js';
@@ -25,7 +26,7 @@ interface WorkflowPanelProps {
 }
 
 /** Settings that are shown in the section that can be closed. */
-const IN_SECTION: ReadonlySet<WorkflowField> = new Set(['inputModes', 'deadline', 'parallel', 'onExit']);
+const IN_SECTION: ReadonlySet<WorkflowField> = new Set(['inputModes', 'deadline', 'parallel', 'budget', 'onExit']);
 
 /** Shows the settings of the workflow as a whole. */
 export function WorkflowPanel({ draft, change, isNew, problems, focus }: WorkflowPanelProps) {
@@ -109,6 +110,13 @@ export function WorkflowPanel({ draft, change, isNew, problems, focus }: Workflo
             error={errorOf('parallel')}
             value={draft.parallel}
             onChange={(parallel) => changeDraft({ parallel }, 'parallel')}
+          />
+        </div>
+        <div data-field="budget" className="space-y-3">
+          <BudgetFields
+            value={draft.budget}
+            error={errorOf('budget')}
+            onChange={(budget) => changeDraft({ budget }, 'budget')}
           />
         </div>
         <div data-field="onExit">
@@ -201,12 +209,14 @@ function NameField({ value, isNew, error, onChange }: NameFieldProps) {
   );
 }
 
-function summarizeSettings({ language, inputModes, deadline, parallel, onExit }: Draft): string | undefined {
+function summarizeSettings({ language, inputModes, deadline, parallel, budget, onExit }: Draft): string | undefined {
   const words = [
     ...(language === 2 ? ['expressions'] : []),
     ...(inputModes === undefined ? [] : [inputModes.join(' ')]),
     ...(deadline === undefined ? [] : [`${deadline} at most`]),
     ...(parallel === undefined ? [] : [`${parallel} at once`]),
+    ...(budget?.usd === undefined ? [] : [`$${budget.usd} at most`]),
+    ...(budget?.tokens === undefined ? [] : [`${budget.tokens} tokens at most`]),
     ...(onExit ? [`${onExit.map(({ node }) => node).join(', ')} at the end`] : []),
   ];
   return words.length > 0 ? words.join(', ') : undefined;

@@ -16,6 +16,7 @@ const KINDS: Readonly<Record<string, { label: string; usual: boolean }>> = {
   'invalid-output': { label: 'its result does not fit', usual: false },
   cut: { label: 'its answer was cut', usual: false },
   expression: { label: 'an expression failed', usual: false },
+  'budget-exceeded': { label: 'its budget is used up', usual: false },
 };
 
 const USUAL = Object.keys(KINDS).filter((kind) => KINDS[kind]?.usual);
