@@ -10,6 +10,7 @@ import { BulkBody, BulkReport, BulkRerunBody } from './run-bulk.dto.js';
 import { CSV_HEAD, csvLine } from './run-csv.js';
 import { RunList, type RunListPage } from './run-list.js';
 import { BulkFilterQuery, RunExportQuery } from './run-query.js';
+import { RunUsages } from './usage.controller.js';
 
 /** Maximum number of runs of one export. */
 const MOST_EXPORTED = 10_000;
@@ -24,6 +25,7 @@ export class RunBulkController {
     private readonly bulk: BulkRuns,
     private readonly runList: RunList,
     private readonly slots: BulkSlots,
+    private readonly usages: RunUsages,
   ) {}
 
   @Post('runs/cancel')
@@ -98,7 +100,10 @@ export class RunBulkController {
     if (!shared.whenAnswered?.(freeSlot)) freeSlot();
     const pages = this.runList.listPages(filter, EXPORTED_TOGETHER, shared, before);
     // The first page is read before the head is sent, so that a refusal has a status.
-    const lines = Readable.from(csvLines(await pages.next(), pages), { objectMode: false });
+    const lines = Readable.from(
+      csvLines(await pages.next(), pages, (runs) => this.usages.addUsage(runs, call.scope)),
+      { objectMode: false },
+    );
     void reply
       .header('content-type', 'text/csv; charset=utf-8')
       .header('content-disposition', 'attachment; filename="runs.csv"')
@@ -120,15 +125,18 @@ function auditReport({ raw }: FastifyRequest, report: BulkReport): BulkReport {
 /**
  * Yields the CSV lines of an export, page by page.
  * @param first the first page, which was read before the response began
+ * @param addUsage adds the tokens and the cost to the runs of a page
  */
 async function* csvLines(
   first: IteratorResult<RunListPage, void>,
   pages: AsyncGenerator<RunListPage, void>,
+  addUsage: (runs: RunListPage['runs']) => Promise<RunListPage['runs']>,
 ): AsyncGenerator<string> {
   yield CSV_HEAD;
   let left = MOST_EXPORTED;
   for (let page = first; !page.done && left > 0; page = await pages.next()) {
-    const lines = page.value.runs.slice(0, left).map(csvLine);
+    const runs = await addUsage(page.value.runs.slice(0, left));
+    const lines = runs.map(csvLine);
     left -= lines.length;
     if (lines.length > 0) yield lines.join('');
   }

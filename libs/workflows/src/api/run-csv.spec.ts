@@ -14,11 +14,13 @@ const RUN: RunSummary = {
 
 describe('An export of runs as CSV', () => {
   it('has a line for each run, with all cells quoted', () => {
-    expect(CSV_HEAD).toMatch(/^"runId","workflow",.*"inputs"\r\n$/);
+    expect(CSV_HEAD).toMatch(/^"runId","workflow",.*"inputs","inputTokens","outputTokens","cost"\r\n$/);
     expect(csvLine(RUN)).toBe(
       '"r1","w","","failed","2026-01-31T09:30:00.000Z","2026-01-31T09:30:01.500Z","1500",' +
-        '"timeout","n","too late","{""a"":""x \\""y\\""""}"\r\n',
+        '"timeout","n","too late","{""a"":""x \\""y\\""""}","","",""\r\n',
     );
+    const sums = { calls: 2, unreportedCalls: 0, unpricedCalls: 0, inputTokens: 5, outputTokens: 7, cost: '0.0012' };
+    expect(csvLine({ ...RUN, usage: { ...sums, own: sums, models: [] } })).toMatch(/,"5","7","0.0012"\r\n$/);
     expect(csvLine({ ...RUN, status: 'running' })).toContain('"2026-01-31T09:30:01.500Z","","timeout"');
   });
 

@@ -18,6 +18,9 @@ const COLUMNS: readonly (readonly [title: string, value: (run: RunSummary) => st
   ['errorNode', ({ error }) => error?.instance ?? error?.node],
   ['error', ({ error }) => error?.message],
   ['inputs', ({ inputs }) => JSON.stringify(inputs)],
+  ['inputTokens', ({ usage }) => usage?.inputTokens?.toString()],
+  ['outputTokens', ({ usage }) => usage?.outputTokens?.toString()],
+  ['cost', ({ usage }) => usage?.cost],
 ];
 
 /** First line of an export of runs. */
