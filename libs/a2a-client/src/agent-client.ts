@@ -319,7 +319,10 @@ export class CalledTask {
    */
   applyResponse(response: StreamResponse): RunEventNote | undefined {
     if ('message' in response) {
-      this.reply = response.message;
+      const { message } = response;
+      // Some agents (Agno) send the pieces of an answer as Messages with one id.
+      if (this.reply?.messageId === message.messageId) this.reply.parts.push(...message.parts);
+      else this.reply = { ...message, parts: [...message.parts] };
       return undefined;
     }
     if (this.reply) {

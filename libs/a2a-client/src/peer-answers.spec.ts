@@ -166,7 +166,7 @@ describe('an agent whose answer is a Message while it works', () => {
       'as Messages within a Task (Agno)',
       [
         task(states.working),
-        { message: said('two', { taskId: 't' }) },
+        { message: said('two', { taskId: 't', messageId: 'earlier' }) },
         { message: said('four', { taskId: 't' }) },
         status(states.completed),
       ],
@@ -176,6 +176,14 @@ describe('an agent whose answer is a Message while it works', () => {
     const answered = await callAgent(agent);
     expect([answered.state, answered.artifacts, answered.reply]).toEqual(['TASK_STATE_COMPLETED', [], undefined]);
     expect(answered.lastMessage?.parts).toEqual([{ text: 'four' }]);
+  });
+
+  it('has the pieces of Messages with one id in order (Agno)', async () => {
+    const pieces = ['fo', 'ur'].map((text) => ({ message: said(text, { taskId: 't', messageId: 'm' }) }));
+    const agent = await agentOf({ streaming: true }, (request, response) =>
+      streamResults(request, response, [task(states.working), ...pieces, status(states.completed)]),
+    );
+    expect((await callAgent(agent)).lastMessage?.parts).toEqual([{ text: 'fo' }, { text: 'ur' }]);
   });
 
   it('ends its turn with a Message that nothing follows', async () => {
