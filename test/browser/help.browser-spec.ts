@@ -23,12 +23,18 @@ describe('the help', () => {
   const stage = useSharedStage();
   const browser = useBrowser();
 
-  /** Opens a page that reaches nothing but the service. */
+  /** URLs outside the service that the pages of a test have requested. */
+  let foreign: string[] = [];
+  beforeEach(() => void (foreign = []));
+  afterEach(() => expect(foreign).toEqual([]));
+
+  /** Opens a page whose requests to anything but the service fail the test. */
   const openOffline = async (path: string, size: { width: number; height: number }): Promise<Page> => {
-    const page = await browser.open(`${stage.parley.url}/${path}`, size);
-    await page.route('**/*', (route) =>
-      route.request().url().startsWith(stage.parley.url) ? route.continue() : route.abort(),
-    );
+    const page = await browser.open('about:blank', size);
+    page.on('request', (request) => {
+      if (!request.url().startsWith(stage.parley.url)) foreign.push(request.url());
+    });
+    await page.goto(`${stage.parley.url}/${path}`);
     return page;
   };
 

@@ -9,7 +9,7 @@ import { type Api, external, input, linear, unique, type Workflow } from '../sup
 const stage = useCluster({ replicas: 3 });
 
 const LIMIT = 5;
-const RUNS = 300;
+const RUNS = 120;
 /** Milliseconds for which the agent works on a Message. A longer time shows the throughput better. */
 const SERVICE_MS = Number(process.env['SLOT_SERVICE_MS'] ?? 100);
 const WITHIN = { within: 300_000 };

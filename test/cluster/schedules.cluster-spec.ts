@@ -7,7 +7,8 @@ import { linear, script, unique } from '../support/workflow.js';
 const SCHEDULES = 10;
 /** Seconds by which the clocks of the replicas differ from that of the database. */
 const SHIFTS = [-30, 0, 30];
-const KILLS = 4;
+/** Number of kills: a replica of each clock is killed once. */
+const KILLS = 3;
 /** Number of decisions between two kills. */
 const BETWEEN = 30;
 

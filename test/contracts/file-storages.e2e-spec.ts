@@ -209,7 +209,7 @@ describe('large files in a folder', () => {
     rmSync(dataDir, { recursive: true, force: true });
   });
 
-  largeFiles(400, 80, () => parley);
+  largeFiles(200, 80, () => parley);
 
   it('gives nothing of them to a stranger', async () => {
     const { id } = await upload(parley, 1);
