@@ -9,7 +9,7 @@ const shared = {
 
 export default {
   // More than there are processors: many tests wait for something most of their time. Each has services beside it.
-  maxWorkers: Math.min(Math.max(availableParallelism() + 3, 3), 6),
+  maxWorkers: Math.min(availableParallelism() + 4, 6),
   testSequencer: '<rootDir>/test/sequencer.mjs',
   // A safety net, which no test's outcome depends on; one wait (test/support/until.ts) is given up before it.
   testTimeout: 600_000,
