@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -82,17 +82,26 @@ describe('the message of a failed test', () => {
   });
 });
 
-/** Runs a copy of `.ci/run` whose `npm` is a script of this test: the tests print `summary`, and record failed tests. */
-function runCi(summary: string, failed: FailedTest[] = []): { code: number | null; lines: string[] } {
+/**
+ * Runs a copy of `.ci/run` whose `npm` is a script of this test: the tests print `summary`, and record failed tests.
+ * @param edit changes the copy
+ * @param interop command of the shell in place of `npm run interop`
+ */
+function runCi(
+  summary: string,
+  failed: FailedTest[] = [],
+  { edit = (text: string): string => text, interop = 'true' } = {},
+): { code: number | null; lines: string[] } {
   const [failures, bin] = [join(folder, 'failures'), join(folder, 'bin')];
   rmSync(failures, { force: true });
   for (const name of ['.ci', 'bin']) mkdirSync(join(folder, name), { recursive: true });
-  copyFileSync(join(ROOT, '.ci/run'), join(folder, '.ci/run'));
+  writeFileSync(join(folder, '.ci/run'), edit(readFileSync(join(ROOT, '.ci/run'), 'utf8')));
   process.env['PARLEY_TEST_FAILURES'] = failures;
   recordFailedTests(failed);
   const npm = `#!/bin/sh
 case "$*" in
   'test -- --all') cat '${failures}' >> "$PARLEY_TEST_FAILURES"; echo '${summary}' ;;
+  'run interop') ${interop} ;;
 esac
 `;
   writeFileSync(join(bin, 'npm'), npm, { mode: 0o755 });
@@ -131,6 +140,14 @@ describe('.ci/run', () => {
     expect(code).toBe(0);
     expect(lines).not.toContain('Failed tests:');
     expect(lines.at(-1)).toBe('3 passed, 0 failed');
+  });
+
+  it('stops agents of other frameworks in time, which is no failure, and fails if they fail before', () => {
+    const edit = (text: string): string => text.replace('latest_end=1680', 'latest_end=1');
+    const stopped = runCi('3 passed, 0 failed', [], { edit, interop: 'exec sleep 600' });
+    expect(stopped.lines).toContainEqual(expect.stringMatching(/^npm run interop is stopped: \d+ seconds have passed/));
+    expect([stopped.code, stopped.lines.at(-1)]).toEqual([0, '3 passed, 0 failed']);
+    expect(runCi('3 passed, 0 failed', [], { interop: 'exit 1' }).code).toBe(1);
   });
 
   it('ends with the counts alone where tests were skipped, and with a failure where there are no counts', () => {
