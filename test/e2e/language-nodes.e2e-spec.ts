@@ -100,16 +100,18 @@ describe('set, wait, human and workflow nodes as agents of their own', () => {
   it('wait goes on after kill -9 of the replica, until the time that it had noted', async () => {
     const other = await startParley({ databaseUrl: stage.database.url });
     stage.defer(() => other.kill9().catch(() => undefined));
-    const at = new Date(Date.now() + 6_000).toISOString();
+    // Long enough for a slow machine to note the wait and kill the replica before.
+    const at = new Date(Date.now() + 20_000).toISOString();
     const task = await sendTask(new Api(other.url).base(name, 'pause'), [{ text: 'later' }, { data: { at } }], {
       configuration: { returnImmediately: true },
     });
     await until(async () => JSON.stringify(await logOf(task.id)).includes('node.waiting'), { what: 'the wait' });
     await other.kill9();
-    const ended = await until(async () => {
+    const isOver = async () => {
       const found = await getTask(base('pause'), task.id);
       return found.status.state === 'TASK_STATE_COMPLETED' && found;
-    });
+    };
+    const ended = await until(isOver, { what: 'the end of the wait' });
     expect(firstText(ended)).toBe('later');
     expect(Date.parse(ended.status.timestamp ?? '')).toBeGreaterThanOrEqual(Date.parse(at));
     const noted = (await logOf(task.id)).flatMap((event) => /"until":"([^"]+)"/.exec(JSON.stringify(event))?.[1] ?? []);
