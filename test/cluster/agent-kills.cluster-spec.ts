@@ -1,12 +1,12 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '#libs/protocol';
+import { type JsonObject, runEventNote, type StreamResponse } from '#libs/protocol';
 import { type FakeAnswer, FakeLlm } from '../support/fake-llm.js';
 import { McpHttpServer } from '../support/mcp-http-server.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { ReplicaCluster } from '../support/replica-cluster.js';
-import { range } from '../support/sse.js';
+import { range, SseReader } from '../support/sse.js';
 import { until } from '../support/until.js';
 import { Api, echo, input, linear, unique } from '../support/workflow.js';
 
@@ -121,6 +121,26 @@ function calledPrograms(): string[] {
   return notes.filter(({ what }) => what === 'called').map(({ args }) => args.text);
 }
 
+const STEP = /^(model|tool)\./;
+
+/** Returns the steps of an agent in the log of its run, in order. */
+async function runSteps(api: Api, runId: string): Promise<unknown[]> {
+  const frames = await (await api.events(runId)).all();
+  return frames.flatMap(({ event = '', data }) => (STEP.test(event) ? [[event, data.payload]] : []));
+}
+
+/** Returns the steps in the log of the agent's own Task, in order. */
+async function taskSteps(api: Api, workflow: string, runId: string): Promise<unknown[]> {
+  const { taskId } = (await api.run(runId)).nodes['a']!;
+  const url = `${api.base(workflow, 'a')}/tasks/${taskId}:subscribe?since=0`;
+  const log = await SseReader.open<StreamResponse>(url, { headers: { 'a2a-version': '1.0' } });
+  const events = (await log.all()).map(({ data }) => ('statusUpdate' in data ? data.statusUpdate.metadata : undefined));
+  return events.flatMap((metadata) => {
+    const note = runEventNote(metadata);
+    return note && STEP.test(note.type) ? [[note.type, note.payload]] : [];
+  });
+}
+
 describe('agents of five steps with two tools each, whose replica is killed', () => {
   it('call each tool once, a repeatable one twice where it was cut off, and ask about the other', async () => {
     const [first] = cluster.replicas;
@@ -152,6 +172,8 @@ describe('agents of five steps with two tools each, whose replica is killed', ()
       const { status, state } = await api.ended(runId);
       const text = range(1, STEPS).map((step) => `${id}/${step} ${id}/${step}`);
       expect({ id, status, text: state['a'] }).toEqual({ id, status: 'completed', text: text.join(' ') });
+      // The run has each step of its agent's Task, also those of the time in which no replica followed the Task.
+      expect({ id, steps: await runSteps(api, runId) }).toEqual({ id, steps: await taskSteps(api, name, runId) });
     }
     const once = PLACES.flatMap(({ id }) => range(1, STEPS).map((step) => [`${id}/${step}`, 1]));
     const twice = (tool: string) => PLACES.filter(({ at }) => at === tool).map(({ id, step }) => [`${id}/${step}`, 2]);

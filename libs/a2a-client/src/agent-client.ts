@@ -1,4 +1,5 @@
 import type { AgentCard as SdkAgentCard } from '@a2a-js/sdk';
+import type { MissedSteps } from '#libs/agents';
 import type { SendGate } from '#libs/http-client';
 import {
   type AgentCard,
@@ -103,11 +104,10 @@ export type SendFence = () => Promise<SendGate | void>;
 
 export interface AgentCallOptions {
   signal?: AbortSignal;
+  /** Run events that the caller may lack. An agent of this service sends them before its Task. */
+  missed?: MissedSteps;
   timeouts?: Partial<CallTimeouts>;
-  /**
-   * True if the caller itself limits the time of the whole call, for example by `signal`. After an error in the middle
-   * of an answer, a Task that is still active is then polled until that limit.
-   */
+  /** True if the caller limits the whole call, for example by `signal`: a Task is then polled until that limit. */
   isLimited?: boolean;
   /** Maximum number of retries of a Message after HTTP 5xx and time-outs; default 3. */
   resends?: number;

@@ -119,8 +119,9 @@ class LocalTransport implements AgentTransport {
   async *subscribeToTask(id: string, options: TransportOptions): AsyncIterable<StreamResponse> {
     const { path, handler } = this.agent;
     const call = callTo(path, options);
-    const { signal } = options;
-    const items = handler.subscribeToTask(await handler.resolveAgent(call, signal), { id }, call, { signal });
+    const { signal, missed } = options;
+    const following = { signal, ...(missed && { missed }) };
+    const items = handler.subscribeToTask(await handler.resolveAgent(call, signal), { id }, call, following);
     for await (const { response } of items) yield response;
   }
 

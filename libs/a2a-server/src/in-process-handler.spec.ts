@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { A2AError, statusUpdate, type Task } from '#libs/protocol';
+import { A2AError, runEventMetadata, runEventNote, type RunEventNote, statusUpdate, type Task } from '#libs/protocol';
 import { ANONYMOUS_SCOPE, type StoredTask } from '#libs/tasks';
 import { callTo, type FakeService, fakeService, textRequest } from './testing/fake-service.js';
 
@@ -90,6 +90,71 @@ describe('a call in the process', () => {
       service.record(task.id, statusUpdate({ taskId: task.id, contextId: header.contextId }, 'TASK_STATE_COMPLETED'));
       const rest = await collect(followed);
       expect(rest).toHaveLength(1);
+    });
+  });
+
+  describe('that lacks run events of a task', () => {
+    const step = ({ id, contextId }: Task, number: number, type = 'model.request') =>
+      statusUpdate(
+        { taskId: id, contextId },
+        'TASK_STATE_WORKING',
+        '',
+        runEventMetadata({ type, payload: { number } }),
+      );
+
+    /** Creates a Task at work with three steps and an event of another type among them. */
+    async function steppedTask(): Promise<Task> {
+      const stream = sent('workflows/hang');
+      const { value: first } = await stream.next();
+      await stream.return();
+      const { task } = first as { task: Task };
+      service.record(task.id, step(task, 1));
+      service.record(task.id, step(task, 2));
+      service.record(task.id, step(task, 0, 'node.progress'));
+      service.record(task.id, step(task, 3));
+      return task;
+    }
+
+    /** Follows a Task as a caller that has recorded some steps, and returns what it reads, up to `most` items. */
+    async function followed({ id }: Task, recorded: number, most = Infinity): Promise<unknown[]> {
+      const call = callTo('workflows/hang');
+      const agent = await service.inProcess.resolveAgent(call);
+      const missed = {
+        isRecorded: ({ type }: RunEventNote) => type === 'model.request',
+        count: () => recorded,
+      };
+      const read: unknown[] = [];
+      try {
+        for await (const { response } of service.inProcess.subscribeToTask(agent, { id }, call, { missed })) {
+          const note = 'statusUpdate' in response ? runEventNote(response.statusUpdate.metadata) : undefined;
+          read.push(note ? note.payload['number'] : Object.keys(response)[0]);
+          if (read.length === most) break;
+        }
+      } catch (error) {
+        read.push((error as A2AError).reason);
+      }
+      return read;
+    }
+
+    it.each([
+      [0, [1, 2, 3, 'task']],
+      [2, [3, 'task']],
+      [3, ['task']],
+    ])('gets them before the task, in order, if it has %d', async (recorded, expected) => {
+      expect(await followed(await steppedTask(), recorded, expected.length)).toEqual(expected);
+    });
+
+    it('gets them also where this process executes the task, and each later one once', async () => {
+      const task = await steppedTask();
+      service.executions.underWay.set(task.id, (await service.store.loadTask(task.id))!);
+      service.record(task.id, step(task, 4));
+      expect(await followed(task, 1, 4)).toEqual([2, 3, 'task', 4]);
+    });
+
+    it('gets them although the task has ended', async () => {
+      const task = await steppedTask();
+      service.record(task.id, statusUpdate({ taskId: task.id, contextId: task.contextId }, 'TASK_STATE_COMPLETED'));
+      expect(await followed(task, 1)).toEqual([2, 3, 'UNSUPPORTED_OPERATION']);
     });
   });
 

@@ -1,5 +1,11 @@
-import { Injectable } from '@nestjs/common';
-import { type CallContext, type LocalRequestHandler, type ServedAgent, UnknownAgent } from '#libs/agents';
+import { Injectable, Logger } from '@nestjs/common';
+import {
+  type CallContext,
+  type LocalRequestHandler,
+  type MissedSteps,
+  type ServedAgent,
+  UnknownAgent,
+} from '#libs/agents';
 import { type Execution, ExecutionRegistry } from '#libs/executor';
 import { isDatabaseAway, retryWhileUnreachable } from '#libs/postgres';
 import {
@@ -7,6 +13,7 @@ import {
   type CancelTaskRequest,
   type GetTaskRequest,
   isActiveState,
+  runEventNote,
   type SendMessageRequest,
   type StreamResponse,
   type SubscribeToTaskRequest,
@@ -17,6 +24,14 @@ import { type AcceptedMessage, isAddressableAt } from './message-acceptance.js';
 import { publicError } from './public-error.js';
 import { RequestHandler } from './request-handler.js';
 import type { StreamItem } from './task-stream.js';
+
+/** Task of an agent that a caller of this process follows. */
+interface Followed {
+  agent: ServedAgent;
+  request: SubscribeToTaskRequest;
+  call: CallContext;
+  signal: AbortSignal | undefined;
+}
 
 /** Signal that never aborts, for calls without a signal of their own. */
 const NEVER = new AbortController().signal;
@@ -29,6 +44,8 @@ const NEVER = new AbortController().signal;
  */
 @Injectable()
 export class InProcessHandler implements LocalRequestHandler {
+  private readonly logger = new Logger(InProcessHandler.name);
+
   constructor(
     private readonly handler: RequestHandler,
     private readonly feed: TaskFeed,
@@ -67,20 +84,64 @@ export class InProcessHandler implements LocalRequestHandler {
     agent: ServedAgent,
     request: SubscribeToTaskRequest,
     call: CallContext,
-    options: { signal?: AbortSignal } = {},
+    { signal, missed }: { signal?: AbortSignal; missed?: MissedSteps } = {},
   ): AsyncGenerator<Pick<StreamItem, 'response'>, void, undefined> {
+    const readMissed = (last?: number) =>
+      missed && this.readMissedSteps(missed, { agent, request, call, signal, last });
     const standing = this.findStanding(agent, request.id, call);
-    if (standing) return yield* this.followStanding(standing, options.signal);
-    // Retried only until the stream begins: after that, the stream itself waits for the database.
+    if (standing) {
+      yield* readMissed(standing.header.lastSequence) ?? [];
+      return yield* this.followStanding(standing, signal);
+    }
+    try {
+      const { items, first } = await this.openStream({ agent, request, call, signal });
+      try {
+        if (!first.done) yield* readMissed(first.value.sequence) ?? [];
+        for (let next = first; !next.done; next = await items.next()) yield next.value;
+      } finally {
+        await items.return();
+      }
+    } catch (error) {
+      if (error instanceof A2AError && error.reason === 'UNSUPPORTED_OPERATION') yield* readMissed() ?? [];
+      throw error;
+    }
+  }
+
+  /** Opens the stream of a Task. Retries only until it begins: after that, the stream itself waits for the database. */
+  private openStream({ agent, request, call, ...options }: Followed & { since?: number }) {
     const openFirst = async () => {
       const items = this.handler.subscribeToTask(agent, request, call, options);
       return { items, first: await withPublicError(items.next()) };
     };
-    const { items, first } = await retryWhileUnreachable(openFirst, options.signal ?? NEVER);
+    return retryWhileUnreachable(openFirst, options.signal ?? NEVER);
+  }
+
+  /**
+   * Yields the run events in the log of a Task that its caller lacks. If the log cannot be read, the rest is left out:
+   * that must not fail the call.
+   * @param followed `last`: sequence of the last event to read; absent for a Task that has ended
+   */
+  private async *readMissedSteps(
+    missed: MissedSteps,
+    { last = Infinity, ...followed }: Followed & { last?: number | undefined },
+  ): AsyncGenerator<Pick<StreamItem, 'response'>, void, undefined> {
+    let count = 0;
     try {
-      for (let next = first; !next.done; next = await items.next()) yield next.value;
-    } finally {
-      await items.return();
+      const { items, first } = await this.openStream({ ...followed, since: 0 });
+      try {
+        for (let next = first; !next.done; next = await items.next()) {
+          const { response, sequence = 0 } = next.value;
+          if (sequence > last) return;
+          const step = 'statusUpdate' in response ? runEventNote(response.statusUpdate.metadata) : undefined;
+          if (step && missed.isRecorded(step) && (count += 1) > missed.count()) yield { response };
+          if (sequence === last) return;
+        }
+      } finally {
+        await items.return();
+      }
+    } catch (error) {
+      if (followed.signal?.aborted) throw error;
+      this.logger.warn({ err: error, taskId: followed.request.id }, 'Steps of a task could not be read for its run');
     }
   }
 

@@ -10,6 +10,7 @@ import {
   type JsonObject,
   type JsonValue,
   type Part,
+  type RunEventNote,
   type SendMessageRequest,
   statusUpdate,
   type StreamResponse,
@@ -305,6 +306,17 @@ function referenceIn(entry: JsonValue): string | undefined {
 }
 
 /**
+ * Run events of a Task that its caller may lack, because an earlier execution of the caller ended before it had recorded
+ * all of them.
+ */
+export interface MissedSteps {
+  /** True for a run event that the caller records. */
+  isRecorded(step: RunEventNote): boolean;
+  /** Returns the number of these run events that the caller has: the first ones of the Task. */
+  count(): number;
+}
+
+/**
  * Request handler for agents that call other agents of this process, without a socket. A higher layer implements it.
  *
  * - Requests come from Parley's own code and are not validated again.
@@ -323,11 +335,12 @@ export interface LocalRequestHandler {
     call: CallContext,
     signal?: AbortSignal,
   ): AsyncGenerator<StreamResponse, void, undefined>;
+  /** Follows a Task. @param options `missed`: run events of the Task that the caller lacks come before the Task */
   subscribeToTask(
     agent: ServedAgent,
     request: SubscribeToTaskRequest,
     call: CallContext,
-    options: { signal?: AbortSignal },
+    options: { signal?: AbortSignal; missed?: MissedSteps },
   ): AsyncIterable<{ readonly response: StreamResponse }>;
   getTask(agent: ServedAgent, request: GetTaskRequest, call: CallContext, signal?: AbortSignal): Promise<Task>;
   /** Cancels a Task. @param signal ends the wait for the cancel, not the cancel itself */

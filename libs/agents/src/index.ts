@@ -27,6 +27,7 @@ export {
   type ForwardedCard,
   type ListedAgent,
   type LocalRequestHandler,
+  type MissedSteps,
   REGISTERED_AGENTS,
   registeredAgentPath,
   REVISION_KEY,

@@ -228,10 +228,7 @@ export interface CallingTask {
   staysHere?: boolean;
 }
 
-/**
- * Description of one call of one agent. After a crash, the recovered Task creates an equal description, with the same
- * messageId.
- */
+/** Description of one call. After a crash, the recovered Task creates an equal description, with the same messageId. */
 export interface AgentCallSpec {
   identity: CallIdentity;
   /**
@@ -276,6 +273,8 @@ export interface AgentCallSpec {
    * Task to which the Message belongs. Absent if no Task is known.
    */
   known?: string;
+  /** Run events of the `known` Task that this call may lack; absent: none are asked for. */
+  missed?: AgentCallOptions['missed'];
   /** True if it is known that the Message has reached the `known` Task, so that it need not be sent. */
   delivered?: boolean;
   /** `'send'` to send the Message again if the agent no longer has the `known` Task. Absent: the call fails then. */

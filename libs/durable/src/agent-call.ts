@@ -277,7 +277,8 @@ export class AgentCall {
       if (isPaused) spec.onPause?.();
     };
     const onRepeat = (reason: string): void => this.delayed.resolve(reason);
-    const options = { ...callOptions(spec, end.signal), onUnsent, onRepeat, onPause };
+    const missed = spec.missed && { missed: spec.missed };
+    const options = { ...callOptions(spec, end.signal), ...missed, onUnsent, onRepeat, onPause };
     const target = await spec.findTarget();
     const request = extendCallChain(spec, target);
     await spec.admit?.();

@@ -315,6 +315,7 @@ export interface PlannedCall
       | 'admit'
       | 'forgotten'
       | 'limit'
+      | 'missed'
       | 'onPause'
       | 'onRestart'
       | 'since'

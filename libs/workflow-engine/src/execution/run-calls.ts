@@ -14,7 +14,7 @@ import type { Job } from '#libs/jobs';
 import { retryWhileDatabaseDown, retryWhileUnreachable } from '#libs/postgres';
 import { isTerminalState, type Part, redactedUrl } from '#libs/protocol';
 import type { ExceededBudget } from '#libs/tasks';
-import type { BudgetConfig, WorkflowGraph } from '#libs/workflow-definition';
+import type { BudgetConfig, WorkflowGraph, WorkflowNode } from '#libs/workflow-definition';
 import { leftOutPayload, messageParts, unreadPayload } from '../messages/node-message.js';
 import type { RunEvaluation } from '../messages/run-evaluation.js';
 import { type CanceledChild, isRemoteNode, type NodeInstance } from '../state/node-instance.js';
@@ -431,6 +431,7 @@ export class RunCalls {
         adapt: (unread) => this.reportLeftOut(node, [...content.leftOut, ...unread]),
       }),
       ...(kept && { context: kept }),
+      ...(hasSteps(definition) && { missed: { isRecorded: isForwardedStep, count: () => node.forwarded ?? 0 } }),
       findTarget: () => this.resolveTarget(node, fault),
       callsNobody: !callsOthers(definition),
       staysHere: this.isLocal(node),
@@ -563,4 +564,11 @@ function unreadEnding({ answer: { taskId, state } }: AgentCall): ChildEnding {
 
 function referenceOf({ instance, attempts }: NodeInstance): string {
   return childReference(instance, attempts);
+}
+
+/** Types of nodes whose Tasks have steps that a run forwards to its own log. */
+const STEP_TYPES: ReadonlySet<string> = new Set(['agent', 'workflow']);
+
+function hasSteps({ type }: Pick<WorkflowNode, 'type'>): boolean {
+  return STEP_TYPES.has(type);
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type Message, userMessage } from '#libs/protocol';
+import { type Message, runEventMetadata, userMessage } from '#libs/protocol';
 import type { TaskEvent } from '#libs/tasks';
 import type { WorkflowDefinition } from '#libs/workflow-definition';
 import { RunState } from '../state/run-state.js';
@@ -107,6 +107,31 @@ describe('WorkflowExecutor that goes on from a log', () => {
     await run.recover(first.log.slice(0, first.steps.indexOf('node.completed a') + 1));
     expect(run.steps.indexOf('a2a.sending earlier')).toBeLessThan(run.steps.indexOf('a2a.sending later'));
     expect(run.agents.calls.map((call) => call.node)).toEqual(['later', 'earlier']);
+  });
+
+  test('asks for the steps of its agents that its log lacks, and has each once', async () => {
+    const step = (type: string) => runEventMetadata({ type, payload: {} });
+    const first = new DrivenRun(workflowOf('a', ''), new FakeAgents());
+    const ended = first.start();
+    const call = await first.agents.called('a');
+    call.task().status('TASK_STATE_WORKING', '', step('model.request'));
+    call.status('TASK_STATE_WORKING', '', step('model.response'));
+    await first.until('model.response a');
+    first.shutDown();
+    await expect(ended).rejects.toThrow('This process stops');
+    const second = new DrivenRun(first.definition, new FakeAgents());
+    second.own.set('a#1', 'known-a');
+    const outcome = second.recover(first.log);
+    const followed = await second.agents.called('a');
+    const missed = followed.options.missed!;
+    expect(missed.count()).toBe(2);
+    const notes = ['model.request', 'tool.result', 'node.progress'].map((type) => ({ type, payload: {} }));
+    expect(notes.map((note) => missed.isRecorded(note))).toEqual([true, true, false]);
+    followed.status('TASK_STATE_WORKING', '', step('tool.call'));
+    await second.until('tool.call a');
+    expect(missed.count()).toBe(3);
+    followed.complete('done');
+    expect(await outcome).toBe('TASK_STATE_COMPLETED');
   });
 
   test('finishes stopping after a failure, with Tasks that only the stores know', async () => {

@@ -70,6 +70,8 @@ export interface NodeInstance {
   messageId?: string;
   /** Time at which the Message `messageId` was sent, or its Task resumed without a Message (ISO 8601). */
   sentAt?: string;
+  /** Number of steps of the agent's Task that the run has recorded in this attempt; absent if none. */
+  forwarded?: number;
   /** Number of times that the agent's Task has resumed without a Message since the last Message. */
   resumes?: number;
   /** Message to the run that was forwarded to the agent as the answer to its question; absent if none was. */

@@ -13,7 +13,7 @@ import type { WorkflowFailure } from '#libs/workflow-definition';
 import type { LeftOutPayload } from '../messages/node-message.js';
 import type { EndingOutcome } from './frontier.js';
 import type { CanceledChild, LoopReason, NodeInstance, RunError, SkipReason } from './node-instance.js';
-import type { RunEventType } from './run-metadata.js';
+import { isForwardedStep, type RunEventType } from './run-metadata.js';
 import { instanceOf, type RunFacts } from './run-progress.js';
 import { NODE_KEY } from './run-questions.js';
 
@@ -188,6 +188,7 @@ export const nodeStarted = new NodeStep<{ attempt: number }>('node.started', (no
   delete node.sentAt;
   delete node.taskId;
   delete node.contextId;
+  delete node.forwarded;
   run.progress.beginAttempt(node, at);
 });
 
@@ -380,11 +381,12 @@ const NODE_STEPS = new Map(
 );
 
 /**
- * Applies a step that happened at `at` (ISO 8601) to the state of a run. Ignores unknown steps, and steps that have no
- * effect (`model.*`, `tool.*`).
+ * Applies a step that happened at `at` (ISO 8601) to the state of a run. Steps of the node's own Task (`model.*`,
+ * `tool.*`) are only counted, and unknown steps are ignored.
  */
 export function foldStep(run: RunFacts, note: RunEventNote, at: string): void {
   const node = note.node_id === undefined ? undefined : run.findInstance(note.instance ?? note.node_id);
   if (node === undefined) RUN_STEPS.get(note.type)?.(run, note.payload, at);
+  else if (isForwardedStep(note)) node.forwarded = (node.forwarded ?? 0) + 1;
   else NODE_STEPS.get(note.type)?.(node, note.payload, at, run);
 }
