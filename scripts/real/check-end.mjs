@@ -23,10 +23,14 @@ export class CheckEnd {
   async cleanUp() {
     await Promise.allSettled(this.#cancels.splice(0).map((cancel) => cancel()));
     const limits = { what: 'The end of all generations', within: IDLE_WITHIN_MS };
-    await readUntil(
-      () => this.#model.readSlot(),
-      ({ isProcessing }) => !isProcessing,
-      limits,
-    ).catch((error) => this.#say(error.message));
+    try {
+      await readUntil(
+        () => this.#model.readSlot(),
+        ({ isProcessing }) => !isProcessing,
+        limits,
+      );
+    } catch (error) {
+      this.#say(error.message);
+    }
   }
 }
