@@ -97,7 +97,7 @@ beforeAll(async () => {
     env: { MCP_CALLS: calls, MCP_GATE: gate },
   };
   writeFileSync(file, JSON.stringify({ mcpServers: { files: program, web: { url: web.url } } }));
-  const env = { MCP_SERVERS_FILE: file, LLM_BASE_URL: llm.url, LLM_MODEL: 'm' };
+  const env = { MCP_SERVERS_FILE: file, LLM_BASE_URL: llm.url, LLM_MODEL: 'm', OUTBOUND_ALLOW: '127.0.0.1' };
   cluster = await ReplicaCluster.start(database, { replicas: 2, env });
 });
 
@@ -180,5 +180,73 @@ describe('agents of five steps with two tools each, whose replica is killed', ()
     const looked = counts(web.calls.map(({ args }) => String(args.text)));
     expect(looked).toEqual(Object.fromEntries([...once, ...twice('look')]));
     expect(counts(calledPrograms())).toEqual(Object.fromEntries([...once, ...twice('late')]));
+  });
+});
+
+describe('a budget of two dollars over a tree of three levels, whose replica is killed', () => {
+  const CHILDREN = 6;
+  /** Model whose calls cost a tenth of a dollar each, as estimated. Some calls before the kill are never answered. */
+  let costly: FakeLlm;
+  let isKilled = false;
+  const prompts: string[] = [];
+  /** Calls before the kill: those of the middle level, of which three are answered, and then those of the low level. */
+  const BEFORE = [
+    ...range(0, CHILDREN - 1).map((n) => `x ${n}`),
+    ...['y', 'z'].flatMap((id) => range(0, 2).map((n) => `${id} ${n}`)),
+  ];
+
+  beforeAll(async () => {
+    costly = await FakeLlm.start();
+    costly.answer = async ({ messages }) => {
+      const prompt = (messages as unknown as Said[]).find(({ role }) => role === 'user')?.content ?? '';
+      prompts.push(prompt);
+      const isAnswered = isKilled || /^x [012]$/.test(prompt);
+      if (!isAnswered) await new Promise(() => undefined);
+      return { text: prompt, usage: { input: 10, output: 10_000 } };
+    };
+  });
+  afterAll(() => costly?.stop());
+
+  async function saveTree(api: Api): Promise<string> {
+    const price = { input: '0', output: '10' };
+    const model = unique('costly');
+    const defaults = { waitSeconds: 600 };
+    const body = { name: model, provider: 'openai-compatible', model, baseUrl: costly.url, price, defaults };
+    expect((await api.call('POST', '/models', body)).status).toBe(201);
+    const agent = (id: string, prompt: string) => echo(id, { prompt, model, maxTokens: 10_000 });
+    const run = (id: string, workflow: string, inputs: JsonObject) => ({
+      id,
+      type: 'workflow',
+      config: { workflow, inputs },
+    });
+    const low = await api.save({
+      ...linear(unique('low'), input('n'), agent('y', 'y {{n}}')),
+      nodes: [input('n'), agent('y', 'y {{n}}'), agent('z', 'z {{n}}')],
+      edges: ['y', 'z'].map((to) => ({ from: 'n', to })),
+    });
+    const middle = await api.save(
+      linear(unique('middle'), input('n'), agent('x', 'x {{n}}'), run('low', low.name, { n: '{{n}}' })),
+    );
+    const nodes = range(0, CHILDREN - 1).map((n) => run(`c${n}`, middle.name, { n: String(n) }));
+    const top = { name: unique('top'), nodes, edges: [], budget: { usd: 2 } };
+    return (await api.save(top)).name;
+  }
+
+  it('is spent exactly, with the calls that the kill cut off', async () => {
+    await cluster.add();
+    const [first] = cluster.replicas;
+    const api = new Api(first!.url);
+    const runId = await api.start(await saveTree(api));
+    const what = (): string => `12 calls of the model; there are ${prompts.join(', ')}`;
+    await until(() => prompts.length >= 12, { what });
+    expect(prompts.toSorted()).toEqual(BEFORE);
+    isKilled = true;
+    await cluster.kill(first!);
+    const run = await new Api(cluster.replicas[0]!.url).ended(runId);
+    expect(run).toMatchObject({ status: 'failed', error: { kind: 'budget-exceeded' } });
+    expect(run.error?.message).toContain('$2 of $2 are spent');
+    // 0.9 dollars are lost, 0.3 were spent, and the two replicas that adopt the runs spend the remaining 0.8.
+    expect(prompts).toHaveLength(20);
+    expect(run).toMatchObject({ budget: { usd: '2', spentUsd: '2' } });
   });
 });
