@@ -211,6 +211,8 @@ describe('The API of schedules', () => {
       to: '2026-01-01T00:00:00Z',
     });
     expect([far.status, far.text]).toEqual([422, expect.stringContaining('more than 1000 times')]);
+    const nul = await stage.api.call('POST', `/schedules/${name}/pause`, { note: 'until\0Monday' });
+    expect([nul.status, nul.body['detail']]).toEqual([400, 'note: must not contain a NUL character']);
     expect((await stage.api.call('DELETE', `/schedules/${name}`)).status).toBe(204);
     expect((await stage.api.call('DELETE', `/schedules/${name}`)).status).toBe(404);
   });

@@ -1,5 +1,16 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsInt, IsObject, IsString, Matches, Max, MaxLength, Min, ValidateBy } from 'class-validator';
+import {
+  IsIn,
+  IsInt,
+  IsObject,
+  IsString,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  NotContains,
+  ValidateBy,
+} from 'class-validator';
 import { DURATION, LONGEST_DURATION, parseDuration } from '#libs/expressions';
 import { ApiClosed, IfGiven, malformedRequest } from '#libs/http-server';
 import type { JsonObject } from '#libs/protocol';
@@ -173,6 +184,10 @@ export class SchedulePauseBody {
   @IfGiven()
   @IsString({ message: 'must be a text' })
   @MaxLength(500, { message: 'must have at most 500 characters' })
+  // PostgreSQL has no NUL in a text.
+  @NotContains('\0', {
+    message: ({ value }) => (typeof value === 'string' ? 'must not contain a NUL character' : 'must be a text'),
+  })
   note?: string;
 }
 
