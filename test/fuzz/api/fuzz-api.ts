@@ -42,7 +42,8 @@ async function fuzzMode(auth: AuthMode, { seed, cases: wanted, auth: modes }: Fu
   const service = await startParley({ databaseUrl: database.url, env });
   try {
     const casesPerOperation = Math.ceil(wanted / modes.length / (await countOperations(service.url)));
-    const outcome = await runSchemathesis({ bin, url: service.url, headers: caller.headers, seed, casesPerOperation });
+    const token = tokenIn(caller.headers);
+    const outcome = await runSchemathesis({ bin, url: service.url, seed, casesPerOperation, ...(token && { token }) });
     const errors = service
       .logs()
       .split('\n')
@@ -58,6 +59,10 @@ async function fuzzMode(auth: AuthMode, { seed, cases: wanted, auth: modes }: Fu
     await caller.stop();
     await database.drop();
   }
+}
+
+function tokenIn(headers: Readonly<Record<string, string>>): string | undefined {
+  return /^Bearer (.+)$/.exec(headers['authorization'] ?? '')?.[1];
 }
 
 async function countOperations(url: string): Promise<number> {
