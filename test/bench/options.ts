@@ -25,6 +25,7 @@ const CASES = [
   'instructions',
   'console',
   'runs',
+  'triggers',
 ] as const;
 export type CaseName = (typeof CASES)[number];
 
@@ -82,7 +83,7 @@ const GUARDED: CaseName[] = ['send', 'stream', 'read', 'dag', 'outbound'];
 const SLOW: CaseName[] = ['extras', 'kill', 'takeover', 'flood', 'dag-scale', 'parked', 'door-waiting', 'replicas'];
 
 /** Cases that run only if they are named. */
-const NAMED: CaseName[] = ['soak', 'snapshot', 'attacks', 'instructions', 'console', 'runs'];
+const NAMED: CaseName[] = ['soak', 'snapshot', 'attacks', 'instructions', 'console', 'runs', 'triggers'];
 
 /** Parses the arguments. @throws Error that names a wrong argument */
 export function readOptions(args: string[]): BenchOptions {

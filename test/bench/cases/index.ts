@@ -22,6 +22,7 @@ import { snapshotCase } from './snapshot.ts';
 import { soakCase } from './soak.ts';
 import { streamsCase } from './streams.ts';
 import { takeoverCase } from './takeover.ts';
+import { triggersCase } from './triggers.ts';
 
 /** Function that executes each case. It returns rows, and adds notes and tables for other results. */
 export const CASE_WORK: Record<CaseName, (bench: Bench) => Promise<Row[]>> = {
@@ -48,4 +49,5 @@ export const CASE_WORK: Record<CaseName, (bench: Bench) => Promise<Row[]>> = {
   instructions: instructionsCase,
   console: consoleCase,
   runs: runListCase,
+  triggers: triggersCase,
 };

@@ -7,8 +7,12 @@ export interface RequestTemplate {
   headers: Record<string, string>;
   /** Body. Each run of 12 `#` is replaced by the request's number, padded with zeros. */
   body: string;
-  /** Text that every answer must contain besides status 200. */
+  /** Text that every answer must contain. */
   expect: string;
+  /** Status that every answer must have; absent: 200. */
+  status?: number;
+  /** Status of refusals, which are counted apart; absent: a refusal is a wrong answer. */
+  refusal?: number;
   /** Numbers of requests: a cycle through 0 … modulo-1 with this stride; absent: 0, 1, 2, … */
   numbers?: { modulo: number; stride: number };
 }
@@ -26,6 +30,8 @@ export interface LoadJob {
 
 export interface LoadResult {
   requests: number;
+  /** Number of requests among them that were refused. */
+  refused?: number;
   seconds: number;
   /** Median latency in milliseconds. */
   p50: number;
@@ -44,8 +50,11 @@ let counted = 0;
 export async function closedLoop(job: LoadJob): Promise<LoadResult> {
   const latencies: number[] = [];
   const expected = Buffer.from(job.template.expect);
+  const { status: wanted = 200, refusal } = job.template;
+  let refused = 0;
   const check = (status: number, text: Buffer): void => {
-    if (status !== 200 || !text.includes(expected)) throw new Error(`Unexpected answer: ${text.toString()}`);
+    if (status === refusal) refused += 1;
+    else if (status !== wanted || !text.includes(expected)) throw new Error(`Unexpected answer: ${text.toString()}`);
   };
   const exchanges = Array.from({ length: job.connections }, (_, index) => {
     const { urls = [job.url] } = job;
@@ -61,7 +70,7 @@ export async function closedLoop(job: LoadJob): Promise<LoadResult> {
     late.clear();
     for (const one of exchanges) one.close();
   }
-  return summary(latencies, (performance.now() - begun) / 1000);
+  return { ...summary(latencies, (performance.now() - begun) / 1000), refused };
 }
 
 export function summary(latencies: number[], seconds: number): LoadResult {

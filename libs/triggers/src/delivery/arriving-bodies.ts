@@ -35,12 +35,15 @@ export class ArrivingBodies {
 
   /**
    * Reads a body to its end, unless it is too large. Closes the connection of a sender that is too slow.
-   * @throws ProblemError 408 for a body that does not arrive within LONGEST_READ_MS; 413 for one that is too large
+   * @throws ProblemError 408 for a body that does not arrive within LONGEST_READ_MS; 413 for one that is too large; 400
+   *   if the sender closes the connection
    */
   async readBytes(body: Readable | undefined): Promise<Buffer> {
     const timer = setTimeout(() => body?.destroy(tooSlow()), LONGEST_READ_MS).unref();
     try {
       return await this.collectChunks(body);
+    } catch (error) {
+      throw error instanceof Error && 'code' in error && error.code === 'ECONNRESET' ? incomplete() : error;
     } finally {
       clearTimeout(timer);
     }
@@ -68,6 +71,10 @@ export class ArrivingBodies {
 
 function tooLarge(): ProblemError {
   return new ProblemError(413, `a delivery has at most ${MOST_BODY_BYTES} bytes`);
+}
+
+function incomplete(): ProblemError {
+  return new ProblemError(400, 'the sender closed the connection before the whole delivery had arrived');
 }
 
 function tooSlow(): ProblemError {

@@ -11,6 +11,7 @@ import {
   TriggerDeliveries,
 } from '../storage/trigger-deliveries.js';
 import { kindOf, type Trigger } from '../storage/triggers.js';
+import { DeliveryStarts } from './delivery-starts.js';
 import type { TriggerEvent } from './received-event.js';
 import { CompiledRules, type RuleDecision } from './trigger-rules.js';
 
@@ -52,6 +53,7 @@ export class DeliveryIntake {
   constructor(
     private readonly deliveries: TriggerDeliveries,
     private readonly check: RunStartCheck,
+    private readonly starts: DeliveryStarts,
   ) {}
 
   /**
@@ -66,8 +68,8 @@ export class DeliveryIntake {
     const delivery = newDelivery(trigger, incoming);
     try {
       const decision = await this.decideEvent(trigger, incoming);
-      const decided = 'inputs' in decision ? ({ state: 'starting', ...decision } as const) : decision;
-      return answerOf(await this.deliveries.addDelivery({ ...delivery, ...decided }));
+      if ('inputs' in decision) return answerOf(await this.addStarting({ ...delivery, ...decision }));
+      return answerOf(await this.deliveries.addDelivery({ ...delivery, ...decision }));
     } catch (error) {
       if (!(error instanceof ProblemError) || error.status !== 422) throw error;
       const reason = textStart(error.message, LONGEST_REASON);
@@ -79,6 +81,18 @@ export class DeliveryIntake {
   /** Sends an event again, as a new delivery. @throws as `takeEvent` does */
   takeReplay(trigger: Trigger, event: TriggerEvent): Promise<DeliveryAnswer> {
     return this.takeEvent(trigger, { deliveryId: `replay:${randomUUID()}`, cause: 'replay', event });
+  }
+
+  /** Writes a delivery that starts a run, and starts the run in the background if this process has room. */
+  private async addStarting(delivery: Omit<NewDelivery, 'state'>): Promise<DecidedDelivery> {
+    const start = this.starts.reserveStart(delivery.scope.tenant);
+    let added: DecidedDelivery | undefined;
+    try {
+      added = await this.deliveries.addDelivery({ ...delivery, state: 'starting', startsHere: start !== undefined });
+      return added;
+    } finally {
+      start?.(added?.state === 'starting' ? added.number : undefined);
+    }
   }
 
   private async decideEvent(trigger: Trigger, { event, depth = 0 }: IncomingEvent): Promise<RuleDecision> {
