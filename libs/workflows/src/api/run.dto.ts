@@ -3,6 +3,7 @@ import { ArrayMaxSize, IsArray, IsBoolean, IsObject, IsOptional, IsString, Valid
 import { RerunEdit } from './rerun-edit.js';
 import {
   ApiClosed,
+  IfGiven,
   malformedRequest,
   type ProblemEntry,
   ProblemError,
@@ -63,7 +64,7 @@ export class RunBody {
     description: 'Inputs by node id.',
     example: { name: 'Ada' },
   })
-  @IsOptional()
+  @IfGiven()
   @IsObject({ message: 'must be an object' })
   inputs?: JsonObject;
 
@@ -73,7 +74,7 @@ export class RunBody {
     description: 'Budget of the run, as in a definition. It can only lower the budget of the workflow.',
     example: { usd: 0.5 },
   })
-  @IsOptional()
+  @IfGiven()
   @IsObject({ message: 'must be an object' })
   budget?: JsonObject;
 

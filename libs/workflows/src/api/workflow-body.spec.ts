@@ -260,9 +260,15 @@ describe('RunBody', () => {
     expect(readBody(RunBody, {}).inputs).toBeUndefined();
   });
 
-  it.each([5, 'x', [1], true])('refuses the inputs %j by name', (inputs) => {
+  it.each([5, 'x', [1], true, null])('refuses the inputs %j by name', (inputs) => {
     expect(refusal(() => readBody(RunBody, { inputs })).errors).toEqual([
       { path: 'inputs', detail: 'must be an object' },
+    ]);
+  });
+
+  it.each([5, 'x', [1], null])('refuses the budget %j by name, so that no run loses its limit', (budget) => {
+    expect(refusal(() => readBody(RunBody, { budget })).errors).toEqual([
+      { path: 'budget', detail: 'must be an object' },
     ]);
   });
 
