@@ -74,7 +74,7 @@ const REPLACEMENT = /Replacement(?=Body$)/;
 const EXPECTED = 'revision';
 /** A definition and its parts have no rules: one shape checks and documents them. Requests try it like all others. */
 const SHAPED =
-  /^(Workflow(Replacement|Node|Edge)?|Note|Position|Each|Retry|Fallback|Output|Wait|Loop|Exit|Concurrency)Body$/;
+  /^(Workflow(Replacement|Node|Edge)?|Note|Position|Each|Retry|Fallback|Output|Wait|Loop|Exit|Concurrency|Budget)Body$/;
 /** Members that a request may have in any form: the path says the name, and a run without inputs is one. */
 const FORMLESS = [/^PUT \S+ name: /, /^POST \/workflows\/\{name\}\/run inputs: /];
 

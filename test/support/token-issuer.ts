@@ -8,7 +8,7 @@ import { LOOPBACK_ALLOWED } from './callers.js';
 const AUDIENCE = 'parley';
 
 /** Client that gets tokens of a tenant by the client credentials grant, with basic authentication. */
-export interface TokenClient {
+interface TokenClient {
   tokenUrl: string;
   id: string;
   secret: string;

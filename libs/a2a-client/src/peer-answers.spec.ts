@@ -35,6 +35,13 @@ async function callAgent(
   return task;
 }
 
+/** Calls an agent that answers with the results as its stream. */
+async function callStreaming(results: readonly JsonValue[]): Promise<CalledTask> {
+  return callAgent(
+    await agentOf({ streaming: true }, (request, response) => streamResults(request, response, results)),
+  );
+}
+
 /** Answers with a stream of JSON-RPC results. */
 function streamResults({ body }: WireRequest, response: ServerResponse, results: readonly JsonValue[]): void {
   const events = results.map((result) => `data: ${JSON.stringify({ jsonrpc: '2.0', id: body?.id, result })}\n\n`);
@@ -172,18 +179,15 @@ describe('an agent whose answer is a Message while it works', () => {
       ],
     ],
   ])('%s is followed', async (_what, results) => {
-    const agent = await agentOf({ streaming: true }, (request, response) => streamResults(request, response, results));
-    const answered = await callAgent(agent);
+    const answered = await callStreaming(results);
     expect([answered.state, answered.artifacts, answered.reply]).toEqual(['TASK_STATE_COMPLETED', [], undefined]);
     expect(answered.lastMessage?.parts).toEqual([{ text: 'four' }]);
   });
 
   it('has the pieces of Messages with one id in order (Agno)', async () => {
     const pieces = ['fo', 'ur'].map((text) => ({ message: said(text, { taskId: 't', messageId: 'm' }) }));
-    const agent = await agentOf({ streaming: true }, (request, response) =>
-      streamResults(request, response, [task(states.working), ...pieces, status(states.completed)]),
-    );
-    expect((await callAgent(agent)).lastMessage?.parts).toEqual([{ text: 'fo' }, { text: 'ur' }]);
+    const answered = await callStreaming([task(states.working), ...pieces, status(states.completed)]);
+    expect(answered.lastMessage?.parts).toEqual([{ text: 'fo' }, { text: 'ur' }]);
   });
 
   it('ends its turn with a Message that nothing follows', async () => {
@@ -197,10 +201,7 @@ describe('an agent whose answer is a Message while it works', () => {
 
   it('is not taken at the words of the caller, nor at the question of an earlier turn', async () => {
     const history = [said('which?'), said('this', { role: 'ROLE_USER' })];
-    const agent = await agentOf({ streaming: true }, (request, response) =>
-      streamResults(request, response, [task(states.completed, { history })]),
-    );
-    expect((await callAgent(agent)).lastMessage).toBeUndefined();
+    expect((await callStreaming([task(states.completed, { history })])).lastMessage).toBeUndefined();
   });
 });
 
@@ -379,10 +380,7 @@ describe('partial Artifacts (Agent Development Kit)', () => {
       ['four'],
     ],
   ])('%s', async (_what, updates, texts) => {
-    const agent = await agentOf({ streaming: true }, (request, response) =>
-      streamResults(request, response, [task(states.working), ...updates, status(states.completed)]),
-    );
-    expect(textsOf(await callAgent(agent))).toEqual(texts);
+    expect(textsOf(await callStreaming([task(states.working), ...updates, status(states.completed)]))).toEqual(texts);
   });
 });
 
@@ -396,9 +394,10 @@ describe('the question of an agent of ADK', () => {
     ['is no part of the answer', [artifact('asked', call), artifact('told', { text: 'four' })], ['told']],
     ['is the answer where nothing else is', [artifact('asked', call)], ['asked']],
   ])('%s', async (_what, updates, ids) => {
-    const agent = await agentOf({ streaming: true }, (request, response) =>
-      streamResults(request, response, [task(states.working), ...updates, status(states.completed)]),
-    );
-    expect((await callAgent(agent)).artifacts.map(({ artifactId }) => artifactId)).toEqual(ids);
+    expect(
+      (await callStreaming([task(states.working), ...updates, status(states.completed)])).artifacts.map(
+        ({ artifactId }) => artifactId,
+      ),
+    ).toEqual(ids);
   });
 });

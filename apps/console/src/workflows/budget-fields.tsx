@@ -12,7 +12,7 @@ interface BudgetFieldsProps {
 
 /** Shows inputs for the budget of a workflow. Without a limit there is no budget. */
 export function BudgetFields({ value, error, onChange }: BudgetFieldsProps) {
-  const changeBudget = (members: Budget): void => {
+  const changeBudget = (members: { [Name in keyof Budget]?: Budget[Name] | undefined }): void => {
     const next = Object.entries({ ...value, ...members }).filter(([, it]) => it !== undefined);
     const isLimited = next.some(([name]) => name === 'usd' || name === 'tokens');
     onChange(isLimited ? (Object.fromEntries(next) as Budget) : undefined);
