@@ -37,9 +37,8 @@ async function callAgent(
 
 /** Calls an agent that answers with the results as its stream. */
 async function callStreaming(results: readonly JsonValue[]): Promise<CalledTask> {
-  return callAgent(
-    await agentOf({ streaming: true }, (request, response) => streamResults(request, response, results)),
-  );
+  const agent = await agentOf({ streaming: true }, (request, response) => streamResults(request, response, results));
+  return callAgent(agent);
 }
 
 /** Answers with a stream of JSON-RPC results. */
@@ -394,10 +393,7 @@ describe('the question of an agent of ADK', () => {
     ['is no part of the answer', [artifact('asked', call), artifact('told', { text: 'four' })], ['told']],
     ['is the answer where nothing else is', [artifact('asked', call)], ['asked']],
   ])('%s', async (_what, updates, ids) => {
-    expect(
-      (await callStreaming([task(states.working), ...updates, status(states.completed)])).artifacts.map(
-        ({ artifactId }) => artifactId,
-      ),
-    ).toEqual(ids);
+    const { artifacts } = await callStreaming([task(states.working), ...updates, status(states.completed)]);
+    expect(artifacts.map(({ artifactId }) => artifactId)).toEqual(ids);
   });
 });

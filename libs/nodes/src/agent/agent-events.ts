@@ -84,6 +84,14 @@ export interface ToolOutcome {
  */
 export type AgentQuestion = CallQuestion | { about: 'budget'; budget: string; unit: BudgetUnit };
 
+/** Answer to the question by how much a budget is raised. */
+export interface BudgetRaise {
+  /** Run whose budget is raised, and the limit. */
+  budget: string;
+  unit: BudgetUnit;
+  message: Message;
+}
+
 /** Question about a tool call. */
 export interface CallQuestion {
   about: 'approval' | 'repetition' | 'agent';

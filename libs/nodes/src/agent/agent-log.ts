@@ -38,6 +38,7 @@ import {
   type AgentQuestion,
   type AgentTask,
   type AskedCall,
+  type BudgetRaise,
   type CalledNote,
   calledOf,
   errorForModelOf,
@@ -49,7 +50,6 @@ import {
   type ToolOutcome,
 } from './agent-events.js';
 import type { AgentNodeSettings } from './agent-settings.js';
-import type { BudgetRaise } from './model-budget.js';
 
 /** Task of a called agent that waits for an answer, or may wait. */
 export interface WaitingAgentTask extends AgentTask {

@@ -12,15 +12,7 @@ import {
   type RunBudgets,
 } from '#libs/tasks';
 import { type NodeEvent, NodeFailure } from '../node-executor.js';
-import { budgetExceeded, callQuestion } from './agent-events.js';
-
-/** Answer to the question by how much a budget is raised. */
-export interface BudgetRaise {
-  /** Run whose budget is raised, and the limit. */
-  budget: string;
-  unit: BudgetUnit;
-  message: Message;
-}
+import { budgetExceeded, type BudgetRaise, callQuestion } from './agent-events.js';
 
 /** Milliseconds before a call is requested again while other calls reserve the rest of a budget; they double. */
 const FIRST_PAUSE_MS = 100;
