@@ -1,8 +1,8 @@
-import { createHmac, randomBytes } from 'node:crypto';
 import type { JsonObject } from '#libs/protocol';
 import { keepCredential } from '../support/credentials.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
+import { newSecret, seconds, SIGNED } from '../support/webhook-signatures.js';
 import { input, linear, output, unique, type Workflow } from '../support/workflow.js';
 
 interface Trigger extends JsonObject {
@@ -40,9 +40,6 @@ interface Hook extends Trigger {
   workflow: string;
 }
 
-/** Returns a secret that all schemes can sign with. */
-const newSecret = (): string => `whsec_${randomBytes(24).toString('base64')}`;
-
 /** Saves a workflow and a trigger of it whose secret is new. */
 async function hook(webhook: JsonObject, rules: JsonObject = { inputs: { text: '${body.text}' } }): Promise<Hook> {
   const secret = newSecret();
@@ -54,39 +51,6 @@ async function hook(webhook: JsonObject, rules: JsonObject = { inputs: { text: '
   expect(text).not.toContain(secret);
   return { ...made, secret, workflow };
 }
-
-const seconds = (offset = 0): string => String(Math.floor(Date.now() / 1_000) + offset);
-
-type HeadersOf = (body: string, secret: string, time?: string) => Record<string, string>;
-
-const hmac = (text: string, key: string | Buffer, encoding: 'hex' | 'base64' = 'hex'): string =>
-  createHmac('sha256', key).update(text).digest(encoding);
-
-/** Headers with which the senders of each scheme sign a body. */
-const SIGNED: Readonly<Record<string, HeadersOf>> = {
-  github: (body, secret) => ({
-    'x-github-event': 'push',
-    'x-github-delivery': unique('guid'),
-    'x-hub-signature-256': `sha256=${hmac(body, secret)}`,
-  }),
-  stripe: (body, secret, time = seconds()) => ({
-    'stripe-signature': `t=${time},v1=${hmac(`${time}.${body}`, secret)}`,
-  }),
-  slack: (body, secret, time = seconds()) => ({
-    'x-slack-request-timestamp': time,
-    'x-slack-signature': `v0=${hmac(`v0:${time}:${body}`, secret)}`,
-  }),
-  'standard-webhooks': (body, secret, time = seconds()) => {
-    const id = unique('msg');
-    const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
-    return {
-      ...{ 'webhook-id': id, 'webhook-timestamp': time },
-      'webhook-signature': `v1,${hmac(`${id}.${time}.${body}`, key, 'base64')}`,
-    };
-  },
-  hmac: (body, secret) => ({ 'x-signature': hmac(body, secret, 'base64') }),
-  bearer: (_body, secret) => ({ authorization: `Bearer ${secret}` }),
-};
 
 const WEBHOOKS: Readonly<Record<string, JsonObject>> = {
   ...Object.fromEntries(Object.keys(SIGNED).map((scheme) => [scheme, { scheme }])),
@@ -155,6 +119,20 @@ describe.each(Object.keys(SIGNED))('A webhook of the scheme %s', (scheme) => {
     await stage.api.ended(await begun(first!.body.runId));
     expect(await runsOf(to.workflow)).toEqual([first!.body.runId]);
     expect(await history(to)).toHaveLength(1);
+  });
+});
+
+describe('Deliveries that arrive together', () => {
+  it('start a run each, with their own inputs', async () => {
+    const to = await hook({ scheme: 'bearer' });
+    const texts = Array.from({ length: 40 }, (_, index) => `text ${index}`);
+    const answers = await Promise.all(texts.map((text) => send(to, 'bearer', { text })));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
+    expect(new Set(answers.map(({ body }) => body.runId)).size).toBe(texts.length);
+    for (const [index, { body }] of answers.entries()) {
+      const { inputs } = await stage.api.ended(await begun(body.runId));
+      expect(inputs).toEqual({ text: texts[index] });
+    }
   });
 });
 

@@ -2,6 +2,7 @@ export { BatchLoader, clientGone, forClient, goneSignal, ReadEnded, SharedReads 
 export { clientOf, encodingProblem, ScramClient } from './database/connection-options.js';
 export { probeDatabase } from './database/database-probe.js';
 export { Database, type MigrationClass, takeMigrationLock, tryMigrationLock } from './database/database.js';
+export { KeyTurns } from './database/key-turns.js';
 export {
   classifyWriteFailure,
   isDatabaseAway,

@@ -30,7 +30,7 @@ export interface CallOptions {
   within?: number;
 }
 
-/** Default time limit of a call of a client. A call takes some seconds; a client that waits for ever fails its cell. */
+/** Default time limit of a call of a client. A call takes some seconds; a client that waits without end fails its cell. */
 const LONGEST_CALL_MS = 120_000;
 
 /**

@@ -94,7 +94,7 @@ async function startServices(): Promise<PeerServices> {
 /** Starts a replica of a service, and ends it with the stage. */
 type StartReplica = (databaseUrl: string, env?: Record<string, string>) => Promise<Parley>;
 
-/** What replicas of both services need. */
+/** Settings that replicas of both services need. */
 interface ReplicaPlace {
   start: StartReplica;
   postgresUrl: string;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
-import { Database, inTransaction } from '#libs/postgres';
+import { Database, inTransaction, KeyTurns } from '#libs/postgres';
 import type { TaskScope } from '../store/task-store.js';
 
 /** Effect of a budget that is used up. */
@@ -89,7 +89,7 @@ const MOST_CHARGES = 500;
  */
 @Injectable()
 export class RunBudgets {
-  private readonly queues = new Map<string, Promise<unknown>>();
+  private readonly turns = new KeyTurns();
 
   constructor(private readonly database: Database) {}
 
@@ -105,7 +105,7 @@ export class RunBudgets {
   /** Requests a call of a model, and charges it to its budgets if it is admitted. */
   async requestCall(call: BudgetedCall): Promise<BudgetAdmission> {
     const [first = ''] = call.budgets;
-    return this.runInTurn(first, () => inTransaction(this.database, (client) => admitCall(client, call)));
+    return this.turns.runInTurn(first, () => inTransaction(this.database, (client) => admitCall(client, call)));
   }
 
   /** Removes the charge of a call that the provider has refused before it worked. */
@@ -146,18 +146,6 @@ export class RunBudgets {
       spentUsd: row.spent_usd,
       spentTokens: Number(row.spent_tokens),
     };
-  }
-
-  /** Runs the work on a budget one after the other, so that a budget uses one session of this process at most. */
-  private async runInTurn<T>(budget: string, work: () => Promise<T>): Promise<T> {
-    const before = this.queues.get(budget);
-    const result = before ? before.then(work, work) : work();
-    this.queues.set(budget, result);
-    try {
-      return await result;
-    } finally {
-      if (this.queues.get(budget) === result) this.queues.delete(budget);
-    }
   }
 }
 

@@ -1,11 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ProblemEntry, QueryPageSize, QueryPageToken, QueryWholePageSize } from '#libs/http-server';
-import {
-  DELIVERY_STATES,
-  type DeliveryCause,
-  type DeliveryState,
-  type TriggerDelivery,
-} from '../storage/trigger-deliveries.js';
+import type { DeliveryCause } from '../storage/delivery-writer.js';
+import { DELIVERY_STATES, type DeliveryState, type TriggerDelivery } from '../storage/trigger-deliveries.js';
 import { MOST_TRIGGERS, type Trigger, TRIGGER_NAME } from '../storage/triggers.js';
 import { TriggerBody } from './trigger-body.js';
 

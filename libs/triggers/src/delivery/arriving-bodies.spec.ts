@@ -24,4 +24,12 @@ describe('A body', () => {
     expect(await read).toMatchObject({ status: 408 });
     expect(body.destroyed).toBe(true);
   });
+
+  it('whose sender closes the connection is refused', async () => {
+    const body = new PassThrough();
+    body.write('a');
+    const read = bodies.readBytes(body).catch((error: unknown) => error);
+    body.destroy(Object.assign(new Error('aborted'), { code: 'ECONNRESET' }));
+    expect(await read).toMatchObject({ status: 400 });
+  });
 });

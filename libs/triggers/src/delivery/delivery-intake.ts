@@ -4,12 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { RunStartCheck } from '#libs/durable';
 import { ProblemError } from '#libs/http-server';
 import { textStart } from '#libs/protocol';
-import {
-  type DecidedDelivery,
-  type DeliveryCause,
-  type NewDelivery,
-  TriggerDeliveries,
-} from '../storage/trigger-deliveries.js';
+import type { DecidedDelivery, DeliveryCause, NewDelivery } from '../storage/delivery-writer.js';
+import { TriggerDeliveries } from '../storage/trigger-deliveries.js';
 import { kindOf, type Trigger } from '../storage/triggers.js';
 import { DeliveryStarts } from './delivery-starts.js';
 import type { TriggerEvent } from './received-event.js';

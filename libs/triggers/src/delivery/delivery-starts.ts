@@ -6,7 +6,7 @@ import type { JobContext } from '#libs/jobs';
 import { BatchLoader, Database } from '#libs/postgres';
 import type { JsonObject } from '#libs/protocol';
 import { TaskStore } from '#libs/tasks';
-import { START } from '../storage/trigger-deliveries.js';
+import { START } from '../storage/delivery-writer.js';
 import { StartTurns } from './start-turns.js';
 
 /** Delivery whose run is to be started. */

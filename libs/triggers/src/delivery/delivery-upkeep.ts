@@ -3,7 +3,7 @@ import { Jobs, scheduleUpkeep } from '#libs/job-queue';
 import { callerFlagSql, enqueueForCallersFrom } from '#libs/jobs';
 import { Database } from '#libs/postgres';
 import { ENDED_TASK, TASK_OUTCOME } from '#libs/tasks';
-import { START, START_ATTEMPTS } from '../storage/trigger-deliveries.js';
+import { START, START_ATTEMPTS } from '../storage/delivery-writer.js';
 
 const SWEEP = { name: 'triggers.sweep', match: '* * * * *' };
 /** Maximum number of rows that one statement changes or deletes. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RequestContext } from '#libs/agents';
 import { Jobs, scheduleUpkeep } from '#libs/job-queue';
-import { Database, retryUntilWritable } from '#libs/postgres';
+import { Database, KeyTurns, retryUntilWritable } from '#libs/postgres';
 import { textStart } from '#libs/protocol';
 import { ENDED_TASK } from '#libs/tasks';
 import type { SlotOutcome, SlotRequest } from '#libs/workflow-engine';
@@ -47,7 +47,7 @@ interface GateChange {
  */
 @Injectable()
 export class PostgresRunSlots {
-  private readonly queues = new Map<string, Promise<unknown>>();
+  private readonly turns = new KeyTurns();
   private readonly counts = new Map<string, { waiting: Promise<number>; until: number }>();
 
   constructor(
@@ -59,7 +59,7 @@ export class PostgresRunSlots {
   async requestSlot(run: SlotSeeker, request: SlotRequest): Promise<SlotOutcome> {
     const gate = gateOf(run, request);
     const isCrowded = (await this.countWaiting(run.call.scope.tenant)) >= MOST_WAITING_OF_TENANT;
-    return this.runInTurn(gate, async () => {
+    return this.turns.runInTurn(gate, async () => {
       const mayStay = this.deck.takePlace(run.taskId);
       let outcome: SlotOutcome | undefined;
       try {
@@ -138,18 +138,6 @@ export class PostgresRunSlots {
     this.counts.set(tenant, { waiting, until: now + COUNT_MS });
     waiting.catch(() => this.counts.delete(tenant));
     return waiting;
-  }
-
-  /** Runs the requests at a gate one after the other, so that they use one session of this process at most. */
-  private async runInTurn<T>(gate: string, work: () => Promise<T>): Promise<T> {
-    const before = this.queues.get(gate);
-    const result = before ? before.then(work, work) : work();
-    this.queues.set(gate, result);
-    try {
-      return await result;
-    } finally {
-      if (this.queues.get(gate) === result) this.queues.delete(gate);
-    }
   }
 }
 
