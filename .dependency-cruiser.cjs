@@ -265,6 +265,7 @@ const LAYERS = {
       'executor',
       'a2a-server',
     ],
+    agui: ['protocol', 'service', 'http-server', 'access', 'tasks', 'agents', 'a2a-server'],
     'event-gateway': ['protocol', 'service', 'postgres', 'http-server', 'access', 'tasks'],
   },
 };

@@ -25,6 +25,7 @@ import {
   SessionCookies,
 } from '#libs/access';
 import { AgentCatalog, BuiltInAgents } from '#libs/agents';
+import { registerAguiRoutes } from '#libs/agui';
 import { GatewayAdapter, GatewaySocket } from '#libs/event-gateway';
 import { CancelPoller, TaskRecovery } from '#libs/executor';
 import {
@@ -344,7 +345,7 @@ function serveSockets(app: NestFastifyApplication): void {
   sockets.attachTo(app.getHttpServer());
 }
 
-/** Registers A2A and MCP, whose routes are not controllers (ADR 4). */
+/** Registers A2A, MCP and AG-UI, whose routes are not controllers (ADR 4). */
 function serveAgents(app: NestFastifyApplication, { content, auth }: AppConfig, bodyTurn: BodyTurn): void {
   const fastify = app.getHttpAdapter().getInstance();
   const handler = app.get(RequestHandler);
@@ -366,6 +367,7 @@ function serveAgents(app: NestFastifyApplication, { content, auth }: AppConfig, 
     jsonMembers: content.jsonMembers,
     ...(auth.jwt && { issuer: auth.jwt.issuer }),
   });
+  registerAguiRoutes(fastify, { handler, address, tasks: app.get(TaskStore), shutdown: app.get(Shutdown) });
   app.get(Shutdown).registerStep('streams', () => {
     a2a.endStreams();
     mcp.endStreams();

@@ -17,6 +17,7 @@ export function hasConsole(): boolean {
 const TAKEN = [
   'a2a',
   'agent-notifications',
+  'agui',
   'api',
   'assets',
   'auth',

@@ -42,6 +42,7 @@ describe('a body that is nested deep and has a number that is none', () => {
     ['/api/credentials'],
     ['/api/apply'],
     ['/api/agent-messages'],
+    ['/agui/workflows/{name}'],
   ])('is a 400 at %s', async (path) => {
     for (const members of MEMBERS) {
       const [status, text] = await sent(path.replace('{name}', name), `{${members}}`);

@@ -164,6 +164,13 @@ const A2A: Row[] = [
   ['POST /mcp/agents/{name}', AGENTS, 404, {}],
   ['GET /mcp', AGENTS, 405],
   ['DELETE /mcp', AGENTS, 405],
+  ['POST /agui/workflows/{name}', AGENTS, 400, {}],
+  ['POST /agui/agents/{name}', AGENTS, 400, {}],
+  ['GET /agui/workflows/{name}', AGENTS, 200],
+  ['GET /agui/agents/{name}', AGENTS, 404],
+  ['GET /agui/workflows/{name}/threads/t/runs/r', AGENTS, 404],
+  ['POST /agui/workflows/{name}/threads/t/runs/r/cancel', AGENTS, 404],
+  ['DELETE /agui/workflows/{name}', AGENTS, 405],
   ['GET /api/nothing', AGENTS, 404],
 ];
 

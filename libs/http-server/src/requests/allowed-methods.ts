@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { ProblemError } from '../problem.js';
 
 /** Routes whose address alone decides which methods exist. A2A and MCP answer other methods in their own form. */
-const KNOWN = /^\/(api|health|files|auth|schemas|agent-notifications|hooks|metrics|\.well-known)(\/|$)/;
+const KNOWN = /^\/(agui|api|health|files|auth|schemas|agent-notifications|hooks|metrics|\.well-known)(\/|$)/;
 
 /** Route of the service: its segments, each a text or `undefined` for a parameter, and its methods. */
 interface KnownRoute {

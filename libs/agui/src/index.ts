@@ -1,0 +1,1 @@
+export { registerAguiRoutes } from './agui-routes.js';
