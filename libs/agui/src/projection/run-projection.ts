@@ -31,6 +31,12 @@ export interface AguiTurn {
   begun: number;
 }
 
+/** Texts of a `RUN_ERROR` for a Task that ended without a text, by its state. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  canceled: 'The run was canceled',
+  rejected: 'The message was rejected',
+};
+
 /** Types of nodes whose text is shown when they complete, even if they are not results of the run. */
 const SPEAKING: ReadonlySet<string> = new Set(['agent', 'external']);
 
@@ -149,7 +155,7 @@ export class RunProjection {
       return [...events, this.createFinished({ type: 'cancelled' })];
     const isFailed = state === 'TASK_STATE_FAILED';
     const code = isFailed ? (this.failure.kind ?? failureNote(metadata)?.kind ?? 'failed') : codeOf(status);
-    const message = text || this.failure.text || `The run was ${status}`;
+    const message = text || this.failure.text || SENTENCES[status] || 'The run failed';
     return [...events, { type: 'RUN_ERROR', message, code, ...this.usage.toMember() }];
   }
 
