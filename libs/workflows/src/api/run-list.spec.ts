@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentCatalog } from '#libs/agents';
 import { Processes } from '#libs/durable';
 import type { ExecutionRegistry } from '#libs/executor';
@@ -45,7 +46,7 @@ function recorded(taskId: string, sequence: number): RecordedEvent[] {
 }
 
 /** Creates a RunList over a few Tasks in memory, with a `readPage` that satisfies the contract of TaskStore. */
-function listOf(stored: StoredTask[]): RunList {
+function listOf(stored: StoredTask[], texts?: TaskTextSearch): RunList {
   const page = async ({ agent = '', states, taskIds, search = '', before, limit, artifacts = true }: TaskQuery) => {
     const found = stored
       .filter(
@@ -72,9 +73,19 @@ function listOf(stored: StoredTask[]): RunList {
   const tasks = { readPage: page, readEvents: events } as unknown as TaskStore;
   const processes = new Processes({} as AgentCatalog, {} as ExecutionRegistry, tasks);
   const children = { listChildren: async () => [], rememberChild: async () => undefined, movedOn: async () => [] };
-  return new RunList(processes, new MemoryWorkflowStore(), tasks, children, textsOf(page), {
+  return new RunList(processes, new MemoryWorkflowStore(), tasks, children, texts ?? textsOf(page), {
     findRuns: async () => [],
   } as unknown as RunCauses);
+}
+
+/** Fake TaskTextSearch over any number of Tasks without matches. Each search takes `ms`, and its limit goes to `limits`. */
+function searchWithoutMatches(ms: number, limits: number[]): TaskTextSearch {
+  const searchTasks: TaskTextSearch['searchTasks'] = async ({ limit }) => {
+    limits.push(limit);
+    if (ms > 0) await delay(ms);
+    return { matches: [], searched: limit, last: { updatedAt: new Date(NOW), taskId: 'r1' } };
+  };
+  return { searchTasks } as TaskTextSearch;
 }
 
 /** Fake TaskTextSearch that returns every Task as a match, and searches two Tasks at a time. */
@@ -203,6 +214,24 @@ describe('RunList', () => {
     }
     expect(ids).toEqual(['r4', 'r3', 'r2', 'r5', 'r6']);
     expect(searched.reduce((sum, count) => sum + count, 0)).toBe(5);
+  });
+
+  it('ends a search whose first runs take all of its time, and continues it on the next page', async () => {
+    const limits: number[] = [];
+    const slow = listOf([], searchWithoutMatches(300, limits));
+    const page = await slow.listRuns(readRunQuery({ search: 'nothing' }), { scope: ANONYMOUS_SCOPE });
+    expect(page).toMatchObject({ runs: [], search: { searched: 100 }, nextPageToken: expect.stringMatching(/./) });
+    expect(limits).toEqual([100]);
+  });
+
+  it('searches more runs at a time where that is fast', async () => {
+    const limits: number[] = [];
+    const fast = listOf([], searchWithoutMatches(0, limits));
+    const page = await fast.listRuns(readRunQuery({ search: 'nothing' }), { scope: ANONYMOUS_SCOPE });
+    expect(page.search?.searched).toBe(limits.reduce((sum, limit) => sum + limit, 0));
+    expect(limits[0]).toBe(100);
+    expect(Math.max(...limits)).toBeGreaterThan(100);
+    expect(Math.max(...limits)).toBeLessThanOrEqual(1_000);
   });
 
   it('shows what a run is and why it failed', async () => {

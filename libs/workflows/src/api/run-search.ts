@@ -7,9 +7,10 @@ import type { RunPage, RunSummary } from './run.dto.js';
 
 /** Maximum number of runs that one request searches. */
 const MOST_SEARCHED = 10_000;
-/** Number of runs that one statement searches. */
+/** Maximum number of runs that one statement searches, and number of those that the first one searches. */
 const SEARCHED_TOGETHER = 1_000;
-/** Milliseconds after the start of a search request when it begins no further statement. */
+const SEARCHED_FIRST = 100;
+/** Milliseconds of a search request. No statement begins that would probably end later. */
 const SEARCH_MS = 200;
 /** Maximum characters of a run's inputs that are searched. */
 const SEARCHED_CHARACTERS = 65_536;
@@ -28,6 +29,10 @@ class RunSearchPass {
   place: PagePosition | undefined;
   searched = 0;
   private readonly begunAt = performance.now();
+  /** Number of runs that statements have searched so far, from which the number for the next statement follows. */
+  private examined = 0;
+  /** Milliseconds of the last read of runs that may match. */
+  private readMs = 0;
 
   constructor(
     private readonly stores: { tasks: Pick<TaskStore, 'readPage'>; texts: Pick<TaskTextSearch, 'searchTasks'> },
@@ -53,7 +58,22 @@ class RunSearchPass {
 
   private isOver(): boolean {
     const { runs, searched, query } = this;
-    return runs.length >= query.pageSize || searched >= MOST_SEARCHED || performance.now() - this.begunAt > SEARCH_MS;
+    const isLate = this.nextCount() < 1 || this.readMs > this.timeLeft();
+    return runs.length >= query.pageSize || searched >= MOST_SEARCHED || isLate;
+  }
+
+  private timeLeft(): number {
+    return SEARCH_MS - (performance.now() - this.begunAt);
+  }
+
+  /**
+   * Returns the number of runs for the next statement: as many as fit in the time left, at the rate of this request so
+   * far. Runs with large inputs take a hundred times as long as others.
+   */
+  private nextCount(): number {
+    if (this.examined === 0) return SEARCHED_FIRST;
+    const left = this.timeLeft();
+    return Math.min(SEARCHED_TOGETHER, Math.floor((this.examined * left) / (SEARCH_MS - left)));
   }
 
   /** Searches the next runs with one statement. Returns false if no further runs follow. */
@@ -61,8 +81,9 @@ class RunSearchPass {
     const { agent, among } = this.listing;
     const { scope } = this.caller;
     const which = { scope, ...(agent !== undefined && { agent }), ...among } satisfies Omit<TaskQuery, 'limit'>;
-    const step = { ...which, before: this.place, limit: SEARCHED_TOGETHER };
+    const step = { ...which, before: this.place, limit: Math.max(1, this.nextCount()) };
     const { matches, searched, last } = await this.stores.texts.searchTasks(step, this.query.text);
+    this.examined += searched;
     for (let from = 0; from < matches.length; from += this.query.pageSize) {
       const batch = matches.slice(from, from + this.query.pageSize);
       const lastRead = await this.readBatch(batch);
@@ -86,7 +107,9 @@ class RunSearchPass {
     const taskIds = batch.map(({ taskId }) => taskId);
     const listing = { ...this.listing, among: { ...this.listing.among, taskIds } };
     const query = { pageSize: batch.length, before: undefined };
+    const begunAt = performance.now();
     const { found, nextPageToken } = await listProcesses(this.stores.tasks, listing, query, this.caller);
+    this.readMs = performance.now() - begunAt;
     const left = this.query.pageSize - this.runs.length;
     const fitting = found.filter((run) => containsText(run, this.query.text)).slice(0, left);
     this.runs.push(...fitting);
