@@ -21,6 +21,15 @@ const STAND_INS = {
   'swagger-ui-dist/absolute-path.js': `module.exports = () => ${pathInBundle('swagger-ui')};`,
   // The job queue warns of a configuration file of its former versions; it gets its settings from here.
   cosmiconfig: 'export const cosmiconfigSync = () => ({ search: () => null });',
+  // No route has a schema of Fastify: Nest's pipes and the parsers of A2A check input. No test injects requests here.
+  '@fastify/ajv-compiler': `module.exports = () => () => { ${refusal('Schemas of Fastify')} };`,
+  '@fastify/fast-json-stringify-compiler': `module.exports = () => () => { ${refusal('Schemas of Fastify')} };`,
+  'light-my-request': `module.exports = () => { ${refusal('inject()')} };`,
+  // Entities, migrations and static files are not searched by patterns.
+  glob: `exports.glob = () => { ${refusal('glob')} };`,
+  tinyglobby: `exports.globSync = () => { ${refusal('tinyglobby')} };`,
+  // TypeORM's own log of statements stays off.
+  '@sqltools/formatter': 'exports.format = (statement) => statement;',
   // What calls are made with: no browser's API, no proxies, nothing for tests.
   undici: `
     const Dispatcher = require('${inPackage('undici/lib/dispatcher/dispatcher.js')}');
@@ -32,15 +41,18 @@ const STAND_INS = {
 };
 const STAND_IN = '\0stand-in:';
 
+/** Other builds of packages, by the name of the module: ES modules, of which only the used parts get into the bundle. */
+const ES_MODULES = {
+  rxjs: inPackage('rxjs/dist/esm/index.js'),
+  'rxjs/operators': inPackage('rxjs/dist/esm/operators/index.js'),
+};
+
 /**
- * Replacement for class-validator's decorator of telephone numbers, whose data would add half a megabyte. Its use
- * throws an error.
+ * Pattern of the lines that export class-validator's decorators of formats, such as telephone numbers and postal codes
+ * of all countries, whose data would add a megabyte. A decorator that is needed is added to the exceptions.
  */
-const NO_PHONE_NUMBERS = `
-  exports.IS_PHONE_NUMBER = 'isPhoneNumber';
-  exports.isPhoneNumber = exports.IsPhoneNumber = () => {
-    throw new Error('IsPhoneNumber is not in the bundle (scripts/bundle-packages.mjs)');
-  };`;
+const FORMAT_DECORATOR =
+  /^__exportStar\(require\("\.\/string\/(?!(?:Matches|Length|M(?:ax|in)Length|NotContains)")[\w-]+"\), exports\);$/gm;
 /** Pattern of the lines that load TypeORM's drivers other than PostgreSQL's, which would add a megabyte. */
 const OTHER_DRIVER = /^const \w+ = require\("\.\/(?!postgres\/)[\w-]+\/\w+Driver"\);$/gm;
 
@@ -49,18 +61,19 @@ export const packageParts = {
   name: 'package-parts',
   resolveId: {
     order: 'pre',
-    handler: (id) => (Object.hasOwn(STAND_INS, id) ? { id: STAND_IN + id, moduleSideEffects: false } : undefined),
+    handler: (id) => (Object.hasOwn(STAND_INS, id) ? { id: STAND_IN + id, moduleSideEffects: false } : ES_MODULES[id]),
   },
   load: {
     filter: { id: new RegExp(`^${STAND_IN}`) },
     handler: (id) => STAND_INS[id.slice(STAND_IN.length)],
   },
   transform: {
-    filter: { id: /(?:typeorm[\\/]driver[\\/]DriverFactory|class-validator[\\/]cjs[\\/].*[\\/]IsPhoneNumber)\.js$/ },
+    filter: {
+      id: /(?:typeorm[\\/]driver[\\/]DriverFactory|class-validator[\\/]cjs[\\/]decorator[\\/]decorators)\.js$/,
+    },
     handler(code, id) {
-      if (id.endsWith('IsPhoneNumber.js')) return { code: NO_PHONE_NUMBERS, map: null };
-      const kept = code.replaceAll(OTHER_DRIVER, '');
-      if (kept === code) this.error(`${id} names its drivers in another way than OTHER_DRIVER`);
+      const kept = code.replaceAll(id.endsWith('DriverFactory.js') ? OTHER_DRIVER : FORMAT_DECORATOR, '');
+      if (kept === code) this.error(`${id} names its parts in another way than expected`);
       return { code: kept, map: null };
     },
   },
@@ -86,6 +99,11 @@ export const packageFiles = (within = '') => ({
     emit(HEALTH_PROTO, join(MODULES, 'grpc-health-check', HEALTH_PROTO));
   },
 });
+
+/** Returns a statement that throws an error: a part of a package that is not in the bundle was used. */
+function refusal(part) {
+  return `throw new Error('${part}: not in the bundle (scripts/bundle-packages.mjs)');`;
+}
 
 function pathInBundle(name) {
   return `require('node:path').join(import.meta.dirname, '../${FOLDER}/${name}')`;

@@ -19,6 +19,7 @@ const CASES = [
   'kill',
   'takeover',
   'replicas',
+  'start',
   'soak',
   'snapshot',
   'attacks',
@@ -80,7 +81,17 @@ export const USAGE = `npm run bench [-- options]
 const GUARDED: CaseName[] = ['send', 'stream', 'read', 'dag', 'outbound'];
 
 /** Cases that a quick run leaves out. */
-const SLOW: CaseName[] = ['extras', 'kill', 'takeover', 'flood', 'dag-scale', 'parked', 'door-waiting', 'replicas'];
+const SLOW: CaseName[] = [
+  'extras',
+  'kill',
+  'takeover',
+  'flood',
+  'dag-scale',
+  'parked',
+  'door-waiting',
+  'replicas',
+  'start',
+];
 
 /** Cases that run only if they are named. */
 const NAMED: CaseName[] = ['soak', 'snapshot', 'attacks', 'instructions', 'console', 'runs', 'triggers'];

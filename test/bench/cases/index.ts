@@ -20,6 +20,7 @@ import { runListCase } from './run-list.ts';
 import { sendCase, streamCase } from './send.ts';
 import { snapshotCase } from './snapshot.ts';
 import { soakCase } from './soak.ts';
+import { startCase } from './start.ts';
 import { streamsCase } from './streams.ts';
 import { takeoverCase } from './takeover.ts';
 import { triggersCase } from './triggers.ts';
@@ -43,6 +44,7 @@ export const CASE_WORK: Record<CaseName, (bench: Bench) => Promise<Row[]>> = {
   kill: killCase,
   takeover: takeoverCase,
   replicas: replicasCase,
+  start: startCase,
   soak: soakCase,
   snapshot: snapshotCase,
   attacks: attacksCase,
