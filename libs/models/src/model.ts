@@ -1,6 +1,9 @@
 import { type FaultKind, PublicFault } from '#libs/faults';
 import { briefText, type JsonObject, type JsonValue, type Part } from '#libs/protocol';
 
+/** Maximum size of a model's answer, in bytes. Answers of agents have the same maximum. */
+export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+
 /** Values of `ToolCallForm`. */
 export const TOOL_CALL_FORMS = ['native', 'schema'] as const;
 

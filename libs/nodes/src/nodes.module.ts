@@ -123,7 +123,7 @@ function nodeTypes(
       entries,
       brainstorms,
       agents,
-      budgets: { chains, runs: runBudgets, daily },
+      budgets: { chains, runs: runBudgets, ...(daily.isSet && { daily }) },
     }),
     new ToolNode(tools, content.renderedText, mcp),
     new OutputNode(),

@@ -61,7 +61,8 @@ export { CommitFeed } from './feed/commit-feed.js';
 export { CountFoldingJob, TaskCounts } from './store/task-counts.js';
 export { TaskEndings } from './store/task-endings.js';
 export { ENDED_TASK, IS_TOP_RUN, TASK_OUTCOME } from './store/task-queries.js';
-export { CommitForgetJob, TaskPurge, TaskPurgeJob, TaskRetention } from './retention/task-purge.js';
+export { CommitForgetJob, TaskPurge, TaskPurgeJob } from './retention/task-purge.js';
+export { TaskRetention } from './retention/task-retention.js';
 export { type OpenQuestion, type QuestionPosition, TaskQuestions } from './store/task-questions.js';
 export {
   type TaskUsageSums,

@@ -11,7 +11,7 @@ import { FoldMemory } from './fold/fold-memory.js';
 import { TaskJournal } from './journal/task-journal.js';
 import { TaskRecorder } from './journal/task-recording.js';
 import { TaskPrompts } from './prompts/prompt-log.js';
-import { TaskRetention } from './retention/task-purge.js';
+import { TaskRetention } from './retention/task-retention.js';
 import { PostgresTaskStore } from './store/postgres-task-store.js';
 import { TaskCounts } from './store/task-counts.js';
 import { TaskEndings } from './store/task-endings.js';

@@ -26,11 +26,7 @@ export function readRequestedBudget(sent: JsonValue, path: string): BudgetConfig
  * Returns the budget of a run: the budget of its workflow, which a request can only lower. If the workflow has a budget,
  * its `onExceeded` holds.
  */
-export function lowerBudget(
-  own: BudgetConfig | undefined,
-  requested: BudgetConfig | undefined,
-): BudgetConfig | undefined {
-  if (own === undefined || requested === undefined) return own ?? requested;
+export function lowerBudget(own: BudgetConfig, requested: BudgetConfig): BudgetConfig {
   const lower = (unit: 'usd' | 'tokens'): number => Math.min(own[unit] ?? Infinity, requested[unit] ?? Infinity);
   const [usd, tokens] = [lower('usd'), lower('tokens')];
   return {

@@ -15,12 +15,14 @@ import {
   type ModelToolCall,
   type ModelUsage,
 } from '../model.js';
-import { DONE_REASON } from './answer-streams.js';
 
 type AnswerContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
 type Growing = Extract<AnswerContent[number], { type: 'text' | 'reasoning' }>;
 type Metadata = LanguageModelV4ToolCall['providerMetadata'];
 type Finish = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
+
+/** Value of `finish_reason` that `repairedStreams` adds if a text ends with `[DONE]` and without a `finish_reason`. */
+export const DONE_REASON = '[DONE]';
 
 /** Converts the stream of one answer to model events, part by part. */
 export class AnswerEvents {

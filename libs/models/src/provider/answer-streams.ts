@@ -8,8 +8,9 @@ import {
   tryParseJson,
   UnfitJson,
 } from '#libs/protocol';
+import { MAX_ANSWER_BYTES } from '../model.js';
+import { DONE_REASON } from './answer-events.js';
 import { errorInWords } from './error-forms.js';
-import { MAX_ANSWER_BYTES } from './provider-fetch.js';
 
 /** Maximum nesting depth of the JSON of an answer. */
 const DEEPEST_ANSWER = 500;
@@ -154,8 +155,6 @@ function pieceText(value: JsonValue | undefined): string {
 
 /** Data of the event that ends a stream of chat completions. */
 const DONE = '[DONE]';
-/** Value of `finish_reason` that `repairedStreams` adds if a text ends with `[DONE]` and without a `finish_reason`. */
-export const DONE_REASON = DONE;
 
 /**
  * Wraps a `fetch` to repair streams of chat completions that deviate from the format of OpenAI:

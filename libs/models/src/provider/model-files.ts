@@ -2,9 +2,9 @@ import type { LanguageModelV4, LanguageModelV4FilePart, LanguageModelV4TextPart 
 import type { OutboundFetch } from '#libs/http-client';
 import type { Part } from '#libs/protocol';
 import { CONTENT_WAIT_MS, type ContentPlace, TooManyContents } from '#libs/service';
-import { ModelError } from '../model.js';
+import { MAX_ANSWER_BYTES, ModelError } from '../model.js';
 import type { ReadFile } from './prompt.js';
-import { boundedFetch, MAX_ANSWER_BYTES } from './provider-fetch.js';
+import { boundedFetch } from './provider-fetch.js';
 
 /** Time limit in milliseconds for one remote file. The wait for memory is not included. */
 const TIMEOUT_MS = 60_000;

@@ -3,9 +3,6 @@ import type { OutboundFetch } from '#libs/http-client';
 import type { AnswerPlace } from '#libs/service';
 import type { ModelSigner } from './model-signer.js';
 
-/** Maximum size of a model's answer, in bytes. Answers of agents have the same maximum. */
-export const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
-
 /** Error of an answer with too many bytes. */
 export class AnswerTooLong extends Error {
   override readonly name = 'AnswerTooLong';

@@ -11,6 +11,7 @@ import {
 import { inputModes, type ModelProvider, type ModelSettings, PROVIDER_OPTIONS } from '../model-definition.js';
 import type { ModelPrice } from '../model-price.js';
 import {
+  MAX_ANSWER_BYTES,
   type Model,
   type ModelCall,
   ModelError,
@@ -31,7 +32,7 @@ import { filesFor, type FileSources } from './model-files.js';
 import type { ModelSigner } from './model-signer.js';
 import { asJson, promptOf, type ReadFile } from './prompt.js';
 import { modelFailure, refusesFormat } from './provider-failure.js';
-import { type AnswerWatch, boundedFetch, MAX_ANSWER_BYTES, SignedFetch } from './provider-fetch.js';
+import { type AnswerWatch, boundedFetch, SignedFetch } from './provider-fetch.js';
 import type { FormatRequest, RefusedFormats } from './refused-formats.js';
 import { readSchemaAnswer, withSchemaTools } from './schema-tools.js';
 import { estimateUsage } from './usage-estimate.js';

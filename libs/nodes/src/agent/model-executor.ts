@@ -44,7 +44,8 @@ import { ModelBudget } from './model-budget.js';
 interface ModelBudgetServices {
   chains: Pick<CallChains, 'budgetsOf'>;
   runs: Pick<RunBudgets, 'requestCall' | 'releaseCall' | 'raiseLimit'>;
-  daily?: Pick<DailyBudgets, 'isSet' | 'findExceeded'>;
+  /** Daily budgets of callers and tenants; absent: there are none. */
+  daily?: Pick<DailyBudgets, 'findExceeded'>;
 }
 
 /** Services of `agent` nodes. */
@@ -161,8 +162,8 @@ export class ModelExecutor extends AgentExecutor {
     if (!budgets) return undefined;
     const links = linksOf(context);
     const ids = links.some(({ budget }) => budget !== undefined) ? budgets.chains.budgetsOf(links) : [];
-    const daily = budgets.daily?.isSet ? budgets.daily : undefined;
-    return ids.length > 0 || daily ? new ModelBudget(budgets.runs, context, ids, daily) : undefined;
+    const { runs, daily } = budgets;
+    return ids.length > 0 || daily ? new ModelBudget(runs, context, ids, daily) : undefined;
   }
 
   private async *runSteps(

@@ -4,7 +4,7 @@ import { Database } from '#libs/postgres';
 import { type JsonValue, textStart } from '#libs/protocol';
 import { AppConfig, InFlight } from '#libs/service';
 import type { PromptNote } from '../fold/task-event.js';
-import { TaskRetention } from '../retention/task-purge.js';
+import { TaskRetention } from '../retention/task-retention.js';
 import type { TaskScope } from '../store/task-store.js';
 import { KeptPrompts } from './kept-prompts.js';
 import {

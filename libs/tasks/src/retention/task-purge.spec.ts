@@ -1,7 +1,8 @@
 import { jest } from '@jest/globals';
 import type { Database } from '#libs/postgres';
 import { FoldMemory } from '../fold/fold-memory.js';
-import { TaskPurge, TaskRetention } from './task-purge.js';
+import { TaskPurge } from './task-purge.js';
+import { TaskRetention } from './task-retention.js';
 
 afterEach(() => jest.restoreAllMocks());
 

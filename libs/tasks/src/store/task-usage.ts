@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { Jobs, scheduleUpkeep } from '#libs/job-queue';
 import { Database } from '#libs/postgres';
 import { withoutTrailing } from '#libs/protocol';
-import { TaskRetention } from '../retention/task-purge.js';
+import { TaskRetention } from '../retention/task-retention.js';
 import type { TaskScope } from './task-store.js';
 
 /** Sums over calls of models: their number, tokens and cost. */

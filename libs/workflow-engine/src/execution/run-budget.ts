@@ -29,8 +29,7 @@ export async function openBudget(
 }
 
 /**
- * Returns the ids of the runs whose budgets limit the calls of a run, outermost first; `undefined` if there are none, as
- * for nearly all runs.
+ * Returns the ids of the runs whose budgets limit the calls of a run, outermost first; `undefined` if there are none.
  */
 export function findBudgets(
   { context, links, budget: own }: BudgetedRun,
@@ -42,13 +41,11 @@ export function findBudgets(
 }
 
 /**
- * Returns the budget that a request sets; `undefined` if it sets none.
+ * Returns the budget that a request sets (see `hasRequestedBudget`).
  * @throws A2AError INVALID_PARAMS with a violation for each wrong member
  */
-export function requestedBudget(metadata: JsonObject | undefined): BudgetConfig | undefined {
-  const sent = metadata?.[BUDGET_KEY];
-  if (sent === undefined || sent === null) return undefined;
-  const budget = readRequestedBudget(sent, `metadata.${BUDGET_KEY}`);
+export function requestedBudget(metadata: JsonObject): BudgetConfig {
+  const budget = readRequestedBudget(metadata[BUDGET_KEY] ?? {}, `metadata.${BUDGET_KEY}`);
   if (!Array.isArray(budget)) return budget;
   throw invalidParams(...budget.map(({ path: field, detail: description }) => ({ field, description })));
 }

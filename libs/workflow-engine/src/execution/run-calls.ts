@@ -174,7 +174,8 @@ export class RunCalls {
     const { context, links, graph, state } = run;
     const agent = workflowPath(graph.definition.name);
     this.content = new RunContent(run, services.content);
-    this.budgets = findBudgets(run, services.chains);
+    if (run.budget || links.some(({ budget }) => budget !== undefined))
+      this.budgets = findBudgets(run, services.chains);
     this.calls = new ProcessCalls(services, {
       context,
       links,

@@ -26,7 +26,7 @@ import {
 } from '#libs/workflow-definition';
 import { parseInstance } from '../rerun/reused-results.js';
 import { readNodeId } from '../state/node-instance.js';
-import { readRerunRequest, RERUN_KEY, rerunMetadata, runMetadata } from '../state/run-metadata.js';
+import { hasRequestedBudget, readRerunRequest, RERUN_KEY, rerunMetadata, runMetadata } from '../state/run-metadata.js';
 import { namedNode, NODE_KEY } from '../state/run-questions.js';
 import { RunState } from '../state/run-state.js';
 import { workflowPath } from './node-dispatch.js';
@@ -159,7 +159,7 @@ export class WorkflowExecutor extends ProcessExecutor {
     }
     if (request.message.taskId !== undefined) return refuseUnasked(request.message, definition, this.services);
     refuseWrongEdit(request.metadata, definition);
-    requestedBudget(request.metadata);
+    if (hasRequestedBudget(request.metadata)) requestedBudget(request.metadata);
     this.inputRules.checkInputs(request.message, namesInputs);
   }
 
@@ -171,7 +171,7 @@ export class WorkflowExecutor extends ProcessExecutor {
     const rerun = readRerunRequest(metadata);
     const callers = definition.nodes.some(({ type }) => type === 'external') ? callersMetadata(metadata) : undefined;
     const inputs = inputsOf(message, definition);
-    const budget = requestedBudget(metadata);
+    const budget = hasRequestedBudget(metadata) ? requestedBudget(metadata) : undefined;
     const given = { ...(callers && { request: callers }), ...(budget && { budget }) };
     return {
       ...runMetadata({ workflow: definition.name, revision, inputs, ...given }),

@@ -84,10 +84,15 @@ export interface RunMetadata {
 /** Metadata key of a request for a run: the budget of the run. */
 export const BUDGET_KEY = 'parley/budget';
 
+/** True if the metadata of a request set a budget. */
+export function hasRequestedBudget(metadata: JsonObject | undefined): metadata is JsonObject {
+  return metadata?.[BUDGET_KEY] !== undefined && metadata[BUDGET_KEY] !== null;
+}
+
 /** Returns the budget of a run, with the Task of the run as the first event of its log. */
 export function budgetOfRun({ budget }: WorkflowDefinition, first: TaskEvent | undefined): BudgetConfig | undefined {
   const requested = first && 'task' in first ? readRunMetadata(first.task.metadata).budget : undefined;
-  return lowerBudget(budget, requested);
+  return budget && requested ? lowerBudget(budget, requested) : (budget ?? requested);
 }
 
 export function runMetadata(run: RunMetadata): JsonObject {
