@@ -11,15 +11,22 @@ export const CLIENTS = [
 /** Event of AG-UI, as a client received it. */
 export type AguiEvent = JsonObject & { type: string };
 
+export interface TalkOptions {
+  threadId?: string;
+  headers?: Record<string, string>;
+  /** Function that makes the client's requests; default: the global `fetch`. */
+  fetch?: typeof fetch;
+}
+
 /** Conversation of an official client with one endpoint. */
 export class AguiTalk {
   /** Events of all runs, in the order of their arrival. */
   readonly events: AguiEvent[] = [];
   readonly agent: HttpAgent;
 
-  constructor(Client: typeof HttpAgent, url: string, options: { threadId?: string; fetch?: typeof fetch } = {}) {
-    const { threadId, fetch } = options;
-    this.agent = new Client({ url, ...(threadId !== undefined && { threadId }), ...(fetch && { fetch }) });
+  constructor(Client: typeof HttpAgent, url: string, options: TalkOptions = {}) {
+    const { threadId, fetch, headers = {} } = options;
+    this.agent = new Client({ url, headers, ...(threadId !== undefined && { threadId }), ...(fetch && { fetch }) });
     this.agent.subscribe({
       onEvent: ({ event }) => void this.events.push(structuredClone(event) as unknown as AguiEvent),
     });

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import type { RequestHandler } from '#libs/a2a-server';
 import type { CallContext, ServedAgent } from '#libs/agents';
 import { malformedRequest, ProblemError, type SseFrame } from '#libs/http-server';
-import { type JsonObject, type Message, type TaskState } from '#libs/protocol';
+import { A2AError, type JsonObject, type Message, type TaskState } from '#libs/protocol';
 import type { KeyedRequest, TaskStore } from '#libs/tasks';
 import { type AguiEvent, parseInterruptId } from './projection/agui-event.js';
 import { type AguiTurn, isMessageOfTurn, RunProjection } from './projection/run-projection.js';
-import type { InputMessage, RunInput } from './run-input.js';
+import type { InputMessage, ResumeEntry, RunInput } from './run-input.js';
 import { answeringMessage, beginningMessage, openEntries } from './user-content.js';
 
 /** Services that AG-UI builds on. */
@@ -94,13 +94,23 @@ export class AguiRuns {
     const isHere = header?.agent === this.agent.path && header.contextId === threadId;
     const open = isHere ? openEntries(resume, (await this.foldTask(taskId, header.lastSequence)).interrupts) : [];
     const answers = open.filter(({ status }) => status === 'resolved');
-    if (answers.length > 0) return this.sendMessage(input, answeringMessage(this.agent, input, { taskId, answers }));
+    if (answers.length > 0) return this.sendAnswers(input, { taskId, answers });
     if (open.length > 0) return this.cancelTask(input, taskId);
     // A repeated refusal: the Task has been canceled.
     if (isHere && header.state === 'TASK_STATE_CANCELED') return this.framesOfEnd(input, taskId, header.lastSequence);
-    const detail = 'names no open question of this thread; it may have been answered elsewhere';
-    const entry = { path: 'resume[0].interruptId', detail };
-    throw new ProblemError(409, `${entry.path}: ${detail}`, [entry], 'INTERRUPT_NOT_OPEN');
+    throw notOpen();
+  }
+
+  private async sendAnswers(
+    input: RunInput,
+    answers: { taskId: string; answers: readonly ResumeEntry[] },
+  ): Promise<RunFrames> {
+    try {
+      return await this.sendMessage(input, answeringMessage(this.agent, input, answers));
+    } catch (error) {
+      // Another answer was first, and the Task works or has ended.
+      throw error instanceof A2AError && error.reason === 'UNSUPPORTED_OPERATION' ? notOpen() : error;
+    }
   }
 
   private async cancelTask(input: RunInput, taskId: string): Promise<RunFrames> {
@@ -137,10 +147,7 @@ export class AguiRuns {
   private async foldTask(taskId: string, last: number, name?: RunName): Promise<RunProjection> {
     const turn = { threadId: '', runId: '', isEarly: false, ...name, begun: Number.POSITIVE_INFINITY };
     const projection = new RunProjection(turn);
-    for await (const { sequence, events } of this.projectLog(projection, taskId)) {
-      void events;
-      if (sequence >= last) break;
-    }
+    for await (const { sequence } of this.projectLog(projection, taskId)) if (sequence >= last) break;
     return projection;
   }
 
@@ -205,6 +212,13 @@ export class AguiRuns {
     for await (const { sequence = 0, response } of items)
       yield { sequence, events: projection.projectEvent(sequence, response) };
   }
+}
+
+/** Creates the error for answers to questions that are not open. */
+function notOpen(): ProblemError {
+  const detail = 'names no open question of this thread; it may have been answered elsewhere';
+  const entry = { path: 'resume[0].interruptId', detail };
+  return new ProblemError(409, `${entry.path}: ${detail}`, [entry], 'INTERRUPT_NOT_OPEN');
 }
 
 /** Returns the idempotency key of a run. */
