@@ -158,6 +158,37 @@ describe('an agent that works in silence behind something that cuts its streams'
   });
 });
 
+describe('an agent that repeats, in a resumed stream, a chunk of its snapshot (a2a-sdk for Python)', () => {
+  const chunks = (...texts: string[]): JsonObject => ({ artifactId: 'a', parts: texts.map((text) => ({ text })) });
+  const two = { artifactUpdate: { ...place, artifact: chunks('two'), append: true } };
+  const followed = async (getTask: JsonObject) => {
+    const answers: Readonly<Record<string, JsonObject[]>> = {
+      SendStreamingMessage: [task(states.working, { artifacts: [chunks('one ')] })],
+      SubscribeToTask: [
+        task(states.working, { artifacts: [chunks('one ', 'two')] }),
+        two,
+        { statusUpdate: { ...place, status: { state: states.completed }, metadata: { tea: 'green' } } },
+      ],
+    };
+    const agent = await agentOf({ streaming: true }, (request, response) => {
+      const results = answers[String(request.body?.method)];
+      return results ? streamResults(request, response, results) : answerRpc(request, response, getTask);
+    });
+    const answered = await callAgent(agent);
+    return [textsOf(answered), answered.state, agent.requests.map(({ body }) => body?.method).slice(2)];
+  };
+
+  it('is asked for its Task at the end, which has the chunk once', async () => {
+    const result = { id: 't', contextId: 'c', status: { state: states.completed }, artifacts: [chunks('one two')] };
+    expect(await followed({ result })).toEqual([['one two'], states.completed, ['GetTask']]);
+  });
+
+  it('is taken at its stream if its Task cannot be read', async () => {
+    const error = { code: -32001, message: 'Task not found' };
+    expect(await followed({ error })).toEqual([['one twotwo'], states.completed, ['GetTask']]);
+  });
+});
+
 describe('an agent whose answer is a Message while it works', () => {
   it.each<[string, JsonObject[]]>([
     [

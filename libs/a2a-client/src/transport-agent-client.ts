@@ -338,6 +338,7 @@ export class TransportAgentClient extends AgentClient {
     const openSubscription = (attempt: CallAttempt) =>
       this.transport.subscribeToTask(taskId, attempt.attemptOptions(options));
     const pace = new StreamPace();
+    let hasAppended = false;
     for (let lost = 0; lost <= MAX_LOST_CONNECTIONS; lost += 1) {
       let asked = 0;
       let isAnswered = false;
@@ -347,8 +348,10 @@ export class TransportAgentClient extends AgentClient {
           size.countResponse(event);
           isAnswered = true;
           if (!('task' in event)) lost = 0;
-          yield event;
-          if (turn.isOver(event)) return size.requireContent();
+          const isOver = turn.isOver(event);
+          yield isOver && hasAppended ? await this.#readEnd(event, call) : event;
+          if (isOver) return size.requireContent();
+          hasAppended ||= 'artifactUpdate' in event && event.artifactUpdate.append === true;
         }
       } catch (error) {
         if (isWithoutStream(error)) break;
@@ -362,6 +365,20 @@ export class TransportAgentClient extends AgentClient {
       await waitWithinCall(Math.max(pace.nextPause(), asked), limits);
     }
     yield* this.#pollTask(taskId, call, turn);
+  }
+
+  /**
+   * Returns the Task in place of the status that ends a resumed stream with appended Parts: some agents repeat events
+   * that the snapshot at the beginning of the stream contains. Returns the event itself if the Task cannot be read, or
+   * does not have that status yet.
+   */
+  async #readEnd(event: StreamResponse, { options, limits, size }: OpenAgentCall): Promise<StreamResponse> {
+    if (!('statusUpdate' in event)) return event;
+    const { taskId, status, metadata } = event.statusUpdate;
+    const task = await this.#getTask(taskId, options, limits).catch(() => undefined);
+    if (task?.status.state !== status.state) return event;
+    size.countResponse({ task });
+    return { task: { ...task, status, ...(metadata && { metadata: { ...task.metadata, ...metadata } }) } };
   }
 
   /** Polls a Task with GetTask until it ends or waits; yields it after each change. */
