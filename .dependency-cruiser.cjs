@@ -82,6 +82,8 @@ const LAYERS = {
       'agents',
       'a2a-client',
     ],
+    // How much may be under way, and how often work begins.
+    limits: ['configuration', 'faults', 'protocol', 'expressions', 'service', 'postgres', 'http-server', 'access'],
     models: [
       'configuration',
       'faults',
@@ -135,6 +137,7 @@ const LAYERS = {
       'push',
     ],
     'registered-agents': [
+      'limits',
       'configuration',
       'protocol',
       'service',
@@ -152,6 +155,7 @@ const LAYERS = {
     // What a definition may say, and its problems: no store, no run. `parley check` stands on it.
     'workflow-definition': ['protocol', 'expressions', 'agents'],
     'workflow-engine': [
+      'limits',
       'protocol',
       'expressions',
       'service',
@@ -165,6 +169,7 @@ const LAYERS = {
       'workflow-definition',
     ],
     workflows: [
+      'limits',
       'configuration',
       'protocol',
       'service',

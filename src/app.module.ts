@@ -12,6 +12,7 @@ import { GenerationModule } from '#libs/generation';
 import { OutboundModule } from '#libs/http-client';
 import { ApiValidationPipe, HttpModule, ProblemFilter, SIGNING_MIGRATIONS } from '#libs/http-server';
 import { JOB_MIGRATIONS, JobsModule } from '#libs/job-queue';
+import { LimitsModule } from '#libs/limits';
 import { MCP_MIGRATIONS, McpClientModule } from '#libs/mcp-client';
 import { MODEL_MIGRATIONS, ModelsApiModule } from '#libs/models';
 import { PostgresModule } from '#libs/postgres';
@@ -103,6 +104,7 @@ export class AppModule {
         McpClientModule,
         CredentialsApiModule,
         ModelsApiModule,
+        LimitsModule,
         GenerationModule,
         FilesApiModule,
         A2aServerModule,

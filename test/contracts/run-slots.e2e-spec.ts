@@ -1,3 +1,4 @@
+import { KnownLimits } from '#libs/limits';
 import type { Database } from '#libs/postgres';
 import { PostgresTaskStore } from '#libs/tasks';
 import { PostgresRunSlots, RunDeck, WORKFLOW_MIGRATIONS } from '#libs/workflows';
@@ -20,7 +21,7 @@ beforeAll(async () => {
   ({ server, database } = await openTaskDatabase(WORKFLOW_MIGRATIONS));
   store = new PostgresTaskStore(database);
   decks = [new RunDeck(database), new RunDeck(database)];
-  replicas = decks.map((deck) => new PostgresRunSlots(database, deck));
+  replicas = decks.map((deck) => new PostgresRunSlots(database, deck, new KnownLimits(database)));
 });
 
 afterAll(async () => {

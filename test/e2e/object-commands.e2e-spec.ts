@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { apiKeyEnv, testCaller } from '../support/callers.js';
 import { keepCredential } from '../support/credentials.js';
 import { keepMcpServer, McpHttpServer } from '../support/mcp-http-server.js';
@@ -63,6 +65,20 @@ it('lists, shows and removes workflows, models, MCP servers and credentials, and
   expect(await run('models', 'show')).toMatchObject({ code: 2, err: expect.stringContaining('parley models show') });
   expect((await run('models', 'remvoe', name)).code).toBe(2);
   expect([printed, stage.parley.logs()].some((text) => text.includes(SECRET))).toBe(false);
+});
+
+it('applies, lists, shows and removes limits', async () => {
+  const name = unique('limit');
+  const text = `kind: limit\nname: ${name}\ntarget: workflows/${name}\nrate: { count: 9, period: 1m }\n`;
+  mkdirSync(join(parley.folder, 'workflows'), { recursive: true });
+  writeFileSync(join(parley.folder, 'workflows', 'limit.yaml'), text);
+  expect(await run('check')).toMatchObject({ code: 0 });
+  expect(await run('apply')).toMatchObject({ code: 0, out: `limit ${name} created\n` });
+  expect(await run('diff')).toMatchObject({ code: 0 });
+  expect((await run('limits')).out).toMatch(new RegExp(`^${name} +workflows/${name} +9 in 1m$`, 'm'));
+  expect((await run('limits', 'show', name)).out).toContain(`target: workflows/${name}\n`);
+  expect((await run('limits', 'remove', name)).code).toBe(0);
+  expect((await run('limits')).out).not.toContain(name);
 });
 
 it('shows, pauses, resumes, runs, fills and removes schedules', async () => {

@@ -51,6 +51,8 @@ const TRIED: Record<string, () => string | Promise<string>> = {
   'POST /expressions/check': nothing,
   'POST /workflows/{name}/runs': () => 'greeting',
   'POST /workflows/{name}/run': () => 'greeting',
+  'POST /limits': nothing,
+  'PUT /limits/{name}': () => 'writer',
   'POST /schedules/times': nothing,
   'POST /schedules': nothing,
   'PUT /schedules/{name}': () => 'watch',

@@ -89,6 +89,12 @@ export const AGENT_ROUTES: readonly ApiRoute[] = [
   ['DELETE', '/agents/{id}'],
 ];
 
+export const LIMIT_ROUTES: readonly ApiRoute[] = [
+  ['GET', '/limits/{id}'],
+  ['PUT', '/limits/{id}', () => ({ target: 'caller', concurrency: 1 })],
+  ['DELETE', '/limits/{id}'],
+];
+
 const PERIOD = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' };
 
 export const SCHEDULE_ROUTES: readonly ApiRoute[] = [
@@ -135,6 +141,7 @@ export function askedRoutes(): Set<string> {
     CREDENTIAL_ROUTES,
     MCP_SERVER_ROUTES,
     AGENT_ROUTES,
+    LIMIT_ROUTES,
     MODEL_ROUTES,
     SCHEDULE_ROUTES,
     TRIGGER_ROUTES,

@@ -41,6 +41,7 @@ export interface Annas {
   mcpServer: string;
   agent: string;
   model: string;
+  limit: string;
   schedule: string;
   trigger: string;
   card: string;
@@ -169,6 +170,7 @@ async function everything({ stage, ann, workflow }: StrangerStage): Promise<Anna
     mcpServer: await keepMcpServer(ann),
     agent: await agent(stage, ann),
     model: await model(ann),
+    limit: await limit(ann),
     schedule: await schedule(ann, workflow),
     trigger: await trigger(ann, workflow),
     card: await card(ann),
@@ -190,6 +192,13 @@ async function agent(stage: Stage, { url, headers }: Api): Promise<string> {
 async function model(ann: Api): Promise<string> {
   const name = unique('model');
   await ann.call('POST', '/models', { name, provider: 'openai', model: 'hers' });
+  return name;
+}
+
+async function limit(ann: Api): Promise<string> {
+  const name = unique('limit');
+  const { status, text } = await ann.call('POST', '/limits', { name, target: `workflows/${name}`, concurrency: 1 });
+  if (status !== 201) throw new Error(`${status} ${text}`);
   return name;
 }
 

@@ -4,6 +4,7 @@ import { findKeyProblems } from '#libs/access';
 import { BrainstormNode } from '#libs/brainstorm';
 import { ConversationNode } from '#libs/conversations';
 import { findCredentialProblems } from '#libs/credentials';
+import { findLimitProblems } from '#libs/limits';
 import { findMcpServerProblems } from '#libs/mcp-client';
 import { findModelProblems } from '#libs/models';
 import { describedNodeTypes, placeholderService } from '#libs/nodes';
@@ -120,6 +121,7 @@ const OBJECT_CHECKS: Readonly<Record<string, (definition: JsonObject) => { path:
   key: findKeyProblems,
   schedule: findScheduleProblems,
   trigger: findTriggerProblems,
+  limit: findLimitProblems,
 };
 
 /** Prints the JSON Schema of workflows, as the service publishes it. */

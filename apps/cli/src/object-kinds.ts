@@ -103,6 +103,18 @@ export const OBJECT_KINDS: readonly ObjectKind[] = [
     }),
   },
   {
+    kind: 'limit',
+    path: '/api/limits',
+    member: 'limits',
+    plural: 'limits',
+    describeObject: ({ createdAt: _made, updatedAt: _changed, ...rest }) => withoutAbsent(rest),
+    fillDefaults: ({ allTenants, rate, ...rest }) => ({
+      ...rest,
+      ...(allTenants !== undefined && allTenants !== false && { allTenants }),
+      ...(rate !== undefined && { rate: isJsonObject(rate) ? { burst: 1, ...rate } : rate }),
+    }),
+  },
+  {
     kind: 'key',
     path: '/api/keys',
     member: 'keys',

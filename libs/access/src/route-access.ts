@@ -59,6 +59,7 @@ export function routeAccess(method: string, route: string | undefined): RouteAcc
   if (/^\/api\/agent-cards?(\/|$)/.test(route)) return reads ? READERS : ADMIN;
   // Authors of workflows choose models; the operator decides on addresses and cost.
   if (/^\/api\/models(\/|$)/.test(route)) return reads ? READERS : ADMIN;
+  if (/^\/api\/limits(\/|$)/.test(route)) return reads ? READERS : ADMIN;
   // Prompts hold the authors' instructions and the results of tools, which a run's result may not show.
   if (route.startsWith('/api/tasks/:id/prompts')) return PROMPT_READERS;
   // Authors of workflows also decide when they run, and upon which events.

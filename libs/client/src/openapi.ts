@@ -677,6 +677,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists limits by name. */
+        get: operations["listLimits"];
+        put?: never;
+        /** Creates a limit, which all replicas share. */
+        post: operations["createLimit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/limits/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Returns one limit. */
+        get: operations["getLimit"];
+        /** Replaces a limit. Work that waits for it begins by the new values. */
+        put: operations["replaceLimit"];
+        post?: never;
+        /** Deletes a limit. Work that waits for it begins. */
+        delete: operations["deleteLimit"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/mcp-servers": {
         parameters: {
             query?: never;
@@ -1962,7 +1999,7 @@ export interface components {
             /** @enum {string} */
             action: "created" | "updated" | "unchanged" | "deleted";
             /** @enum {string} */
-            kind: "agent" | "credential" | "model" | "mcp-server" | "key";
+            kind: "agent" | "credential" | "model" | "mcp-server" | "key" | "schedule" | "trigger" | "limit";
             /** @example translator */
             name: string;
             /** @description Warnings for the author; absent if there are none. */
@@ -3470,6 +3507,113 @@ export interface components {
             at: string;
             /** @example the agent answered 401 */
             message: string;
+        };
+        LimitBody: {
+            /**
+             * @description Counts the work of all tenants. Only callers without a tenant may set it.
+             * @default false
+             */
+            allTenants: boolean;
+            /**
+             * @description Maximum number that is under way at the same time, over all replicas; 0: none begins.
+             * @example 5
+             */
+            concurrency?: number;
+            /** @example writer */
+            name: string;
+            /**
+             * @description Each target, caller or tenant has the limit of its own. Absent: all work that matches shares it.
+             * @enum {string}
+             */
+            per?: "target" | "caller" | "tenant";
+            /** @description Maximum number of starts in a period. */
+            rate?: components["schemas"]["LimitRateBody"];
+            /**
+             * @description What the limit counts: runs of a workflow (`workflows/NAME`) or of all (`workflows/*`), turns at a registered agent (`agents/NAME`) or at all (`agents/*`), or both for each caller (`caller`).
+             * @example workflows/*
+             */
+            target: string;
+        };
+        LimitListView: {
+            limits: components["schemas"]["LimitView"][];
+            /**
+             * @description Empty on the last page.
+             * @example
+             */
+            nextPageToken: string;
+        };
+        LimitRateBody: {
+            /**
+             * @description Number of starts that may follow at once after a pause. With 1, starts are evenly spaced.
+             * @default 1
+             */
+            burst: number;
+            /** @example 30 */
+            count: number;
+            /**
+             * @description Duration from 1s to 1d.
+             * @example 1m
+             */
+            period: string;
+        };
+        LimitReplacementBody: {
+            /**
+             * @description Counts the work of all tenants. Only callers without a tenant may set it.
+             * @default false
+             */
+            allTenants: boolean;
+            /**
+             * @description Maximum number that is under way at the same time, over all replicas; 0: none begins.
+             * @example 5
+             */
+            concurrency?: number;
+            /**
+             * @description Ignored: the path has the name.
+             * @example greeting
+             */
+            name?: unknown;
+            /**
+             * @description Each target, caller or tenant has the limit of its own. Absent: all work that matches shares it.
+             * @enum {string}
+             */
+            per?: "target" | "caller" | "tenant";
+            /** @description Maximum number of starts in a period. */
+            rate?: components["schemas"]["LimitRateBody"];
+            /**
+             * @description What the limit counts: runs of a workflow (`workflows/NAME`) or of all (`workflows/*`), turns at a registered agent (`agents/NAME`) or at all (`agents/*`), or both for each caller (`caller`).
+             * @example workflows/*
+             */
+            target: string;
+        };
+        LimitView: {
+            /**
+             * @description Counts the work of all tenants. Only callers without a tenant may set it.
+             * @default false
+             */
+            allTenants: boolean;
+            /**
+             * @description Maximum number that is under way at the same time, over all replicas; 0: none begins.
+             * @example 5
+             */
+            concurrency?: number;
+            /** Format: date-time */
+            createdAt: string;
+            /** @example writer */
+            name: string;
+            /**
+             * @description Each target, caller or tenant has the limit of its own. Absent: all work that matches shares it.
+             * @enum {string}
+             */
+            per?: "target" | "caller" | "tenant";
+            /** @description Maximum number of starts in a period. */
+            rate?: components["schemas"]["LimitRateBody"];
+            /**
+             * @description What the limit counts: runs of a workflow (`workflows/NAME`) or of all (`workflows/*`), turns at a registered agent (`agents/NAME`) or at all (`agents/*`), or both for each caller (`caller`).
+             * @example workflows/*
+             */
+            target: string;
+            /** Format: date-time */
+            updatedAt: string;
         };
         LlmConfigBody: {
             /**
@@ -5166,20 +5310,30 @@ export interface components {
         };
         RunSlotWait: {
             /**
-             * @description Beginning of the value of `concurrency.key`.
+             * @description Beginning of the value of `concurrency.key`, or of the key of the limit.
              * @example acme
              */
             key?: string;
             /**
-             * @description Maximum number of runs that are under way.
+             * @description Maximum number that is under way; absent if the limit has only a rate.
              * @example 1
              */
-            limit: number;
+            limit?: number;
             /**
              * @description 1: the run begins next. At most 1000 are counted.
              * @example 3
              */
             place: number;
+            /**
+             * @description Rate of the limit: number of starts and period.
+             * @example 30/1m
+             */
+            rate?: string;
+            /**
+             * @description Name of the limit; absent: the `concurrency` of the workflow.
+             * @example writer
+             */
+            rule?: string;
             /**
              * Format: date-time
              * @example 2026-01-31T09:30:00.000Z
@@ -5301,7 +5455,7 @@ export interface components {
              * @example 2
              */
             questions?: number;
-            /** @description Place among the runs that wait for others to end (`concurrency`). */
+            /** @description Place among the runs that wait for a slot of the workflow (`concurrency`) or a limit. */
             slot?: components["schemas"]["RunSlotWait"];
             /**
              * Format: date-time
@@ -5716,7 +5870,7 @@ export interface components {
              * @description Kind of the object.
              * @enum {string}
              */
-            kind: "agent" | "credential" | "model" | "mcp-server" | "key";
+            kind: "agent" | "credential" | "model" | "mcp-server" | "key" | "schedule" | "trigger" | "limit";
             /**
              * @description Expected current revision; null: the object must not exist; absent: any revision.
              * @example 2026-11-30T08:00:00.000Z
@@ -8941,6 +9095,225 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["OtherMediaType"];
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listLimits: {
+        parameters: {
+            query?: {
+                pageSize?: number;
+                /** @description The nextPageToken of the page before. */
+                pageToken?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LimitListView"];
+                };
+            };
+            /** @description A parameter is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createLimit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LimitBody"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    /** @description Path of the created object. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LimitView"];
+                };
+            };
+            /** @description The body is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller has a tenant, and `allTenants` is true. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A limit of this name exists already. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
+            /** @description The tenant has too many limits. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getLimit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LimitView"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            /** @description limit not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replaceLimit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LimitReplacementBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LimitView"];
+                };
+            };
+            /** @description The body is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The caller has a tenant, and `allTenants` is true. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description limit not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["OtherMediaType"];
+            429: components["responses"]["Limited"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteLimit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Malformed"];
+            /** @description limit not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             429: components["responses"]["Limited"];
             503: components["responses"]["Unavailable"];
         };

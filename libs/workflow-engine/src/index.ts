@@ -34,6 +34,7 @@ export {
   RunChildStore,
   RunFolds,
   type RunServices,
+  type LimitRequest,
   type SlotOutcome,
   type SlotRequest,
 } from './execution/run-services.js';

@@ -3,6 +3,7 @@ import { AgentCatalog, BuiltInAgentsModule, CallChainModule } from '#libs/agents
 import { ConfigurationModule } from '#libs/configuration';
 import { AgentReferences, AgentReferencesModule, Processes, ProcessStreams, RemoteContexts } from '#libs/durable';
 import { ExecutorModule } from '#libs/executor';
+import { KnownLimitsModule } from '#libs/limits';
 import { TasksModule } from '#libs/tasks';
 import { RunChildStore, RunFolds, WorkBudgetModule } from '#libs/workflow-engine';
 import { ApplyController, WorkflowApply } from './api/apply.controller.js';
@@ -53,7 +54,7 @@ import { WorkflowStore } from './storage/workflow-store.js';
  * global AgentDirectory.
  */
 @Module({
-  imports: [CallChainModule, WorkBudgetModule, TasksModule],
+  imports: [CallChainModule, KnownLimitsModule, WorkBudgetModule, TasksModule],
   providers: [
     { provide: WorkflowStore, useClass: PostgresWorkflowStore },
     { provide: RunChildStore, useClass: PostgresRunChildStore },

@@ -133,6 +133,9 @@ const CREDENTIALS: JsonObject[] = [
   },
 ];
 
+const LIMITS = [
+  { name: 'fuzz', target: 'workflows/fuzz', concurrency: 1000, rate: { count: 1000, period: '1s', burst: 9 } },
+];
 const MODELS: JsonObject[] = [
   { name: 'fuzz', provider: 'openai-compatible', model: 'm', baseUrl: '{{agent}}', auth: 'fuzz', input: ['image/*'] },
   { name: 'fuzz', provider: 'anthropic', model: 'm' },
@@ -181,6 +184,8 @@ const BODIES: Readonly<Record<string, JsonObject[]>> = {
   'POST /api/models': MODELS,
   'POST /api/models/test': MODELS,
   'PUT /api/models/{name}': MODELS,
+  'POST /api/limits': LIMITS,
+  'PUT /api/limits/{name}': LIMITS,
   'POST /api/keys': [{ name: 'fuzz', scopes: ['agents'] }],
   'POST /api/keys/{id}/rotate': [{ overlapSeconds: 1 }],
 };
@@ -192,7 +197,7 @@ const NAMES: [path: RegExp, name: string][] = [
   [/\/brainstorms\//, '{{brainstorm}}'],
   [/\/deliveries\//, '{{delivery}}'],
   [/\/keys\//, '{{keyId}}'],
-  [/\/(credentials|models)\//, 'fuzz'],
+  [/\/(credentials|limits|models)\//, 'fuzz'],
   [/\/workflows\/\{name\}\/runs?$/, '{{runnable}}'],
   [/\/workflows\//, '{{edited}}'],
 ];

@@ -18,6 +18,7 @@ const KINDS = [
   'agents',
   'schedules',
   'triggers',
+  'limits',
   'models',
   'mcp',
   'credentials',
@@ -61,6 +62,7 @@ export const EXPECTED_NAMES: Readonly<Record<string, ExpectedNames>> = {
   credentials: { second: 'credentials' },
   schedules: { second: 'schedules' },
   triggers: { second: 'triggers' },
+  limits: { second: 'limits' },
   keys: { second: 'keys' },
 };
 
@@ -119,6 +121,7 @@ const LISTED_KINDS = {
   credentials: 'credential',
   schedules: 'schedule',
   triggers: 'trigger',
+  limits: 'limit',
 } as const;
 
 async function workflowNames({ client, signal }: Lookup): Promise<string[]> {

@@ -6,6 +6,7 @@ import { CommandError, EXIT } from '../exit-code.js';
 import { definitionOf, definitionText, savedWorkflows } from '../saved-workflows.js';
 import type { Session } from '../session.js';
 import { addScheduleOptions, SCHEDULE_ACTIONS, scheduleCells } from './schedules.js';
+import { limitCells } from './limits.js';
 import { addTriggerArguments, TRIGGER_ACTIONS, triggerCells } from './triggers.js';
 
 /** Command that lists, shows and removes the objects of one kind. */
@@ -114,6 +115,16 @@ const COMMANDS: readonly ObjectCommand[] = [
     example: 'parley triggers deliveries on-push',
     more: TRIGGER_ACTIONS,
     addArguments: addTriggerArguments,
+  },
+  {
+    word: 'limits',
+    path: '/api/limits',
+    one: 'a limit',
+    many: 'limits',
+    titles: ['NAME', 'TARGET', 'PER', 'AT THE SAME TIME', 'RATE'],
+    rowOf: (view) => limitCells(view as unknown as Schemas['LimitView']),
+    list: (session) => listPages(session, '/api/limits', 'limits'),
+    example: 'parley limits show writer',
   },
 ];
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '#libs/agents';
 import type { ProcessServices, ProcessStart, RemoteContexts } from '#libs/durable';
+import type { AppliedLimit } from '#libs/limits';
 import { type CallCancelOutcome, isWaitingState, runEventNote, type StreamResponse } from '#libs/protocol';
 import type { ContentLimits, Metrics } from '#libs/service';
 import {
@@ -285,6 +286,15 @@ export interface SlotRequest {
   until?: Date;
 }
 
+/** Work that needs a slot of a limit (libs/limits): a run, or a turn at a registered agent. */
+export interface LimitRequest {
+  limit: AppliedLimit;
+  /** Deadline of the run, at which it is woken even without a slot. */
+  until?: Date;
+  /** True if the work has begun already: it takes a slot without waiting. */
+  isUnderWay?: boolean;
+}
+
 /**
  * Outcome of a request for a slot.
  * - `held`: the run has a slot, and may begin.
@@ -295,13 +305,6 @@ export interface SlotRequest {
  * - `lost`: this execution no longer has the claim (right to write the Task).
  */
 export type SlotOutcome = 'held' | 'next' | 'parked' | 'full' | 'crowded' | 'lost';
-
-/** True if a run needs a slot at `now` (milliseconds of the epoch): it has neither begun nor passed its deadline. */
-export function needsSlot({ definition, instances, error, frontier }: RunState, now: number): boolean {
-  if (definition.concurrency === undefined || error !== undefined || (frontier.timers.next ?? Infinity) <= now)
-    return false;
-  return [...instances.values()].every(({ status }) => status === 'pending');
-}
 
 /** Services and limits of the process that every run needs. */
 export interface RunServices extends ProcessServices {
@@ -321,8 +324,13 @@ export interface RunServices extends ProcessServices {
     findOrigin(runId: string, scope: TaskScope): Promise<RerunOrigin | undefined>;
   };
   slots: {
-    /** Requests a slot for a run whose Task is durable. It may be repeated: a run has at most one slot. */
-    requestSlot(run: Pick<RequestContext, 'taskId' | 'token' | 'call'>, request: SlotRequest): Promise<SlotOutcome>;
+    /** Returns the limits that a run must pass before it begins, in their order. */
+    findLimits(run: Pick<RequestContext, 'call'>, workflow: string, signal: AbortSignal): Promise<AppliedLimit[]>;
+    /** Requests a slot for a run whose Task is durable. It may be repeated: a run has at most one slot of a gate. */
+    requestSlot(
+      run: Pick<RequestContext, 'taskId' | 'token' | 'call'>,
+      request: SlotRequest | LimitRequest,
+    ): Promise<SlotOutcome>;
     /** Waits until a run whose request had the outcome `next` may have a slot, or its deadline or the signal. */
     waitForSlot(run: Pick<RequestContext, 'taskId'>, until: Date | undefined, signal: AbortSignal): Promise<void>;
   };

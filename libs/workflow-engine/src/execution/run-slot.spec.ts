@@ -6,7 +6,7 @@ function limitedRun(concurrency: SlotRequest['concurrency'], outcome: SlotOutcom
   const run = new DrivenRun(workflowOf('in a', 'in>a', { concurrency }), new FakeAgents());
   const requests: SlotRequest[] = [];
   run.requestSlot = (request) => {
-    requests.push(request);
+    requests.push(request as SlotRequest);
     return outcome;
   };
   return { run, requests };

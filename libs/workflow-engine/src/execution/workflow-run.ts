@@ -47,8 +47,8 @@ import {
   withJob,
   withRecheckJob,
 } from './run-ending.js';
-import { needsSlot, type RerunOrigin, RunRoom, type RunServices, type RunStart } from './run-services.js';
-import { takeSlot } from './run-slot.js';
+import { type RerunOrigin, RunRoom, type RunServices, type RunStart } from './run-services.js';
+import { needsSlot, takeSlots } from './run-slot.js';
 
 /**
  * Returns the context for the calls of `onExit` nodes while a run is canceled. Its signal does not abort because of the
@@ -179,7 +179,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
   private signal: AbortSignal;
   private answerTaken = false;
   /** True until the run has a slot, if its workflow limits its runs (`concurrency`). */
-  private mustTakeSlot: boolean;
+  private mustTakeSlots: boolean;
   /** Budget of the run until it is stored; `undefined` if the run has none. */
   private unopenedBudget: BudgetConfig | undefined;
 
@@ -201,7 +201,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
     this.outcomes = new NodeOutcomes({ reference: context, state, evaluation: this.evaluation, clock, content });
     this.budget = budgetOfRun(state.definition, fold.first);
     this.calls = this.newCalls();
-    this.mustTakeSlot = needsSlot(state, clock.now());
+    this.mustTakeSlots = needsSlot(state, clock.now());
     this.unopenedBudget = this.budget;
     const rerun = readTaskRerun(fold.first);
     this.reused = rerun && origin && createReusedResults(rerun, origin, { state, evaluation: this.evaluation });
@@ -230,7 +230,7 @@ export class WorkflowRun extends DurableExecution<RunState> {
     const fault = graph.fault?.message ?? evaluation.fault ?? this.fault;
     if (fault !== undefined) return this.endTurn('failed', { fault });
     if (isBeingCanceled(state)) return this.endCanceled();
-    if (this.mustTakeSlot) return this.enterWithSlot();
+    if (this.mustTakeSlots) return this.enterWithSlots();
     if (this.unopenedBudget) return this.enterWithBudget(this.unopenedBudget);
     const full = state.isNearlyFull ? undefined : this.context.places?.nearlyFull();
     if (full) return [this.recordStep(createNearlyFullNote(full))];
@@ -238,11 +238,11 @@ export class WorkflowRun extends DurableExecution<RunState> {
     return this.executePlan(planNext(state, this.services.clock.now()));
   }
 
-  /** Takes a slot for the run, or ends the turn: the run waits for a slot, or must not begin. */
-  private async *enterWithSlot(): AsyncGenerator<TaskEvent> {
+  /** Takes the slots for the run, or ends the turn: the run waits for a slot, or must not begin. */
+  private async *enterWithSlots(): AsyncGenerator<TaskEvent> {
     const { context, state, evaluation, services } = this;
-    const refusal = await takeSlot({ context, state, evaluation, services }, this.signal);
-    this.mustTakeSlot = false;
+    const refusal = await takeSlots({ context, state, evaluation, services }, this.signal);
+    this.mustTakeSlots = false;
     if (refusal?.outcome === 'canceled') yield* this.lastStatusText(canceledEvents(context, state, [], refusal.reason));
     else if (refusal) yield* this.endTurn('failed', { fault: refusal.reason });
   }

@@ -1,3 +1,4 @@
+import type { AppliedLimit } from '#libs/limits';
 import { CallChains, ExecutionInterrupted, type RequestContext, TaskCanceled } from '#libs/agents';
 import { RemoteContexts, type RemoteTalk, talkKey } from '#libs/durable';
 import {
@@ -34,6 +35,7 @@ import {
   RunChildStore,
   RunFolds,
   type RunServices,
+  type LimitRequest,
   type SlotOutcome,
   type SlotRequest,
 } from '../execution/run-services.js';
@@ -121,7 +123,9 @@ export class DrivenRun {
   readonly origins = new Map<string, RerunOrigin>();
   localDispatch = true;
   /** Returns the outcome of a request for a slot. */
-  requestSlot: (request: SlotRequest) => SlotOutcome = () => 'held';
+  requestSlot: (request: SlotRequest | LimitRequest) => SlotOutcome = () => 'held';
+  /** Limits that the run must pass before it begins. */
+  limits: AppliedLimit[] = [];
   /** Work budget that the run shares with other runs. */
   work = new WorkBudget(workLimits(1_000));
   /** Promise that a test sets: no event becomes durable before it resolves. */
@@ -319,6 +323,7 @@ export class DrivenRun {
       cancels: { recordOutcome: async (outcome) => void this.keptCancels.push(outcome) },
       origins: { findOrigin: async (runId) => this.origins.get(runId) },
       slots: {
+        findLimits: async () => this.limits,
         requestSlot: async (_run, request) => this.requestSlot(request),
         waitForSlot: async () => undefined,
       },

@@ -18,7 +18,7 @@ import type { WorkflowProblem } from '#libs/workflow-definition';
 import { WorkflowBody, WorkflowProblemView } from './workflow-body.js';
 
 /** Kinds of the objects that may be applied together with workflows. */
-const OBJECT_KINDS = ['agent', 'credential', 'model', 'mcp-server', 'key'];
+const OBJECT_KINDS = ['agent', 'credential', 'model', 'mcp-server', 'key', 'schedule', 'trigger', 'limit'];
 
 /** Maximum number of workflows in one request, and also of other objects. */
 const MOST_WORKFLOWS = 500;

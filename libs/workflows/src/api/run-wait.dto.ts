@@ -3,9 +3,24 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 const TIME = { format: 'date-time', example: '2026-01-31T09:30:00.000Z' };
 
 class RunSlotWait {
-  @ApiProperty({ type: 'integer', description: 'Maximum number of runs that are under way.', example: 1 })
-  limit!: number;
-  @ApiPropertyOptional({ description: 'Beginning of the value of `concurrency.key`.', example: 'acme' }) key?: string;
+  @ApiPropertyOptional({
+    description: 'Name of the limit; absent: the `concurrency` of the workflow.',
+    example: 'writer',
+  })
+  rule?: string;
+  @ApiPropertyOptional({
+    type: 'integer',
+    description: 'Maximum number that is under way; absent if the limit has only a rate.',
+    example: 1,
+  })
+  limit?: number;
+  @ApiPropertyOptional({ description: 'Rate of the limit: number of starts and period.', example: '30/1m' })
+  rate?: string;
+  @ApiPropertyOptional({
+    description: 'Beginning of the value of `concurrency.key`, or of the key of the limit.',
+    example: 'acme',
+  })
+  key?: string;
   @ApiProperty({ type: 'integer', description: '1: the run begins next. At most 1000 are counted.', example: 3 })
   place!: number;
   @ApiProperty(TIME) since!: string;
@@ -18,6 +33,8 @@ export class RunWaitView {
   @ApiPropertyOptional({ type: 'integer', description: 'Number of open questions if there are several.', example: 2 })
   questions?: number;
   @ApiPropertyOptional({ ...TIME, description: 'Time at which the run continues by itself.' }) until?: string;
-  @ApiPropertyOptional({ description: 'Place among the runs that wait for others to end (`concurrency`).' })
+  @ApiPropertyOptional({
+    description: 'Place among the runs that wait for a slot of the workflow (`concurrency`) or a limit.',
+  })
   slot?: RunSlotWait;
 }

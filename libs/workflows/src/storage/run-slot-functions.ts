@@ -3,12 +3,12 @@ import { callerFlagSql } from '#libs/jobs';
 import { ENDED_TASK } from '#libs/tasks';
 
 /** Maximum number of runs of a gate that wait in the memory of replicas, so that they begin as soon as a slot is free. */
-const MOST_ON_DECK = 16;
-const LOCK_KEY = `hashtextextended('run-slot ' || of_gate, 0)`;
+export const MOST_ON_DECK = 16;
+export const LOCK_KEY = `hashtextextended('run-slot ' || of_gate, 0)`;
 const FLAGS = `flags => ARRAY[${callerFlagSql('task.tenant', 'task.owner')}]`;
-const WAKE = `graphile_worker.add_job('tasks.wake', json_build_object('taskId', task.task_id),
+export const WAKE = `graphile_worker.add_job('tasks.wake', json_build_object('taskId', task.task_id),
         job_key => 'tasks.wake/' || task.task_id, ${FLAGS}`;
-const PASS_ON = `graphile_worker.add_job('runs.free-slot', json_build_object('gate', of_gate),
+export const PASS_ON = `graphile_worker.add_job('runs.free-slot', json_build_object('gate', of_gate),
       job_key => 'runs.free-slot/' || of_gate)`;
 
 /**
@@ -18,7 +18,7 @@ const PASS_ON = `graphile_worker.add_job('runs.free-slot', json_build_object('ga
  * - The runs that follow are woken too, so that they are on deck before the next slot is free.
  * - False if another transaction holds the row of a run that gets a slot; nothing is changed then.
  */
-const ADMIT = `
+export const ADMIT = `
   CREATE FUNCTION admit_runs(of_gate text) RETURNS boolean LANGUAGE plpgsql AS $$
   DECLARE
     slots int;
@@ -94,7 +94,7 @@ const CANCEL_OLDEST = `
  * @param request `tenant`, `key` (for readers), `limit`, `onFull`, `until`, `most` (maximum number of waiting runs) and
  * `mayStay` (true if the replica has room for a run on deck)
  */
-const REQUEST = `
+export const REQUEST = `
   CREATE FUNCTION request_run_slot(of_task text, of_token text, of_gate text, request json) RETURNS text
   LANGUAGE plpgsql AS $$
   DECLARE

@@ -3,10 +3,12 @@ import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RequestContext } from '#libs/agents';
 import { Jobs, scheduleUpkeep } from '#libs/job-queue';
+import { type AppliedLimit, KnownLimits } from '#libs/limits';
 import { Database, KeyTurns, retryUntilWritable } from '#libs/postgres';
 import { textStart } from '#libs/protocol';
 import { ENDED_TASK } from '#libs/tasks';
-import type { SlotOutcome, SlotRequest } from '#libs/workflow-engine';
+import type { LimitRequest, SlotOutcome, SlotRequest } from '#libs/workflow-engine';
+import { GatePacer } from './gate-pacer.js';
 import { RunDeck } from './run-deck.js';
 
 /** Name of the job that passes the slots of ended runs on, where the commit that ended a run could not. */
@@ -22,6 +24,8 @@ const COUNT_MS = 1_000;
 const MOST_COUNTS = 1_000;
 /** Maximum number of gates that one sweep handles. */
 const MOST_SWEPT = 1_000;
+/** Number of slots of a limit without `concurrency`. */
+const NO_CONCURRENCY = 2_147_483_647;
 /** Maximum number of characters of a key that are stored for readers. */
 const LONGEST_KEY = 200;
 /** Number of attempts to change a gate while other transactions hold rows, and milliseconds between two of them. */
@@ -42,6 +46,7 @@ interface GateChange {
  * - A run keeps its slot until it ends, also while it waits for an answer, and whichever replica executes it.
  * - Free slots go to the runs that have waited longest. The limit is that of the run that came last.
  * - The commit that ends a run passes its slot on. A slot counts only while its run has not ended.
+ * - A limit (libs/limits) has gates too: one, or one for each value of its key. Their slots are those of the limit.
  * - Every change of a gate holds its advisory lock. Its holder waits for no row of another Task, so that no deadlock
  *   with a batch of the journal is possible (see `AdmitRunsAtOnce`).
  */
@@ -49,21 +54,34 @@ interface GateChange {
 export class PostgresRunSlots {
   private readonly turns = new KeyTurns();
   private readonly counts = new Map<string, { waiting: Promise<number>; until: number }>();
+  private readonly pacer: GatePacer;
 
   constructor(
     private readonly database: Database,
     private readonly deck: RunDeck,
-  ) {}
+    private readonly known: KnownLimits,
+  ) {
+    this.pacer = new GatePacer(database);
+  }
+
+  /** Returns the limits of a run; see `RunServices.slots`. */
+  findLimits({ call }: Pick<SlotSeeker, 'call'>, workflow: string, signal: AbortSignal): Promise<AppliedLimit[]> {
+    const { tenant, owner } = call.scope;
+    return this.known.findLimits({ kind: 'workflows', name: workflow, tenant, owner }, signal);
+  }
 
   /** Requests a slot for a run; see `RunServices.slots`. */
-  async requestSlot(run: SlotSeeker, request: SlotRequest): Promise<SlotOutcome> {
-    const gate = gateOf(run, request);
+  async requestSlot(run: SlotSeeker, request: SlotRequest | LimitRequest): Promise<SlotOutcome> {
+    const gate = 'limit' in request ? request.limit.gate : gateOf(run, request);
+    const most = 'limit' in request ? MOST_WAITING_OF_TENANT : MOST_WAITING;
     const isCrowded = (await this.countWaiting(run.call.scope.tenant)) >= MOST_WAITING_OF_TENANT;
     return this.turns.runInTurn(gate, async () => {
       const mayStay = this.deck.takePlace(run.taskId);
       let outcome: SlotOutcome | undefined;
       try {
-        return (outcome = await this.enterGate(gate, run, request, { most: isCrowded ? 0 : MOST_WAITING, mayStay }));
+        outcome = await this.enterGate(gate, run, request, { most: isCrowded ? 0 : most, mayStay });
+        if (outcome === 'next' && 'limit' in request && request.limit.isPaced) this.pacer.followGate(gate, run.taskId);
+        return outcome;
       } finally {
         if (outcome !== 'next') this.deck.leavePlace(run.taskId);
       }
@@ -77,6 +95,7 @@ export class PostgresRunSlots {
     signal: AbortSignal,
   ): Promise<void> {
     await this.deck.waitForSlot(taskId, until, signal);
+    this.pacer.leaveGates(taskId);
   }
 
   /**
@@ -94,23 +113,22 @@ export class PostgresRunSlots {
     const { rows } = await this.database.pool.query<{ gate: string }>(STUCK_GATES, [MOST_SWEPT]);
     for (const { gate } of rows)
       if (!signal.aborted) await this.changeUntilDone('SELECT pass_on_slots($1, true) AS is_done', [gate]);
+    if (!signal.aborted) await this.database.pool.query(DELETE_UNUSED_GATES, [MOST_SWEPT]);
   }
 
   private async enterGate(
     gate: string,
     { taskId, token, call }: SlotSeeker,
-    { key, concurrency: { limit, onFull }, until }: SlotRequest,
+    request: SlotRequest | LimitRequest,
     bounds: { most: number; mayStay: boolean },
   ): Promise<SlotOutcome> {
-    const request = {
+    const sent = {
       tenant: call.scope.tenant,
-      key: readableKey(key),
-      limit,
-      onFull,
-      until: until && this.database.timeThere(until),
+      ...('limit' in request ? limitMembers(request) : concurrencyMembers(request)),
+      until: request.until && this.database.timeThere(request.until),
       ...bounds,
     };
-    const values = [taskId, token, gate, JSON.stringify(request)];
+    const values = [taskId, token, gate, JSON.stringify(sent)];
     const { rows } = await retryUntilWritable(() =>
       this.database.pool.query<{ outcome: SlotOutcome }>({ name: 'request-run-slot', text: REQUEST, values }),
     );
@@ -159,6 +177,15 @@ function gateOf({ call }: SlotSeeker, { workflow, key }: SlotRequest): string {
     .digest('hex');
 }
 
+function concurrencyMembers({ key, concurrency: { limit, onFull } }: SlotRequest) {
+  return { key: readableKey(key), limit, onFull };
+}
+
+function limitMembers({ limit: { tenant, name, value, concurrency }, isUnderWay }: LimitRequest) {
+  const slots = concurrency ?? NO_CONCURRENCY;
+  return { key: readableKey(value), limit: slots, rule: { tenant, name }, ...(isUnderWay && { isUnderWay }) };
+}
+
 /** Returns the beginning of a key as PostgreSQL stores it: without \u0000 and unpaired surrogates. */
 function readableKey(key: string): string {
   return textStart(key, LONGEST_KEY).replaceAll('\0', '').toWellFormed();
@@ -168,10 +195,18 @@ const REQUEST = 'SELECT request_run_slot($1, $2, $3, $4::json) AS outcome';
 const COUNT_WAITING = `
   SELECT count(*)::int AS waiting FROM (SELECT FROM run_slot WHERE tenant = $1 AND NOT is_held LIMIT $2) AS few`;
 
+/** Statement that deletes gates of limits which nothing has used for an hour, and which limit nothing any more. */
+const DELETE_UNUSED_GATES = `
+  DELETE FROM flow_gate WHERE used_at < now() - interval '1 hour' AND tat < now()
+    AND coalesce(closed_until < now(), true) AND gate IN (
+      SELECT gate FROM flow_gate WHERE used_at < now() - interval '1 hour'
+        AND NOT EXISTS (SELECT FROM run_slot WHERE run_slot.gate = flow_gate.gate) LIMIT $1)`;
+
 /** Query for gates with a run that has ended, or with waiting runs and a slot that is free by the newest limit. */
 const STUCK_GATES = `
   SELECT gate FROM run_slot JOIN task USING (task_id)
   GROUP BY gate
   HAVING bool_or(${ENDED_TASK})
-    OR bool_or(NOT is_held) AND count(*) FILTER (WHERE is_held) < (array_agg(most ORDER BY seq DESC))[1]
+    OR bool_or(NOT is_held) AND (count(*) FILTER (WHERE is_held) < (array_agg(most ORDER BY seq DESC))[1]
+      OR EXISTS (SELECT FROM flow_gate WHERE flow_gate.gate = run_slot.gate))
   LIMIT $1`;

@@ -10,11 +10,15 @@ const MOST_COUNTED = 100;
 /** Maximum place of a run that waits for a slot. */
 const MOST_PLACES = 1_000;
 
-/** Wait of a run for a slot: other runs of its workflow are under way (`concurrency`). */
+/** Wait of a run for a slot: of its workflow (`concurrency`), or of a limit. */
 interface SlotWait {
-  /** Maximum number of runs that are under way. */
-  limit: number;
-  /** Beginning of the value of `concurrency.key`; absent if it is empty. */
+  /** Name of the limit; absent for the `concurrency` of the workflow. */
+  rule?: string;
+  /** Maximum number of runs that are under way; absent if the limit has only a rate. */
+  limit?: number;
+  /** Rate of the limit, such as `30/1m`. */
+  rate?: string;
+  /** Beginning of the value of the key; absent if it is empty. */
   key?: string;
   /** Number of runs that get a slot before this one, plus 1; `MOST_PLACES` also stands for any larger number. */
   place: number;
@@ -39,7 +43,9 @@ interface WaitRow {
   instance: string | null;
   question: string | null;
   questions: number;
+  rule: string | null;
   most: number | null;
+  rate: string | null;
   key: string | null;
   place: number | null;
   since: Date | null;
@@ -68,9 +74,9 @@ export class RunWaits {
 }
 
 function toWait(row: WaitRow): RunWait | undefined {
-  const { wake_at: until, instance, question, questions, most: limit, key, place, since } = row;
-  if (limit !== null && since !== null)
-    return { slot: { limit, ...(key && { key }), place: place ?? 1, since: since.toISOString() } };
+  const { wake_at: until, instance, question, questions } = row;
+  const slot = toSlotWait(row);
+  if (slot) return { slot };
   if (until === null && instance === null) return undefined;
   return {
     ...(instance !== null && { instance }),
@@ -80,11 +86,25 @@ function toWait(row: WaitRow): RunWait | undefined {
   };
 }
 
+function toSlotWait({ rule, most, rate, key, place, since }: WaitRow): SlotWait | undefined {
+  if (since === null) return undefined;
+  return {
+    ...(rule !== null && { rule }),
+    ...(most !== null && { limit: most }),
+    ...(rate !== null && { rate }),
+    ...(key && { key }),
+    place: place ?? 1,
+    since: since.toISOString(),
+  };
+}
+
 // PostgreSQL rejects \u0000 and unpaired surrogates when it reads a member of JSON: such a question has no text here.
 // Paired surrogates are stored as characters, not as escapes.
 const WAITS = `
   SELECT task.task_id, CASE WHEN task.replica_id IS NULL THEN task.wake_at END AS wake_at, asked.key AS instance,
-         asked.question, coalesce(counted.questions, 0) AS questions, slot.most, slot.key, slot.since, before.place
+         asked.question, coalesce(counted.questions, 0) AS questions, slot.key, slot.since,
+         before.place, flow_gate.name AS rule, rate_count || '/' || rate_period AS rate,
+         CASE WHEN flow_gate.gate IS NULL THEN slot.most ELSE concurrency END AS most
   FROM unnest($3::text[]) AS wanted (task_id)
   JOIN task ON task.task_id = wanted.task_id AND task.tenant = $1 AND task.owner = $2
     AND task.state NOT IN ('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')
@@ -97,6 +117,8 @@ const WAITS = `
     FROM (SELECT FROM task_question WHERE task_question.task_id = task.task_id LIMIT $5) AS few
   ) AS counted ON asked.key IS NOT NULL
   LEFT JOIN run_slot AS slot ON slot.task_id = task.task_id AND task.has_run_slot AND NOT slot.is_held
+  LEFT JOIN flow_gate ON flow_gate.gate = slot.gate
+  LEFT JOIN flow_limit ON flow_limit.tenant = flow_gate.tenant AND flow_limit.name = flow_gate.name
   LEFT JOIN LATERAL (
     SELECT count(*)::int AS place
     FROM (SELECT FROM run_slot WHERE run_slot.gate = slot.gate AND NOT is_held

@@ -1,4 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { LIMIT_MIGRATIONS } from '#libs/limits';
+import { AdmitRunsByLimits1700000001811 } from './run-limit-migrations.js';
 import { AdmitRunsAtOnce1700000001800 } from './run-slot-functions.js';
 import { CreateRunSlot1700000001640 } from './run-slot-migrations.js';
 import {
@@ -359,4 +361,6 @@ export const WORKFLOW_MIGRATIONS = [
   NoteRevisionAuthors1700000001410,
   CreateRunSlot1700000001640,
   AdmitRunsAtOnce1700000001800,
+  ...LIMIT_MIGRATIONS,
+  AdmitRunsByLimits1700000001811,
 ];
