@@ -56,6 +56,18 @@ describe('the list of runs', () => {
     });
   };
 
+  inBrowser('counts the seconds since the last change of a run', async () => {
+    const workflow = await saveWorkflow();
+    await start(workflow, 'ok', 'completed');
+    const page = await open(`workflow=${workflow}`);
+    const changed = rows(page).locator('time').last();
+    await changed.waitFor();
+    const first = (await changed.textContent()) ?? '';
+    expect(first).toMatch(/^(?:now|\d+ seconds? ago)$/);
+    await until(async () => (await changed.textContent()) !== first);
+    expect(await changed.textContent()).toMatch(/^\d+ seconds? ago$/);
+  });
+
   inBrowser('keeps its filters in the address, and under a name', async () => {
     const workflow = await saveWorkflow();
     const done = await start(workflow, 'Customer number 77', 'completed');

@@ -9,6 +9,15 @@ export function useNow(): number {
   return useSyncExternalStore(subscribeToClock, () => now);
 }
 
+/**
+ * Returns a text about the current time. The component renders again only when the text changes: a list of old times
+ * stands still.
+ * @param textAt returns the text at a time in epoch milliseconds
+ */
+export function useClockText(textAt: (now: number) => string): string {
+  return useSyncExternalStore(subscribeToClock, () => textAt(now));
+}
+
 function subscribeToClock(listener: () => void): () => void {
   listeners.add(listener);
   timer ??= setInterval(updateNow, 1000);

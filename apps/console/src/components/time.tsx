@@ -1,24 +1,24 @@
-import { useNow } from './clock.js';
+import { useClockText } from './clock.js';
 import { localTime } from './local-time.js';
 import { formatDuration, timeAgo } from './time-ago.js';
 
 /** Shows the time since a moment in words; the exact time on hover. */
 export function Time({ at }: { at: string | number }) {
-  const now = useNow();
   const date = new Date(at);
+  const text = useClockText((now) => timeAgo(date.getTime(), now));
   return (
     <time dateTime={date.toISOString()} title={date.toLocaleString()} className="whitespace-nowrap">
-      {timeAgo(date.getTime(), now)}
+      {text}
     </time>
   );
 }
 
 /** Shows the local time of a moment, with its date unless that is today, and its seconds. */
 export function StartTime({ at }: { at: string }) {
-  const now = useNow();
+  const text = useClockText((now) => localTime(at, now, 'seconds'));
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()} className="whitespace-nowrap tabular-nums">
-      {localTime(at, now, 'seconds')}
+      {text}
     </time>
   );
 }
@@ -29,18 +29,19 @@ export function Elapsed({ from, to }: { from: string; to?: string | undefined })
 }
 
 function Running({ from }: { from: string }) {
-  const now = useNow();
-  return <span className="tabular-nums">{formatDuration(now - Date.parse(from))}</span>;
+  const text = useClockText((now) => formatDuration(now - Date.parse(from)));
+  return <span className="tabular-nums">{text}</span>;
 }
 
 /** Shows a future time in the person's time zone, and the time left until then. */
 export function Coming({ at }: { at: string }) {
-  const now = useNow();
-  const left = Date.parse(at) - now;
+  const text = useClockText((now) => {
+    const left = Date.parse(at) - now;
+    return `${localTime(at, now)}${left > 0 ? `, in ${formatDuration(left)}` : ''}`;
+  });
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()} className="tabular-nums">
-      {localTime(at, now)}
-      {left > 0 ? `, in ${formatDuration(left)}` : ''}
+      {text}
     </time>
   );
 }

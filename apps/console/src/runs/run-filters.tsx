@@ -1,5 +1,5 @@
 import { ListFilter, X } from 'lucide-react';
-import { useId, useState } from 'react';
+import { memo, useId, useState } from 'react';
 import { Button } from '../components/button.js';
 import { Input, Select } from '../components/field.js';
 import { lookOf } from '../components/status-badge.js';
@@ -23,8 +23,7 @@ interface RunFiltersProps {
   onChange: (filter: RunFilter) => void;
 }
 
-/** Shows the filters of the list of runs. A narrow window shows the search, and the rest on request. */
-export function RunFilters({ filter, workflows, onChange }: RunFiltersProps) {
+function RunFilterBar({ filter, workflows, onChange }: RunFiltersProps) {
   const [isOpen, setOpen] = useState(false);
   const names = useId();
   const changeFilter = (member: Partial<RunFilter>): void => onChange({ ...filter, ...member });
@@ -77,6 +76,12 @@ export function RunFilters({ filter, workflows, onChange }: RunFiltersProps) {
     </div>
   );
 }
+
+/**
+ * Shows the filters of the list of runs. A narrow window shows the search, and the rest on request. They are not
+ * rendered again when a page of runs arrives.
+ */
+export const RunFilters = memo(RunFilterBar);
 
 function StatusFilter({ chosen, onChange }: { chosen: string; onChange: (status: string) => void }) {
   const statuses = chosen === '' ? [] : chosen.split(',');

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import type { GatewayEventFrame } from '../api/gateway.js';
 import { useAction } from '../api/use-action.js';
@@ -14,6 +14,7 @@ import { PageHeader } from '../components/page-header.js';
 import { PagedTable } from '../components/paged-table.js';
 import { useRowSelection } from '../components/row-selection.js';
 import { lookOf } from '../components/status-badge.js';
+import { useStableHandler } from '../components/use-stable-handler.js';
 import { BulkActions } from './bulk-actions.js';
 import { downloadRuns, MOST_SELECTED } from './bulk-api.js';
 import { countRuns, listRuns, RUN_PAGE, type RunPage, type RunSummary } from './run-api.js';
@@ -33,14 +34,17 @@ const idOf = ({ runId }: RunSummary): string => runId;
 /** Shows the runs of all workflows, most recently updated first. The list updates live. */
 export function RunList() {
   const [address, setAddress] = useSearchParams();
-  const filter = readRunFilter(address);
+  const query = address.toString();
+  const filter = useMemo(() => readRunFilter(new URLSearchParams(query)), [query]);
   const { pages, progress, connection } = useRunPages(filter);
   const rows = pages.rows ?? NO_RUNS;
   const columns = useRunColumns(rows);
+  const workflows = useWorkflowNames(rows);
   const selection = useRowSelection(rows, idOf, MOST_SELECTED);
   const queryNow = (): URLSearchParams => apiQuery(filter, Date.now());
   const isFiltered = countFilters(filter) > 0;
   const isSearchOver = progress === undefined || progress.isFull;
+  const changeFilter = useStableHandler((next: RunFilter) => setAddress(filterQuery(next), { replace: true }));
   return (
     <div className="flex h-full flex-col">
       <PageHeader
@@ -53,11 +57,7 @@ export function RunList() {
         }
         actions={<ExportButton queryOf={queryNow} />}
       />
-      <RunFilters
-        filter={filter}
-        workflows={[...new Set(rows.map(({ workflow }) => workflow))]}
-        onChange={(next) => setAddress(filterQuery(next), { replace: true })}
-      />
+      <RunFilters filter={filter} workflows={workflows} onChange={changeFilter} />
       {selection.selected.length > 0 && (
         <BulkActions
           ids={selection.selected.map(idOf)}
@@ -78,6 +78,12 @@ export function RunList() {
       {progress && !isSearchOver && pages.more && <SearchNote progress={progress} pages={pages} />}
     </div>
   );
+}
+
+/** Returns the names of the workflows of runs: the same array as long as the names are the same. */
+function useWorkflowNames(runs: readonly RunSummary[]): readonly string[] {
+  const names = [...new Set(runs.map(({ workflow }) => workflow))].join('\n');
+  return useMemo(() => (names === '' ? [] : names.split('\n')), [names]);
 }
 
 /** Parameters of a filter whose runs the service counts. */
