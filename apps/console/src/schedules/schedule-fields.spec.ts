@@ -36,8 +36,16 @@ describe('the fields of a schedule', () => {
     const { at } = timingIn(form({ at: entered }), 'at');
 
     expect(at).toBe(new Date(entered).toISOString());
-    expect(toLocalField(at)).toBe(entered);
-    expect(toLocalField(undefined)).toBe('');
+    expect(toLocalField(at)).toEqual({ defaultValue: entered, step: 1 });
+    expect(toLocalField(undefined)).toEqual({ defaultValue: '', step: 1 });
+  });
+
+  it('keep the milliseconds of a time that was set by the API', () => {
+    const startAt = '2027-03-01T08:30:00.123Z';
+    const { defaultValue, step } = toLocalField(startAt);
+
+    expect(timingIn(form({ startAt: defaultValue }), 'every')).toEqual({ startAt });
+    expect(step).toBe(0.001);
   });
 
   it('leave a text that is no time to the service, which names the field', () => {

@@ -53,11 +53,19 @@ export function scheduleBody(fields: FormData, kind: TimingKind, inputs: unknown
   };
 }
 
-/** Returns a timestamp as the value of a field of the type `datetime-local`, in the person's time zone. */
-export function toLocalField(timestamp: string | undefined): string {
-  if (timestamp === undefined) return '';
+/** Value of a field of the type `datetime-local`, and the step to which the field accepts times, in seconds. */
+interface LocalField {
+  defaultValue: string;
+  step: number;
+}
+
+/** Returns a timestamp as the value of a field, in the person's time zone. Milliseconds are kept if there are any. */
+export function toLocalField(timestamp: string | undefined): LocalField {
+  if (timestamp === undefined) return { defaultValue: '', step: 1 };
   const at = new Date(timestamp);
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+  const local = new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString();
+  const hasMilliseconds = at.getMilliseconds() !== 0;
+  return { defaultValue: local.slice(0, hasMilliseconds ? 23 : 19), step: hasMilliseconds ? 0.001 : 1 };
 }
 
 function readBound(fields: FormData, name: 'startAt' | 'endAt'): Timing {

@@ -35,16 +35,7 @@ export function TimingFields({ schedule, kind, onKind, errorAt }: TimingFieldsPr
       )}
       {kind === 'at' && (
         <Field label="Time" hint="In your time zone." error={errorAt('at')}>
-          {(id) => (
-            <Input
-              id={id}
-              name="at"
-              type="datetime-local"
-              step={1}
-              required
-              defaultValue={toLocalField(schedule?.at)}
-            />
-          )}
+          {(id) => <Input id={id} name="at" type="datetime-local" required {...toLocalField(schedule?.at)} />}
         </Field>
       )}
       <BoundField label="Not before" name="startAt" value={schedule?.startAt} error={errorAt('startAt')} />
@@ -90,7 +81,7 @@ interface BoundFieldProps {
 function BoundField({ label, name, value, error }: BoundFieldProps) {
   return (
     <Field label={`${label} (optional)`} error={error}>
-      {(id) => <Input id={id} name={name} type="datetime-local" step={1} defaultValue={toLocalField(value)} />}
+      {(id) => <Input id={id} name={name} type="datetime-local" {...toLocalField(value)} />}
     </Field>
   );
 }
