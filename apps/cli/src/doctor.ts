@@ -69,22 +69,41 @@ function checkConfig(env: Session['terminal']['env'], findings: DoctorFinding[])
   }
 }
 
-function checkPorts({ port: http, grpcPort, host }: AppConfig): Promise<DoctorFinding[]> {
-  const grpc = grpcPort === undefined ? [] : [checkPortFree('GRPC_PORT', grpcPort, host)];
-  return Promise.all([checkPortFree('PORT', http, host), ...grpc]);
+async function checkPorts({ port: http, grpcPort, host }: AppConfig): Promise<DoctorFinding[]> {
+  const isOwn = await isParley(host, http);
+  const grpc = grpcPort === undefined ? [] : [checkPortFree('GRPC_PORT', grpcPort, host, isOwn)];
+  return Promise.all([checkPortFree('PORT', http, host, isOwn), ...grpc]);
 }
 
-function checkPortFree(variable: string, wanted: number, host: string): Promise<DoctorFinding> {
+/** @param isOwn true if Parley answers on PORT, so that the port is in use by it */
+function checkPortFree(variable: string, wanted: number, host: string, isOwn: boolean): Promise<DoctorFinding> {
   const what = `port ${wanted}`;
   const server = createServer();
   return new Promise((found) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const taken = error.code === 'EADDRINUSE';
+      if (taken && isOwn) return found({ what, state: 'ok', detail: 'in use by the service that runs now' });
       const detail = taken ? `already in use, perhaps by a service: set ${variable} to another port` : error.message;
       found({ what, state: taken ? 'warning' : 'error', detail });
     });
     server.listen(wanted, host, () => server.close(() => found({ what, state: 'ok', detail: `free on ${host}` })));
   });
+}
+
+/** Addresses that a server can listen at, and no client can call, with the loopback address in their place. */
+const EVERY_ADDRESS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/** True if a service of Parley answers on the port, ready or not: only its report says whether it accepts work. */
+async function isParley(host: string, port: number): Promise<boolean> {
+  const address = EVERY_ADDRESS[host] ?? host;
+  const base = `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
+  try {
+    const response = await fetch(`${base}/health/ready`, { signal: AbortSignal.timeout(ANSWER_MS) });
+    const { details } = (await response.json()) as { details?: { accepting?: unknown } };
+    return details?.accepting !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /**
