@@ -309,6 +309,10 @@ describe('parley', () => {
       expect([start, existsSync(join(parley.folder, file))]).toEqual([start, true]);
     }
     expect(starts).toHaveLength(2);
+    // A file that is the same already is no obstacle.
+    const again = await parley.run('init', 'approval');
+    expect(again).toMatchObject({ code: 0, out: expect.stringContaining('\n  parley dev\n') });
+    writeFileSync(join(parley.folder, 'workflows/approval.json'), '{}');
     expect(await parley.run('init', 'approval')).toMatchObject({
       code: 2,
       err: expect.stringContaining('already there'),
@@ -384,6 +388,12 @@ export default defineAgent({ name: 'echo', run: async (ctx) => words(ctx.text) }
     const { out: examined } = await parley.run('doctor', '--json');
     for (const found of ['"service"', 'guarded: agents on this machine may be called; private and metadata addresses'])
       expect(examined).toContain(found);
+    const { port } = new URL(stage.parley.url);
+    const beside = new ParleyCommand({ PARLEY_URL: stage.parley.url, PORT: port });
+    const { findings } = JSON.parse((await beside.run('doctor', '--json')).out) as { findings: { what: string }[] };
+    const own = { what: `port ${port}`, state: 'ok', detail: 'in use by the service that runs now' };
+    expect(findings).toContainEqual(own);
+    beside.end();
     expect((await parley.run('completion', 'bash')).out).toContain('complete -F _parley parley');
     expect((await parley.run('--version')).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });

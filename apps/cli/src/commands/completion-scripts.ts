@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
+import { PACKAGE } from '../program-name.js';
 import { EXPECTED_NAMES, NAMES_COMMAND } from './completion-names.js';
 
 /** Words of `parley agent`, whose program parses its own arguments. */
 const AGENT_WORDS = ['serve', '--script', '--llm', '--order', '--role', '--port', '--host', '--data-dir', '--name'];
 /** Seconds that a shell keeps the names that the service returned. */
 const KEPT_SECONDS = 5;
-/** Name of the package, for `npx --no parley-a2a`. */
-const PACKAGE = 'parley-a2a';
 
 /** Returns the completion script for a shell. It completes `parley` and `npx --no parley-a2a`. */
 export function completionScript(shell: 'bash' | 'zsh' | 'fish', commands: readonly Command[]): string {

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { exampleText } from '../examples.js';
 import { CommandError } from '../exit-code.js';
 import { packageFolder } from '../package-version.js';
+import { programName } from '../program-name.js';
 import type { Session } from '../session.js';
 
 /** Adds the command `init`, which creates a folder of workflows from a template. */
@@ -55,8 +56,9 @@ function initFolder({ terminal }: Session, wanted: string | undefined, folder: s
     const names = templates.map(({ name }) => name).join(', ');
     throw new CommandError(`There is no template "${wanted}"; there are ${names}`);
   }
-  const written = copyTemplate(template, folder);
-  terminal.writeResult({ files: written }, () => [...written, '', ...nextSteps(template, folder)].join('\n'));
+  const files = copyTemplate(template, folder);
+  const program = programName(terminal.env);
+  terminal.writeResult({ files }, () => [...files, '', ...nextSteps(template, folder, program)].join('\n'));
 }
 
 function templateIn(name: string): InitTemplate | undefined {
@@ -73,8 +75,9 @@ function isWorkflow(value: Partial<Workflow>): value is Workflow {
 }
 
 /**
- * Copies the files of a template into a folder, and returns their new paths.
- * @throws CommandError if one of the files exists; nothing is written then
+ * Copies the files of a template into a folder, and returns their new paths. A file that exists with the same content
+ * stays as it is.
+ * @throws CommandError if one of the files exists with other content; nothing is written then
  */
 function copyTemplate({ name, file, scripts }: InitTemplate, folder: string): string[] {
   const copies = [
@@ -82,14 +85,19 @@ function copyTemplate({ name, file, scripts }: InitTemplate, folder: string): st
     { from: file, to: join(folder, `${name}.json`) },
     ...scripts.map((script) => ({ from: script, to: scriptPath(script, folder) })),
   ];
-  const targets = copies.map(({ to }) => to);
-  const there = targets.filter((path) => existsSync(path));
-  if (there.length > 0) throw new CommandError(`${there.join(', ')}: already there`);
-  for (const { from, to } of copies) {
+  const missing = copies.filter(({ to }) => !existsSync(to));
+  const others = copies.filter((copy) => !missing.includes(copy) && !hasSameContent(name, copy));
+  if (others.length > 0) throw new CommandError(`${others.map(({ to }) => to).join(', ')}: already there`);
+  for (const { from, to } of missing) {
     mkdirSync(dirname(to), { recursive: true });
     cpSync(join(templatesFolder(), name, from), to);
   }
-  return targets;
+  return copies.map(({ to }) => to);
+}
+
+function hasSameContent(template: string, { from, to }: { from: string; to: string }): boolean {
+  const isFile = statSync(to).isFile();
+  return isFile && readFileSync(join(templatesFolder(), template, from)).equals(readFileSync(to));
 }
 
 function scriptPath(script: string, folder: string): string {
@@ -99,11 +107,16 @@ function scriptPath(script: string, folder: string): string {
 /** Ports of the script agents that a template's workflow calls. */
 const PORTS: Readonly<Record<string, number>> = { 'researcher.json': 4001, 'critic.json': 4002 };
 
-/** Returns the command lines that a user may enter next. */
-function nextSteps({ name, workflow, scripts }: InitTemplate, folder: string): string[] {
+/**
+ * Returns the command lines that a user may enter next.
+ * @param program words that start this program
+ */
+function nextSteps({ name, workflow, scripts }: InitTemplate, folder: string, program: string): string[] {
   const where = folder === 'workflows' ? '' : ` -f ${folder}`;
-  const agents = scripts.map((it) => `  parley agent --script ${scriptPath(it, folder)} --port ${PORTS[it] ?? 4001}`);
-  const commands = [`  parley dev${where}`, ...agents, `  parley run ${name}${inputFlags(workflow)} --follow`];
+  const agents = scripts.map(
+    (it) => `  ${program} agent --script ${scriptPath(it, folder)} --port ${PORTS[it] ?? 4001}`,
+  );
+  const commands = [`  ${program} dev${where}`, ...agents, `  ${program} run ${name}${inputFlags(workflow)} --follow`];
   return ['Next, each in a separate terminal:', ...commands];
 }
 
