@@ -87,6 +87,19 @@ describe.each(CLIENTS)('the official client %s', (version, Client) => {
     expect(talk.agent.state).toMatchObject({ parley: { nodes: { left: 'completed', right: 'completed' } } });
   });
 
+  it('answers under the name of the run that asked, as CopilotKit does, and again gets the same', async () => {
+    const talk = new AguiTalk(Client, at(both));
+    const { threadId } = talk.agent;
+    const asked = interruptsOf(await talk.run('go', { runId: 'r1' }));
+    const resume = asked.map(({ id }) => ({ interruptId: id!, status: 'resolved', payload: { ok: true } }));
+    const answer = { threadId, runId: 'r1', protocolVersion: '1.0', messages: [], resume };
+    const first = await framesOf(at(both), { method: 'POST', body: answer });
+    expect(first.at(-1)?.[1]).toContain('"outcome":{"type":"success"}');
+    expect(await framesOf(at(both), { method: 'POST', body: answer })).toEqual(first);
+    const later = { ...answer, runId: 'r2' };
+    expect((await post(both, later)).status).toBe(409);
+  });
+
   it('asks again what a new message does not answer, and cancels a run whose questions are refused', async () => {
     const talk = new AguiTalk(Client, at(both));
     const { threadId } = talk.agent;

@@ -7,12 +7,12 @@ import type { KeyedRequest, TaskStore } from '#libs/tasks';
 import { type AguiEvent, parseInterruptId } from './projection/agui-event.js';
 import { type AguiTurn, isMessageOfTurn, RunProjection } from './projection/run-projection.js';
 import type { InputMessage, ResumeEntry, RunInput } from './run-input.js';
-import { answeringMessage, beginningMessage, openEntries } from './user-content.js';
+import { answeringMessage, beginningMessage, messageIdOf, openEntries } from './user-content.js';
 
 /** Services that AG-UI builds on. */
 export interface AguiBackend {
   handler: RequestHandler;
-  tasks: Pick<TaskStore, 'findKeyedRequest' | 'readHeader'>;
+  tasks: Pick<TaskStore, 'findKeyedRequest' | 'readHeader' | 'readEvents'>;
 }
 
 /** Position in the stream of a run: an event of the Task's log, and one of the events that it became. */
@@ -49,13 +49,13 @@ export class AguiRuns {
    * @throws A2AError if the agent rejects the Message, or the run began with another Message
    */
   async beginRun(input: RunInput, cursor?: RunCursor): Promise<RunFrames> {
-    const known = await this.findRequest(input);
+    const { key, known } = await this.findTurn(input);
     if (known && (cursor !== undefined || input.resume.length > 0)) return this.framesOf(input, known, cursor);
-    if (!known && input.resume.length > 0) return this.resumeRun(input);
+    if (input.resume.length > 0) return this.resumeRun(input, key);
     const waiting = known ? undefined : await this.findWaiting(input.threadId);
     if (waiting !== undefined) return this.repeatQuestions(input, waiting);
     const message = await beginningMessage(this.agent, input);
-    return this.sendMessage(input, message, known && input.messages);
+    return this.sendMessage(input, message, { key, ...(known && { messages: input.messages }) });
   }
 
   /**
@@ -76,25 +76,45 @@ export class AguiRuns {
     return { taskId, state: status.state };
   }
 
-  private findRequest(name: Pick<RunName, 'threadId' | 'runId'>): Promise<KeyedRequest | undefined> {
-    return this.backend.tasks.findKeyedRequest(this.call.scope, this.agent.path, runKey(name));
+  /**
+   * Returns the idempotency key of a run, and the turn that began with this key. A client may answer questions under the
+   * name of the run that asked (CopilotKit does): the key of such a turn has the answers too.
+   */
+  private async findTurn(input: RunInput): Promise<{ key: string; known: KeyedRequest | undefined }> {
+    const key = runKey(input);
+    const known = await this.findRequest(key);
+    if (!known || input.resume.length === 0 || (await this.isBegunBy(known, input))) return { key, known };
+    const answersKey = runKey(input, input.resume);
+    return { key: answersKey, known: await this.findRequest(answersKey) };
+  }
+
+  private findRequest(key: string): Promise<KeyedRequest | undefined> {
+    return this.backend.tasks.findKeyedRequest(this.call.scope, this.agent.path, key);
+  }
+
+  /** True if the turn began with the Message that this request gives. */
+  private async isBegunBy({ taskId, sequence }: KeyedRequest, input: RunInput): Promise<boolean> {
+    const [recorded] = await this.backend.tasks.readEvents(taskId, sequence - 1, 1);
+    const event = recorded?.event;
+    const message = event && 'statusUpdate' in event ? event.received : undefined;
+    return message?.messageId === messageIdOf(this.agent, input);
   }
 
   private async requireRequest(name: RunName): Promise<KeyedRequest> {
-    const known = await this.findRequest(name);
+    const known = await this.findRequest(runKey(name));
     if (known) return known;
     throw new ProblemError(404, `The thread has no run "${name.runId}"`);
   }
 
   /** Answers the questions of the Task that `resume` names, or cancels the Task if all of them are refused. */
-  private async resumeRun(input: RunInput): Promise<RunFrames> {
+  private async resumeRun(input: RunInput, key: string): Promise<RunFrames> {
     const { resume, threadId } = input;
     const taskId = parseInterruptId(resume[0]?.interruptId ?? '')?.taskId ?? '';
     const header = await this.backend.tasks.readHeader(taskId, this.call.scope);
     const isHere = header?.agent === this.agent.path && header.contextId === threadId;
     const open = isHere ? openEntries(resume, (await this.foldTask(taskId, header.lastSequence)).interrupts) : [];
     const answers = open.filter(({ status }) => status === 'resolved');
-    if (answers.length > 0) return this.sendAnswers(input, { taskId, answers });
+    if (answers.length > 0) return this.sendAnswers(input, key, { taskId, answers });
     if (open.length > 0) return this.cancelTask(input, taskId);
     // A repeated refusal: the Task has been canceled.
     if (isHere && header.state === 'TASK_STATE_CANCELED') return this.framesOfEnd(input, taskId, header.lastSequence);
@@ -103,10 +123,11 @@ export class AguiRuns {
 
   private async sendAnswers(
     input: RunInput,
+    key: string,
     answers: { taskId: string; answers: readonly ResumeEntry[] },
   ): Promise<RunFrames> {
     try {
-      return await this.sendMessage(input, answeringMessage(this.agent, input, answers));
+      return await this.sendMessage(input, answeringMessage(this.agent, input, answers), { key });
     } catch (error) {
       // Another answer was first, and the Task works or has ended.
       throw error instanceof A2AError && error.reason === 'UNSUPPORTED_OPERATION' ? notOpen() : error;
@@ -151,9 +172,16 @@ export class AguiRuns {
     return projection;
   }
 
-  /** @param messages history that the client sent; given for a run that began earlier */
-  private async sendMessage(input: RunInput, message: Message, messages?: readonly InputMessage[]): Promise<RunFrames> {
-    const call = { ...this.call, idempotencyKey: runKey(input) };
+  /**
+   * @param key idempotency key of the turn
+   * @param messages history that the client sent; given for a run that began earlier
+   */
+  private async sendMessage(
+    input: RunInput,
+    message: Message,
+    { key, messages }: { key: string; messages?: readonly InputMessage[] },
+  ): Promise<RunFrames> {
+    const call = { ...this.call, idempotencyKey: key };
     const items = this.backend.handler.sendStreamingMessage(this.agent, { message }, call);
     const { value: first } = await items.next();
     await items.return();
@@ -221,12 +249,10 @@ function notOpen(): ProblemError {
   return new ProblemError(409, `${entry.path}: ${detail}`, [entry], 'INTERRUPT_NOT_OPEN');
 }
 
-/** Returns the idempotency key of a run. */
-function runKey({ threadId, runId }: Pick<RunName, 'threadId' | 'runId'>): string {
-  const digest = createHash('sha256')
-    .update(JSON.stringify([threadId, runId]))
-    .digest('base64url');
-  return `agui:${digest}`;
+/** Returns the idempotency key of a run. @param answers answers of a turn that has the name of an earlier one */
+function runKey({ threadId, runId }: Pick<RunName, 'threadId' | 'runId'>, answers?: readonly ResumeEntry[]): string {
+  const name = JSON.stringify([threadId, runId, ...(answers ? [answers] : [])]);
+  return `agui:${createHash('sha256').update(name).digest('base64url')}`;
 }
 
 function isAfter(cursor: RunCursor, sequence: number, index: number): boolean {

@@ -64,8 +64,9 @@ export function openEntries(resume: readonly ResumeEntry[], interrupts: readonly
   return resume.filter(({ interruptId }) => open.has(interruptId));
 }
 
-function messageIdOf({ path }: ServedAgent, { threadId, runId }: RunInput): string {
-  return derivedId('agui', path, threadId, runId);
+/** Returns the id of the Message of a run. It names the answers, too. */
+export function messageIdOf({ path }: ServedAgent, { threadId, runId, resume }: RunInput): string {
+  return derivedId('agui', path, threadId, runId, resume as unknown as JsonValue);
 }
 
 /** Returns the newest user messages that no message of another role separates. */
