@@ -45,8 +45,11 @@ const COPIED = [
   'README.md',
   'SECURITY.md',
 ];
-/** Pattern of files that are not published: source maps, packages of examples, and all pictures of the console except those of the README. */
-const LEFT_OUT = /\.map$|^examples\/.*\/node_modules\/|^docs\/console\/(?!run-(?:light|dark)\.png$)./;
+/**
+ * Pattern of files that are not published: source maps, packages of examples, and all pictures of the console except
+ * those of the README.
+ */
+const LEFT_OUT = /\.map$|^examples\/.*\/node_modules(?:\/|$)|^docs\/console\/(?!run-(?:light|dark)\.png$)./;
 
 /**
  * Exports of the package, with their sources and type declarations. The client and the plugin SDK are bundled
