@@ -40,6 +40,7 @@ import { ToolWorld } from '../agents/tool-world.js';
 import { killAtEvents, type TrialOptions } from '../events/kill-trial.js';
 import { behaviour, scenarios } from '../events/scenarios.js';
 import { TriedDatabase } from './tried-database.js';
+import { TriedSchedules } from './tried-schedules.js';
 import { Judge } from './verdict.js';
 
 /** Milliseconds after the last fault, after which a Task that has not ended counts as stuck. */
@@ -184,12 +185,13 @@ async function tryOut(options: ChaosOptions): Promise<Trial> {
   await watchTakeovers(database.query);
   const stage = await setStage(new Api(cluster.balancer.url));
   for (const agent of stage.agents) ends.push(() => agent.stop());
+  const schedules = await TriedSchedules.create(new Api(cluster.balancer.url), database, options.schedules);
   const log = new ClientLog();
   const load = new Load(cluster.balancer.url, stage, log, options.messengers);
   const callers = database.patroni && sdkCallers(options, cluster, stage.quick, log);
   const broken = await breakAll(options, kinds, { database, replicas, log });
   say('The faults are over; what was begun is finished and checked.');
-  await Promise.all([load.stop(RECOVERY_MS), callers?.stop(RECOVERY_MS)]);
+  await Promise.all([load.stop(RECOVERY_MS), callers?.stop(RECOVERY_MS), schedules.pause()]);
   await settled(database);
   const [claims, asleep] = [
     await claimsWithoutExecutor(database.query, cluster.replicas),
@@ -203,12 +205,23 @@ async function tryOut(options: ChaosOptions): Promise<Trial> {
     agents: stage.agents,
     failovers: broken.failovers,
     broken: replicas.broken,
+    misfired: await schedules.findBreaches(),
     ...calls,
   });
   for await (const page of storedPages(database.query)) judge.compare(page);
   const { tasks, settledMs } = judge;
   const verdict = judge.conclude();
-  return { log, ...broken, tasks, settledMs, lives: memory.stop(), errors: errors.kinds(), verdict, ...calls };
+  return {
+    log,
+    ...broken,
+    tasks,
+    settledMs,
+    lives: memory.stop(),
+    errors: errors.kinds(),
+    verdict,
+    firings: await schedules.count(),
+    ...calls,
+  };
 }
 
 /**

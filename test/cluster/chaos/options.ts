@@ -9,6 +9,8 @@ export interface ChaosOptions {
   tasks: number;
   /** Number of clients that only send Messages to an agent which answers at once. */
   messengers: number;
+  /** Number of schedules that each begin a run every two seconds. */
+  schedules: number;
   /** Seed of the fault plan. */
   seed: number;
   replicas: number;
@@ -28,7 +30,7 @@ export interface ChaosOptions {
   places: string[];
 }
 
-export const USAGE = `npm run chaos -- [--minutes 2] [--tasks N] [--messengers N] [--seed S] [--replicas 3] [--faults kill,database] [--beside HEAD~1] [--http]
+export const USAGE = `npm run chaos -- [--minutes 2] [--tasks N] [--messengers N] [--schedules N] [--seed S] [--replicas 3] [--faults kill,database] [--beside HEAD~1] [--http]
 npm run chaos -- --faults failover [--kills 10] [--seed S] [--replicas 2]
 npm run chaos -- --each-event [--agents] [--replicas 4] [--places child,whole:12,late:3:before]
 
@@ -36,6 +38,7 @@ npm run chaos -- --each-event [--agents] [--replicas 4] [--places child,whole:12
 --tasks     with it, the faults end when clients were told of so many Tasks, however long it takes, unless --minutes is
             there as well
 --messengers  how many more clients send Messages to an agent that answers at once; none unless told otherwise
+--schedules  how many schedules begin a run every two seconds; none unless told otherwise
 --seed      the plan of faults to repeat; one by chance otherwise
 --replicas  how many processes share the database
 --faults    only these of ${FAULT_KINDS.map(({ name }) => name).join(', ')}; or
@@ -64,6 +67,7 @@ export function readOptions(args: string[]): ChaosOptions {
       kills: { type: 'string' },
       tasks: { type: 'string' },
       messengers: { type: 'string', default: '0' },
+      schedules: { type: 'string', default: '0' },
       seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
       replicas: { type: 'string' },
       faults: { type: 'string', default: '' },
@@ -84,6 +88,7 @@ export function readOptions(args: string[]): ChaosOptions {
     minutes: above(0, 'minutes', values.minutes ?? ((values.kills ?? values.tasks) === undefined ? '2' : 'Infinity')),
     tasks: above(0, 'tasks', values.tasks ?? 'Infinity'),
     messengers: above(-1, 'messengers', values.messengers),
+    schedules: above(-1, 'schedules', values.schedules),
     seed: above(-1, 'seed', values.seed),
     replicas: above(1, 'replicas', values.replicas ?? (values.agents ? '2' : '3')),
     faults,
@@ -113,6 +118,7 @@ export function commandOf({ minutes, seed, replicas, faults, http, kills, ...eac
     ...(Number.isFinite(minutes) ? ['--minutes', minutes] : []),
     ...(Number.isFinite(each.tasks) ? ['--tasks', each.tasks] : []),
     ...(each.messengers > 0 ? ['--messengers', each.messengers] : []),
+    ...(each.schedules > 0 ? ['--schedules', each.schedules] : []),
     ...(Number.isFinite(kills) ? ['--kills', kills] : []),
     ...['--seed', seed, '--replicas', replicas],
     ...(faults.length > 0 ? ['--faults', faults.join(',')] : []),

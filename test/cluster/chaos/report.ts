@@ -23,6 +23,8 @@ export interface Trial {
   errors: readonly string[];
   verdict: Verdict;
   takeovers: Takeovers;
+  /** Number of times that schedules decided. */
+  firings: number;
   /** Number of calls of the model, by the question. */
   asked: CallCounts;
 }
@@ -32,11 +34,22 @@ export function report({ log, faults, failovers, lives, errors, verdict, ...call
   const count = (kind: string) => String(log.tasks.filter((told) => told.kind === kind).length);
   return [
     table(
-      ['runs', 'streams', 'conversations', 'questions', 'cancels', 'messages', 'requests made again', 'tasks in all'],
+      [
+        'runs',
+        'streams',
+        'conversations',
+        'questions',
+        'cancels',
+        'messages',
+        'requests made again',
+        'firings',
+        'tasks in all',
+      ],
       [
         [
           ...['run', 'stream', 'conversation', 'thought', 'cancel', 'message'].map(count),
           `${log.repeated}`,
+          `${calls.firings}`,
           `${calls.tasks}`,
         ],
       ],

@@ -35,6 +35,8 @@ export interface Verdict {
   late: string[];
   /** Calls of an agent or a model beyond the first one and one more for each takeover of the calling Task. */
   overcalled: string[];
+  /** Times of schedules that were lost, decided early or twice, or have no run of their own. */
+  misfired: string[];
   /** Tasks that were taken over from a living replica which no fault had suspended or disconnected. */
   stolen: string[];
 }
@@ -46,6 +48,8 @@ export interface Evidence {
   claims: readonly Claimed[];
   asleep: readonly string[];
   failovers: readonly Failover[];
+  /** Breaches that the schedules found (see TriedSchedules). */
+  misfired: string[];
   takeovers: Takeovers;
   /** Periods in which other replicas may take over the Tasks of each process. */
   broken: ReadonlyMap<number, readonly BrokenTime[]>;
@@ -86,6 +90,7 @@ export class Judge {
       internal: log.improper,
       idle: claims.map(({ taskId, agent, replicaId }) => `task ${taskId} (${agent}) is claimed by ${replicaId} alone`),
       asleep: asleep.map((taskId) => `task ${taskId} is due, and nobody has woken it`),
+      misfired: evidence.misfired,
       stolen: thefts(takeovers, evidence.broken),
     };
   }
