@@ -100,6 +100,26 @@ describe.each(CLIENTS)('the official client %s', (version, Client) => {
     expect((await post(both, later)).status).toBe(409);
   });
 
+  it('shows each text once after a stream that was cut, if it sends the same run again', async () => {
+    let cuts = 0;
+    const cutting: typeof fetch = async (url, init) => {
+      const response = await fetch(url, init);
+      cuts += 1;
+      return cuts > 1
+        ? response
+        : new Response(ReadableStream.from(untilText(response)), { headers: response.headers });
+    };
+    const talk = new AguiTalk(Client, at(greeting), { fetch: cutting });
+    await talk.run('Ada', { runId: 'r1' }).catch(() => undefined);
+    expect(talk.texts).toEqual(['Hello Ada']);
+    expect(talk.events.at(-1)?.type).toBe('TEXT_MESSAGE_CONTENT');
+    const events = await talk.run(undefined, { runId: 'r1' });
+    expect(events.map(({ type }) => type)).toContain('MESSAGES_SNAPSHOT');
+    expect(events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } });
+    expect(talk.texts).toEqual(['Hello Ada']);
+    expect(talk.agent.messages).toHaveLength(2);
+  });
+
   it('asks again what a new message does not answer, and cancels a run whose questions are refused', async () => {
     const talk = new AguiTalk(Client, at(both));
     const { threadId } = talk.agent;
@@ -116,6 +136,17 @@ describe.each(CLIENTS)('the official client %s', (version, Client) => {
 
 const byMessage = (interrupts: JsonObject[]): JsonObject[] =>
   interrupts.toSorted((a, b) => String(a['message']).localeCompare(String(b['message'])));
+
+/** Yields the beginning of a stream, up to the first piece of a text. */
+async function* untilText({ body }: Response): AsyncGenerator<Uint8Array> {
+  let text = '';
+  for await (const chunk of body!.pipeThrough(new TextDecoderStream() as never) as unknown as AsyncIterable<string>) {
+    text += chunk;
+    const piece = text.indexOf('"TEXT_MESSAGE_CONTENT"');
+    const end = piece < 0 ? -1 : text.indexOf('\n\n', piece);
+    if (end >= 0) return yield new TextEncoder().encode(text.slice(0, end + 2));
+  }
+}
 
 const inputOf = (more: JsonObject = {}): JsonObject => ({
   threadId: unique('thread'),
