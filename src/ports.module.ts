@@ -17,6 +17,7 @@ import { REVISION_CLAIM, RevisionClaimModule, RevisionClaims } from '#libs/execu
 import { FilesModule } from '#libs/files';
 import { OutboundHttp } from '#libs/http-client';
 import { ServiceAddress } from '#libs/http-server';
+import { LimitGates } from '#libs/limits';
 import { ModelNamers, ModelsModule } from '#libs/models';
 import { type NodeType, NodesModule, OTHER_NODE_TYPES } from '#libs/nodes';
 import { RemoteAgentsModule } from '#libs/remote-agents';
@@ -26,6 +27,7 @@ import {
   ChildRunNode,
   NamedModelLookup,
   ObjectReferences,
+  PostgresRunSlots,
   RunAgentsModule,
   ToolServers,
   WorkflowAgentsModule,
@@ -153,6 +155,7 @@ function ownCredentials(
       inject: [ConversationNode, BrainstormNode, ChildRunNode],
       useFactory: (...types: NodeType[]) => types,
     },
+    { provide: LimitGates, useExisting: PostgresRunSlots },
     { provide: ToolServers, useClass: RegisteredServers },
     { provide: NamedModelLookup, useClass: UsableModels },
     { provide: CredentialNamers, useClass: WorkflowCredentialNamers },
@@ -167,6 +170,7 @@ function ownCredentials(
     NamedModelLookup,
     CredentialNamers,
     ModelNamers,
+    LimitGates,
     ObjectReferences,
     CredentialsModule,
     FilesModule,

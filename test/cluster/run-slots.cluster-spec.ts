@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { useCluster } from '../support/cluster-stage.js';
+import { CountingAgent } from '../support/counting-agent.js';
 import type { FakeAgent } from '../support/fake-agent.js';
-import { after, answers, type FakeBehaviour, when } from '../support/fake-behaviour.js';
+import { openDoor } from '../support/doors.js';
 import { logProblems, storedLogs } from '../support/stored-log.js';
 import { until } from '../support/until.js';
 import { type Api, external, input, linear, unique, type Workflow } from '../support/workflow.js';
@@ -13,41 +13,6 @@ const RUNS = 120;
 /** Milliseconds for which the agent works on a Message. A longer time shows the throughput better. */
 const SERVICE_MS = Number(process.env['SLOT_SERVICE_MS'] ?? 100);
 const WITHIN = { within: 300_000 };
-
-/** Agent that works on each Message for a while, and notes on how many it works at once. */
-class CountingAgent {
-  /** Texts of the Messages on which the agent works, and of those with which it is done. */
-  readonly active = new Set<string>();
-  readonly done = new Set<string>();
-  most = 0;
-  /** Milliseconds at which the agent began its first work and ended its last. */
-  private began = Infinity;
-  private ended = 0;
-
-  constructor(readonly agent: FakeAgent) {
-    agent.always(({ text = '' }) => this.work(text));
-  }
-
-  /** Share of the time between its first and its last work for which all slots were in use. */
-  get share(): number {
-    return ((this.done.size / LIMIT) * SERVICE_MS) / (this.ended - this.began);
-  }
-
-  /** Returns the answer after the work. A Message that a recovered run sends again is no further work. */
-  private work(text: string): FakeBehaviour {
-    const then = answers(`done ${text}`);
-    if (this.active.has(text) || this.done.has(text)) return when(() => this.done.has(text), then);
-    this.active.add(text);
-    this.most = Math.max(this.most, this.active.size);
-    this.began = Math.min(this.began, performance.now());
-    void delay(SERVICE_MS).then(() => {
-      this.ended = performance.now();
-      this.active.delete(text);
-      this.done.add(text);
-    });
-    return after(SERVICE_MS, then);
-  }
-}
 
 function limited(agent: FakeAgent): Workflow & { concurrency: object } {
   const call = external('call', agent.url, { prompt: 'work {{n}}' });
@@ -82,9 +47,48 @@ async function expectAllCompleted(runIds: readonly string[], counting: CountingA
   await until(async () => (await left()).length === 0, { what: 'the slots of all runs to be removed' });
 }
 
+/** Kills the oldest replica, and starts another one, at three times during the work. */
+async function killThrice(counting: CountingAgent): Promise<void> {
+  for (const share of [0.1, 0.3, 0.5]) {
+    const what = (): string => `${share} of the runs to be done; ${counting.done.size} are`;
+    await until(() => counting.done.size >= RUNS * share, { ...WITHIN, what });
+    await stage.cluster.kill(stage.replica(0));
+    await stage.cluster.add();
+  }
+}
+
+/** Registers the agent under a limit of the service. @returns a workflow that calls it */
+async function behindLimit(counting: CountingAgent): Promise<Workflow> {
+  const { name } = await openDoor(stage.replica(0).url, counting.agent.url, { policy: { forgotten: 'resend' } });
+  const limit = { name: unique('limit'), target: `agents/${name}`, concurrency: LIMIT };
+  expect((await stage.at(0).call('POST', '/limits', limit)).status).toBe(201);
+  const call = { id: 'call', type: 'external', config: { agent: name, prompt: 'work {{n}}' } };
+  return linear(unique('limited'), input('n'), call);
+}
+
+describe('A registered agent with a limit of five turns, over three replicas', () => {
+  it('never has six, and gets further Messages at once', async () => {
+    const counting = new CountingAgent(await stage.fake(), LIMIT, SERVICE_MS);
+    const { name } = await stage.at(0).save(await behindLimit(counting));
+    const runIds = await startAll([stage.at(0), stage.at(1), stage.at(2)], name);
+    await expectAllCompleted(runIds, counting);
+    process.stderr.write(
+      `Throughput at an agent with a limit of ${LIMIT}: ${counting.share.toFixed(2)} of ${LIMIT} / ${SERVICE_MS} ms\n`,
+    );
+  });
+
+  it('never has six while replicas are killed, and every run completes', async () => {
+    const counting = new CountingAgent(await stage.fake(), LIMIT, SERVICE_MS);
+    const { name } = await stage.at(0).save(await behindLimit(counting));
+    const runIds = await startAll([stage.at(0), stage.at(1), stage.at(2)], name);
+    await killThrice(counting);
+    await expectAllCompleted(runIds, counting);
+  });
+});
+
 describe('A workflow with a limit of five runs, over three replicas', () => {
   it('never has six, and begins further runs at once', async () => {
-    const counting = new CountingAgent(await stage.fake());
+    const counting = new CountingAgent(await stage.fake(), LIMIT, SERVICE_MS);
     const { name } = await stage.at(0).save(limited(counting.agent));
     const runIds = await startAll([stage.at(0), stage.at(1), stage.at(2)], name);
     await expectAllCompleted(runIds, counting);
@@ -95,15 +99,10 @@ describe('A workflow with a limit of five runs, over three replicas', () => {
   });
 
   it('never has six while replicas are killed, and every run completes', async () => {
-    const counting = new CountingAgent(await stage.fake());
+    const counting = new CountingAgent(await stage.fake(), LIMIT, SERVICE_MS);
     const { name } = await stage.at(0).save(limited(counting.agent));
     const runIds = await startAll([stage.at(0), stage.at(1), stage.at(2)], name);
-    for (const share of [0.1, 0.3, 0.5]) {
-      const what = (): string => `${share} of the runs to be done; ${counting.done.size} are`;
-      await until(() => counting.done.size >= RUNS * share, { ...WITHIN, what });
-      await stage.cluster.kill(stage.replica(0));
-      await stage.cluster.add();
-    }
+    await killThrice(counting);
     await expectAllCompleted(runIds, counting);
   });
 });

@@ -1,8 +1,8 @@
-import { KnownLimits } from '#libs/limits';
+import { KnownLimits, type SlotOutcome } from '#libs/limits';
 import type { Database } from '#libs/postgres';
 import { PostgresTaskStore } from '#libs/tasks';
 import { PostgresRunSlots, RunDeck, WORKFLOW_MIGRATIONS } from '#libs/workflows';
-import type { SlotOutcome, SlotRequest } from '#libs/workflow-engine';
+import type { SlotRequest } from '#libs/workflow-engine';
 import type { TestDatabase } from '../support/postgres.js';
 import { openTaskDatabase } from './task-database.js';
 import { newDraft } from './task-draft.js';

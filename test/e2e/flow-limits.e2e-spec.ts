@@ -1,3 +1,6 @@
+import { openDoor } from '../support/doors.js';
+import type { FakeAgent } from '../support/fake-agent.js';
+import { answers, ends, type FakeBehaviour, holds } from '../support/fake-behaviour.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { until } from '../support/until.js';
 import { input, linear, output, type Run, unique } from '../support/workflow.js';
@@ -9,7 +12,7 @@ interface Slot {
   place: number;
 }
 
-type WaitingRun = Run & { waitsFor?: { slot?: Slot } };
+type WaitingRun = Run & { waitsFor?: { instance?: string; slot?: Slot } };
 
 const stage = useSharedStage();
 
@@ -142,5 +145,84 @@ describe('A limit of the service', () => {
     const { status, text } = await stage.api.call('POST', '/limits', { name, ...definition });
     expect([status, text]).toEqual([400, expect.stringContaining(`"${path}"`)]);
     expect((await stage.api.call('GET', `/limits/${name}`)).status).toBe(404);
+  });
+});
+
+describe('A limit of a registered agent', () => {
+  /** Registers an agent, and saves a workflow that calls it. */
+  async function calling(behaviour: FakeBehaviour): Promise<{ agent: FakeAgent; name: string; workflow: string }> {
+    const agent = await stage.fake();
+    agent.always(() => behaviour);
+    const { name } = await openDoor(stage.parley.url, agent.url);
+    const call = { id: 'call', type: 'external', config: { agent: name } };
+    const { name: workflow } = await stage.api.save(linear(unique('calls'), input('for'), call));
+    return { agent, name, workflow };
+  }
+
+  it('holds its turns back, and the run says which node waits, for which limit, and its place', async () => {
+    const { agent, name, workflow } = await calling(holds());
+    const rule = await limit({ target: `agents/${name}`, concurrency: 1 });
+    const first = await start(workflow);
+    await agent.sent(1);
+    const [second, third] = [await start(workflow), await start(workflow)];
+    const slots = await Promise.all(
+      [second, third].map((runId) =>
+        until(
+          async () => {
+            const { waitsFor } = (await stage.api.run(runId)) as WaitingRun;
+            return waitsFor?.slot ? waitsFor : false;
+          },
+          { what: `run ${runId} to wait` },
+        ),
+      ),
+    );
+    expect(slots.map(({ instance, slot }) => [instance, slot?.rule, slot?.limit])).toEqual([
+      ['call', rule, 1],
+      ['call', rule, 1],
+    ]);
+    expect(slots.map(({ slot }) => slot?.place).sort()).toEqual([1, 2]);
+    expect(agent.sends).toHaveLength(1);
+    for (let sent = 1; sent <= 3; sent += 1) {
+      await agent.sent(sent);
+      expect(agent.sends).toHaveLength(sent);
+      agent.release();
+    }
+    for (const runId of [first, second, third]) expect((await stage.api.ended(runId)).status).toBe('completed');
+  });
+
+  it('counts no turn whose Task waits for an answer', async () => {
+    const { agent, name, workflow } = await calling(ends('TASK_STATE_INPUT_REQUIRED', 'Which one?'));
+    await limit({ target: `agents/${name}`, concurrency: 1 });
+    const runIds = [await start(workflow), await start(workflow)];
+    for (const runId of runIds) await begun(runId);
+    agent.always(() => answers('done'));
+    for (const runId of runIds) {
+      const reply = await stage.api.call('POST', `/runs/${runId}/answers`, { node: 'call', parts: [{ text: 'this' }] });
+      expect([reply.status, reply.text]).toEqual([202, expect.anything()]);
+      expect((await stage.api.ended(runId)).status).toBe('completed');
+    }
+    const left = await stage.database.query('SELECT FROM run_slot JOIN task USING (task_id) WHERE agent = $1', [
+      `agents/${name}`,
+    ]);
+    expect(left).toEqual([]);
+  });
+
+  it('sends no further Message before the time that the agent asks for with 429', async () => {
+    const { agent, name, workflow } = await calling(answers('done'));
+    await limit({ target: `agents/${name}`, concurrency: 10 });
+    const times: number[] = [];
+    agent.always(() => {
+      times.push(Date.now());
+      return times.length === 1 ? { httpStatus: 429, headers: { 'retry-after': '2' } } : answers('done');
+    });
+    const first = await start(workflow);
+    await agent.sent(1);
+    const closed = async (): Promise<boolean> =>
+      (await stage.database.query('SELECT FROM flow_gate WHERE closed_until > now()')).length > 0;
+    await until(closed, { what: 'the gate to be closed' });
+    const runIds = [await start(workflow), await start(workflow)];
+    for (const runId of [first, ...runIds]) expect((await stage.api.ended(runId)).status).toBe('completed');
+    const waits = times.slice(1).map((time) => time - times[0]!);
+    expect({ waits, tooEarly: waits.filter((wait) => wait < 1_990) }).toEqual({ waits, tooEarly: [] });
   });
 });

@@ -3510,7 +3510,7 @@ export interface components {
         };
         LimitBody: {
             /**
-             * @description Counts the work of all tenants. Only callers without a tenant may set it.
+             * @description Counts the work of all tenants. Only callers of `OPERATOR_TENANT` may set it.
              * @default false
              */
             allTenants: boolean;
@@ -3558,7 +3558,7 @@ export interface components {
         };
         LimitReplacementBody: {
             /**
-             * @description Counts the work of all tenants. Only callers without a tenant may set it.
+             * @description Counts the work of all tenants. Only callers of `OPERATOR_TENANT` may set it.
              * @default false
              */
             allTenants: boolean;
@@ -3587,7 +3587,7 @@ export interface components {
         };
         LimitView: {
             /**
-             * @description Counts the work of all tenants. Only callers without a tenant may set it.
+             * @description Counts the work of all tenants. Only callers of `OPERATOR_TENANT` may set it.
              * @default false
              */
             allTenants: boolean;
@@ -5441,7 +5441,7 @@ export interface components {
         };
         RunWaitView: {
             /**
-             * @description Instance that asks first.
+             * @description Instance that asks first, or that waits for a slot.
              * @example gate
              */
             instance?: string;
@@ -9165,7 +9165,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller has a tenant, and `allTenants` is true. */
+            /** @description `allTenants` is true, and the caller is not of `OPERATOR_TENANT`. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9263,7 +9263,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The caller has a tenant, and `allTenants` is true. */
+            /** @description `allTenants` is true, and the caller is not of `OPERATOR_TENANT`. */
             403: {
                 headers: {
                     [name: string]: unknown;

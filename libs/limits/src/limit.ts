@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 
 /** Pattern of the names of limits. It is the pattern of workflow names. */
 export const LIMIT_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$/;
-/** Pattern of targets: one or all workflows, or everything that a caller starts. */
-export const LIMIT_TARGET = /^(caller|workflows\/(\*|[A-Za-z0-9_][A-Za-z0-9_-]{0,63}))$/;
+/** Pattern of targets: one or all agents or workflows, or everything that a caller starts. */
+export const LIMIT_TARGET = /^(caller|(agents|workflows)\/(\*|[A-Za-z0-9_][A-Za-z0-9_-]{0,63}))$/;
 export const LIMIT_KEYS = ['target', 'caller', 'tenant'] as const;
 /** Property by which a limit is divided: each value of the property has the limit of its own. */
 export type LimitKey = (typeof LIMIT_KEYS)[number];
@@ -23,7 +23,7 @@ export interface LimitDefinition {
   per?: LimitKey;
   /** True if the limit matches the work of all tenants. */
   allTenants?: boolean;
-  /** Maximum number of runs that are under way. 0: none begins. */
+  /** Maximum number of runs, or of turns at agents, that are under way. 0: none begins. */
   concurrency?: number;
   rate?: LimitRate;
 }
@@ -49,6 +49,8 @@ export interface AppliedLimit extends LimitId {
   concurrency?: number;
   /** True if the limit has a rate. */
   isPaced: boolean;
+  /** True if only the work of one agent or workflow shares the gate. */
+  isOfOne: boolean;
 }
 
 /** Work that may have limits: a run of a workflow, or a turn of a registered agent. */
@@ -75,6 +77,7 @@ export function applyLimit(limit: StoredLimit, work: LimitedWork): AppliedLimit 
     value: value.join(' '),
     ...(concurrency !== undefined && { concurrency }),
     isPaced: rate !== undefined,
+    isOfOne: limit.per === 'target' || target === `${work.kind}/${work.name}`,
   };
 }
 

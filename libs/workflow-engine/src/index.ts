@@ -34,8 +34,6 @@ export {
   RunChildStore,
   RunFolds,
   type RunServices,
-  type LimitRequest,
-  type SlotOutcome,
   type SlotRequest,
 } from './execution/run-services.js';
 export { runSpanSteps, WorkflowExecutor } from './execution/workflow-executor.js';

@@ -66,10 +66,10 @@ export class LimitBody {
     pattern: LIMIT_TARGET.source,
     example: 'workflows/*',
     description:
-      'What the limit counts: runs of a workflow (`workflows/NAME`), of all workflows (`workflows/*`), or of each ' +
-      'caller (`caller`).',
+      'What the limit counts: runs of a workflow (`workflows/NAME`) or of all (`workflows/*`), turns at a registered ' +
+      'agent (`agents/NAME`) or at all (`agents/*`), or both for each caller (`caller`).',
   })
-  @Matches(LIMIT_TARGET, { message: 'must be workflows/NAME, workflows/* or caller' })
+  @Matches(LIMIT_TARGET, { message: 'must be agents/NAME, agents/*, workflows/NAME, workflows/* or caller' })
   target!: string;
 
   @ApiPropertyOptional({
@@ -82,7 +82,7 @@ export class LimitBody {
 
   @ApiPropertyOptional({
     default: false,
-    description: 'Counts the work of all tenants. Only callers without a tenant may set it.',
+    description: 'Counts the work of all tenants. Only callers of `OPERATOR_TENANT` may set it.',
   })
   @IfGiven()
   @IsBoolean({ message: 'must be true or false' })

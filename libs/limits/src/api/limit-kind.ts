@@ -9,6 +9,7 @@ import {
 import { ProblemError, readBody } from '#libs/http-server';
 import type { JsonObject } from '#libs/protocol';
 import type { LimitDefinition } from '../limit.js';
+import { AppConfig } from '#libs/service';
 import { KnownLimits } from '../storage/known-limits.js';
 import { type LimitColumns, limitColumns, toLimitDefinition } from '../storage/limit-columns.js';
 import { MOST_LIMITS } from '../storage/limits.js';
@@ -36,6 +37,7 @@ export class LimitKind extends TableKind {
 
   constructor(
     private readonly known: KnownLimits,
+    private readonly config: AppConfig,
     kinds: ConfigurationKinds,
   ) {
     super();
@@ -49,7 +51,7 @@ export class LimitKind extends TableKind {
 
   override assertAllowed(object: ConfigurationObject, saver: ConfigurationSaver, isDeleted: boolean): void {
     super.assertAllowed(object, saver, isDeleted);
-    assertOwnTenant(object.definition as unknown as LimitDefinition, saver.tenant);
+    assertOwnTenant(object.definition as unknown as LimitDefinition, saver.tenant, this.config);
   }
 
   override async finishChange(): Promise<void> {

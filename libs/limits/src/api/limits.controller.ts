@@ -19,6 +19,7 @@ import {
   QueryPageToken,
   QueryWholePageSize,
 } from '#libs/http-server';
+import { AppConfig } from '#libs/service';
 import { LIMIT_NAME, type LimitDefinition, type StoredLimit } from '../limit.js';
 import { Limits, MOST_LIMITS } from '../storage/limits.js';
 import { LimitBody, LimitReplacementBody } from './limit-body.js';
@@ -48,17 +49,20 @@ class LimitListView {
   nextPageToken!: string;
 }
 
-/** Manages the limits of runs. A change has effect at once, in all replicas. */
+/** Manages the limits of runs and of turns at registered agents. A change has effect at once, in all replicas. */
 @ApiTags('limits')
 @Controller('api/limits')
 export class LimitsController {
-  constructor(private readonly limits: Limits) {}
+  constructor(
+    private readonly limits: Limits,
+    private readonly config: AppConfig,
+  ) {}
 
   @Post()
   @ApiOperation({ summary: 'Creates a limit, which all replicas share.' })
   @ApiCreatedResponse({ type: LimitView, ...LOCATION_HEADER })
   @ApiProblem(400, 'The body is malformed.')
-  @ApiProblem(403, 'The caller has a tenant, and `allTenants` is true.')
+  @ApiProblem(403, '`allTenants` is true, and the caller is not of `OPERATOR_TENANT`.')
   @ApiProblem(409, 'A limit of this name exists already.')
   @ApiProblem(422, 'The tenant has too many limits.')
   async createLimit(
@@ -66,7 +70,7 @@ export class LimitsController {
     @Caller() { tenant }: Caller,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<LimitView> {
-    assertOwnTenant(definition, tenant);
+    assertOwnTenant(definition, tenant, this.config);
     const created = await this.limits.createLimit({ tenant, name }, definition);
     if (!created) throw new ProblemError(409, `the limit "${name}" exists already`);
     void reply.header('location', `/api/limits/${name}`);
@@ -95,14 +99,14 @@ export class LimitsController {
   @ApiBody({ type: LimitBody })
   @ApiOkResponse({ type: LimitView })
   @ApiProblem(400, 'The body is malformed.')
-  @ApiProblem(403, 'The caller has a tenant, and `allTenants` is true.')
+  @ApiProblem(403, '`allTenants` is true, and the caller is not of `OPERATOR_TENANT`.')
   @ApiProblem(404, 'limit not found')
   async replaceLimit(
     @Param('name') name: string,
     @Body() { definition }: LimitReplacementBody,
     @Caller() { tenant }: Caller,
   ): Promise<LimitView> {
-    assertOwnTenant(definition, tenant);
+    assertOwnTenant(definition, tenant, this.config);
     const replaced = isLimitName(name) && (await this.limits.replaceLimit({ tenant, name }, definition));
     return limitView(requireLimit(replaced));
   }
@@ -117,10 +121,10 @@ export class LimitsController {
   }
 }
 
-/** Refuses a limit of all tenants if its caller has a tenant. @throws ProblemError 403 */
-export function assertOwnTenant({ allTenants }: LimitDefinition, tenant: string): void {
-  if (allTenants === true && tenant !== '')
-    throw new ProblemError(403, 'allTenants: only a caller without a tenant may limit all tenants');
+/** Refuses a limit of all tenants if the caller is not of the operator's tenant. @throws ProblemError 403 */
+export function assertOwnTenant({ allTenants }: LimitDefinition, tenant: string, config: AppConfig): void {
+  if (allTenants === true && tenant !== config.operatorTenant)
+    throw new ProblemError(403, 'allTenants: only callers of OPERATOR_TENANT may limit all tenants');
 }
 
 function isLimitName(name: string): boolean {

@@ -1,7 +1,8 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger, Optional } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { AgentDirectory, readAgentCard } from '#libs/a2a-client';
 import { type AgentSource, BuiltInAgents, type ListedAgent, REGISTERED_AGENTS, type ServedAgent } from '#libs/agents';
+import { LimitGates } from '#libs/limits';
 import { type AgentCard, decodeAgentCard, jsonDigest, type JsonObject, redactedUrl } from '#libs/protocol';
 import { type RegisteredAgent, RegisteredAgents, savedAtPremise } from '../agents/registered-agents.js';
 import { forwardedCard, forwardedExtensions } from './relay-card.js';
@@ -57,6 +58,7 @@ export class RegisteredAgentSource implements AgentSource {
     private readonly limits: RelayLimits,
     private readonly webhooks: RelayWebhooks,
     builtIn: BuiltInAgents,
+    @Optional() private readonly gates?: LimitGates,
   ) {
     builtIn.addSource(this);
   }
@@ -129,14 +131,14 @@ export class RegisteredAgentSource implements AgentSource {
     const { name, description, version } = card;
     const { methods, skills: allowed } = agent.policy;
     const skills = card.skills.filter(({ id }) => !allowed || allowed.includes(id));
-    const { directory, tasks, limits, webhooks } = this;
+    const { directory, tasks, limits, gates, webhooks } = this;
     return {
       path: `${REGISTERED_AGENTS}/${agent.name}`,
       ...{ name, description, version, skills },
       // The agent itself decides which types it takes: many cards name fewer.
       inputModes: [],
       outputModes: [],
-      executor: new RelayExecutor({ ...agent, card }, { directory, tasks, limits, webhooks }),
+      executor: new RelayExecutor({ ...agent, card }, { directory, tasks, limits, webhooks, ...(gates && { gates }) }),
       capabilities: {
         extensions: forwardedExtensions(card),
         ...(methods && {

@@ -4,6 +4,7 @@ import type { RequestContext } from '#libs/agents';
 import type { Message, Part, SendMessageRequest } from '#libs/protocol';
 import type { RegisteredAgent } from '../agents/registered-agents.js';
 import { type AgentPolicy, passedHeaders } from '../agents/agent-policy.js';
+import type { LimitGates } from '#libs/limits';
 import type { RelayLimits } from './relay-limits.js';
 import type { RelayTalk, RelayTasks, StoredTurn, TurnOptions } from './relay-tasks.js';
 import type { RelayWebhooks } from './relay-webhooks.js';
@@ -13,6 +14,8 @@ export interface RelayServices {
   directory: AgentDirectory;
   tasks: RelayTasks;
   limits: RelayLimits;
+  /** Limits of the service. */
+  gates?: LimitGates;
   webhooks: RelayWebhooks;
 }
 

@@ -18,6 +18,8 @@ import type { TaskEvent } from '#libs/tasks';
 import { DEFAULT_WAIT_S } from '../agents/agent-policy.js';
 import type { RegisteredAgent } from '../agents/registered-agents.js';
 import { type CallDecision, decideAfter, failureWords, requestedPause } from './call-decision.js';
+import { LimitPassage } from './limit-passage.js';
+import { FAIL, lastMessage, QUESTION, RESEND } from './lost-task-question.js';
 import { UnsentNote } from './unsent-note.js';
 import { UnstoredIds } from './unstored-ids.js';
 import type { OpenedTurn } from './opened-turn.js';
@@ -37,12 +39,6 @@ const BACKOFF = new Backoff(100, 5_000);
 /** Pauses between attempts to get a slot at an agent. */
 const ROOM_BACKOFF = new Backoff(50, 2_000, 0.5);
 
-const QUESTION =
-  'The agent no longer knows this task, or may not have received the message. Answer "resend" to send the message ' +
-  'again, or "fail" to end the task.';
-const RESEND = 'resend';
-const FAIL = 'fail';
-
 type Events = AsyncGenerator<TaskEvent, void, undefined>;
 
 /**
@@ -59,12 +55,13 @@ export class RelayTurn {
    * Time, by `performance.now()`, from which the policy's `wait` counts: the start of the turn if an earlier execution
    * waited already, else the start of this execution.
    */
-  private readonly waitsSince: number;
+  private waitsSince: number;
   /** True if this service has ended the Task. */
   private hasEnded = false;
   private readonly unstored: UnstoredIds;
   private readonly unsent: UnsentNote;
   private readonly parking: RelayParking;
+  private readonly passage: LimitPassage;
   private parts: SentParts | undefined;
 
   /** Turn as it is stored, with the ids that the agent has named since. */
@@ -80,6 +77,7 @@ export class RelayTurn {
     this.turn = turn;
     this.mirror = new TaskMirror(context, log);
     this.parking = new RelayParking(agent, services, context, turn);
+    this.passage = new LimitPassage(agent, services, context, turn);
     const mayBeSent = isRecovered && !turn.isUnsent;
     this.unsent = new UnsentNote(services, context, turn, mayBeSent);
     this.follows = mayBeSent && turn.remoteTaskId !== undefined;
@@ -120,7 +118,7 @@ export class RelayTurn {
     }
     const isUncertain = this.unsent.mayBeSent && turn.remoteTaskId === undefined;
     if (isUncertain && this.agent.policy.forgotten !== 'resend') return yield* this.applyPolicy();
-    if (!(await this.waitForRoom())) {
+    if (!(await this.passLimits()) || !(await this.waitForRoom())) {
       const words = 'The agent is busy: it takes no more messages for the moment.';
       return yield this.toEnd('TASK_STATE_FAILED', words);
     }
@@ -144,6 +142,13 @@ export class RelayTurn {
       const pause = Math.max(BACKOFF.pauseAfter(Math.min(failures, MOST_DOUBLINGS)), requestedPause(call.outcome));
       await delay(pause, undefined, { signal: context.signal });
     }
+  }
+
+  /** Takes the slots of the limits of the service; false if the turn must not wait. `wait` counts from then on. */
+  private async passLimits(): Promise<boolean> {
+    const mayPass = await this.passage.takeSlots({ isUnderWay: this.follows, isUnsent: !this.unsent.mayBeSent });
+    if (this.passage.isLimited) [this.waitsSince, this.awaySince] = [performance.now(), undefined];
+    return mayPass;
   }
 
   /**
@@ -312,6 +317,7 @@ export class RelayTurn {
     if (decision.kind !== 'away' && decision.kind !== 'unread') return undefined;
     if (decision.kind === 'away' && !decision.isSafe && forgotten !== RESEND) return 'policy';
     const pause = requestedPause(outcome);
+    await this.passage.closeGates(pause);
     await this.postponeMessages(pause);
     return this.canWait(pause) ? 'again' : undefined;
   }
@@ -391,9 +397,3 @@ export class RelayTurn {
 const MOST_TURNS = 2 ** 31 - 1;
 /** Maximum number of times that a pause is doubled. */
 const MOST_DOUBLINGS = 10;
-
-/** Returns the newest Message of the caller that is not an answer to this service's own QUESTION. */
-function lastMessage(history: readonly Message[]): Message | undefined {
-  const isQuestion = (message: Message | undefined): boolean => firstText(message?.parts ?? []) === QUESTION;
-  return history.findLast(({ role }, index) => role === 'ROLE_USER' && !isQuestion(history[index - 1]));
-}

@@ -163,6 +163,8 @@ export class AppConfig {
   readonly logLevel!: LogLevel;
   /** True if `/metrics`, which is public, has labels with the names of the workflows of all tenants. */
   readonly metricsWorkflows!: boolean;
+  /** Tenant whose administrators may limit the work of all tenants; '' is the tenant of callers without a tenant. */
+  readonly operatorTenant!: string;
   readonly corsOrigins!: readonly string[];
   readonly serviceName!: string;
   readonly serviceDescription!: string;

@@ -45,6 +45,7 @@ describe('loadConfig', () => {
       shutdownGraceMs: 20_000,
       logLevel: 'info',
       metricsWorkflows: true,
+      operatorTenant: '',
       corsOrigins: [],
       serviceName: 'parley',
       serviceDescription: expect.any(String),

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RequestContext } from '#libs/agents';
 import type { ProcessServices, ProcessStart, RemoteContexts } from '#libs/durable';
-import type { AppliedLimit } from '#libs/limits';
+import type { AppliedLimit, LimitRequest, SlotOutcome } from '#libs/limits';
 import { type CallCancelOutcome, isWaitingState, runEventNote, type StreamResponse } from '#libs/protocol';
 import type { ContentLimits, Metrics } from '#libs/service';
 import {
@@ -285,26 +285,6 @@ export interface SlotRequest {
   /** Deadline of the run, at which it is woken even without a slot. */
   until?: Date;
 }
-
-/** Work that needs a slot of a limit (libs/limits): a run, or a turn at a registered agent. */
-export interface LimitRequest {
-  limit: AppliedLimit;
-  /** Deadline of the run, at which it is woken even without a slot. */
-  until?: Date;
-  /** True if the work has begun already: it takes a slot without waiting. */
-  isUnderWay?: boolean;
-}
-
-/**
- * Outcome of a request for a slot.
- * - `held`: the run has a slot, and may begin.
- * - `next`: the run gets one of the next free slots, and keeps its claim meanwhile (`waitForSlot`).
- * - `parked`: the run waits for a slot, and its claim is released.
- * - `full`: no slot is free, and the run does not wait (`onFull: skip`).
- * - `crowded`: too many runs wait already.
- * - `lost`: this execution no longer has the claim (right to write the Task).
- */
-export type SlotOutcome = 'held' | 'next' | 'parked' | 'full' | 'crowded' | 'lost';
 
 /** Services and limits of the process that every run needs. */
 export interface RunServices extends ProcessServices {

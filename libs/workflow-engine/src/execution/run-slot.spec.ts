@@ -1,6 +1,7 @@
+import type { SlotOutcome } from '#libs/limits';
 import { DrivenRun, workflowOf } from '../testing/driven-run.js';
 import { FakeAgents } from '../testing/fake-agents.js';
-import type { SlotOutcome, SlotRequest } from './run-services.js';
+import type { SlotRequest } from './run-services.js';
 
 function limitedRun(concurrency: SlotRequest['concurrency'], outcome: SlotOutcome) {
   const run = new DrivenRun(workflowOf('in a', 'in>a', { concurrency }), new FakeAgents());

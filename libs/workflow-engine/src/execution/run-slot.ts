@@ -1,10 +1,11 @@
 import type { RequestContext } from '#libs/agents';
+import type { LimitRequest } from '#libs/limits';
 import { retryWhileUnreachable } from '#libs/postgres';
 import type { ConcurrencyConfig } from '#libs/workflow-definition';
 import { FailedExpression } from '../messages/run-expressions.js';
 import type { RunEvaluation } from '../messages/run-evaluation.js';
 import type { RunState } from '../state/run-state.js';
-import type { LimitRequest, RunServices, SlotRequest } from './run-services.js';
+import type { RunServices, SlotRequest } from './run-services.js';
 
 /** Reason why a run does not begin: the outcome of the run, and its text. */
 export interface RunRefusal {

@@ -1,4 +1,4 @@
-import type { AppliedLimit } from '#libs/limits';
+import type { AppliedLimit, LimitRequest, SlotOutcome } from '#libs/limits';
 import { CallChains, ExecutionInterrupted, type RequestContext, TaskCanceled } from '#libs/agents';
 import { RemoteContexts, type RemoteTalk, talkKey } from '#libs/durable';
 import {
@@ -35,8 +35,6 @@ import {
   RunChildStore,
   RunFolds,
   type RunServices,
-  type LimitRequest,
-  type SlotOutcome,
   type SlotRequest,
 } from '../execution/run-services.js';
 import { WorkflowExecutor } from '../execution/workflow-executor.js';

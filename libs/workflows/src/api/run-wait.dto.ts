@@ -28,7 +28,8 @@ class RunSlotWait {
 
 /** Reason why a run waits: a question, a time, or a slot. */
 export class RunWaitView {
-  @ApiPropertyOptional({ description: 'Instance that asks first.', example: 'gate' }) instance?: string;
+  @ApiPropertyOptional({ description: 'Instance that asks first, or that waits for a slot.', example: 'gate' })
+  instance?: string;
   @ApiPropertyOptional({ description: 'Beginning of its question.', example: 'Publish?' }) question?: string;
   @ApiPropertyOptional({ type: 'integer', description: 'Number of open questions if there are several.', example: 2 })
   questions?: number;

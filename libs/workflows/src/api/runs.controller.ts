@@ -182,7 +182,7 @@ export class RunsController {
   @ApiLargeAnswer()
   async getRun(@Param('id') id: string, @Call() call: ApiCall): Promise<RunDetail> {
     const viewed = await this.runs.viewRun(id, call);
-    const waiting = hasBegun(viewed) ? [viewed] : await this.waits.addWaits([viewed], call.scope);
+    const waiting = mayWaitForSlot(viewed) ? await this.waits.addWaits([viewed], call.scope) : [viewed];
     const [run] = await this.usages.addUsage(waiting, call.scope);
     return run!;
   }
@@ -295,10 +295,15 @@ function toStart({ inputs = {}, budget }: RunBody): RunInputs {
   return { inputs, ...(budget && { metadata: budgetMetadata(budget) }) };
 }
 
-/** True if a node of a run has begun. A run that has not begun may wait for a slot (`concurrency`). */
-function hasBegun({ nodes }: Pick<RunDetail, 'nodes'>): boolean {
-  return Object.values(nodes).some(({ status }) => status !== 'pending');
+/** True if a run may wait for a slot: no node has begun yet, or a registered agent is called for a node. */
+function mayWaitForSlot({ nodes: byId, waitsFor }: Pick<RunDetail, 'nodes' | 'waitsFor'>): boolean {
+  const nodes = Object.values(byId);
+  const isAtAgent = nodes.some(({ status, agentUrl }) => status === 'running' && REGISTERED_AGENT.test(agentUrl));
+  return nodes.every(({ status }) => status === 'pending') || (waitsFor === undefined && isAtAgent);
 }
+
+/** Pattern of the URLs of registered agents at this service. */
+const REGISTERED_AGENT = /(^|\/)agents\/[^/]+$/;
 
 /** Starts runs of one workflow. */
 @ApiTags('runs')

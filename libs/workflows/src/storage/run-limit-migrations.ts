@@ -173,3 +173,47 @@ export class AdmitRunsByLimits1700000001811 implements MigrationInterface {
     await runner.query('DROP TABLE flow_gate');
   }
 }
+
+/** Requests a slot, as before; a turn of a registered agent that waits and is `isUnsentTurn` is stored as unsent. */
+const REQUEST_FOR_TURNS = REQUEST_BY_LIMITS.replace(
+  `IF own.is_held THEN RETURN 'held'; END IF;`,
+  `IF own.is_held THEN RETURN 'held'; END IF;
+    IF (request ->> 'isUnsentTurn')::boolean THEN
+      UPDATE registered_agent_task SET unsent_message = message_id WHERE task_id = of_task;
+    END IF;`,
+);
+
+/**
+ * Passes the slots of a turn at a registered agent on, in the commit in which its Task begins to wait for an answer: the
+ * agent works no longer.
+ */
+const TURN_ENDS = `
+  CREATE FUNCTION turn_slot_ends() RETURNS trigger LANGUAGE plpgsql AS $$
+  DECLARE of_gate text;
+  BEGIN
+    FOR of_gate IN SELECT gate FROM run_slot WHERE task_id = NEW.task_id ORDER BY gate LOOP
+      DELETE FROM run_slot WHERE task_id = NEW.task_id AND gate = of_gate;
+      IF NOT pg_try_advisory_xact_lock(${LOCK_KEY}) OR NOT admit_runs(of_gate) THEN PERFORM ${PASS_ON}; END IF;
+    END LOOP;
+    RETURN NULL;
+  END $$`;
+
+/** Lets turns at registered agents wait for limits, as runs do. */
+export class AdmitTurnsByLimits1700000001812 implements MigrationInterface {
+  readonly name = 'AdmitTurnsByLimits1700000001812';
+
+  async up(runner: QueryRunner): Promise<void> {
+    for (const statement of [REQUEST_FOR_TURNS, TURN_ENDS]) await runner.query(statement);
+    await runner.query(`
+      CREATE TRIGGER turn_slot_ended AFTER UPDATE OF state ON task FOR EACH ROW
+      WHEN (NEW.has_run_slot AND NEW.state IN ('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')
+        AND OLD.state <> NEW.state AND NEW.agent LIKE 'agents/%')
+      EXECUTE FUNCTION turn_slot_ends()`);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await runner.query('DROP TRIGGER turn_slot_ended ON task');
+    await runner.query('DROP FUNCTION turn_slot_ends');
+    await runner.query(REQUEST_BY_LIMITS);
+  }
+}

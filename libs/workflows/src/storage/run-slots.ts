@@ -1,13 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RequestContext } from '#libs/agents';
 import { Jobs, scheduleUpkeep } from '#libs/job-queue';
-import { type AppliedLimit, KnownLimits } from '#libs/limits';
+import {
+  type AppliedLimit,
+  KnownLimits,
+  type LimitedWork,
+  LimitGates,
+  type LimitRequest,
+  type SlotOutcome,
+  type SlotSeeker,
+} from '#libs/limits';
 import { Database, KeyTurns, retryUntilWritable } from '#libs/postgres';
 import { textStart } from '#libs/protocol';
 import { ENDED_TASK } from '#libs/tasks';
-import type { LimitRequest, SlotOutcome, SlotRequest } from '#libs/workflow-engine';
+import type { SlotRequest } from '#libs/workflow-engine';
 import { GatePacer } from './gate-pacer.js';
 import { RunDeck } from './run-deck.js';
 
@@ -26,13 +33,13 @@ const MOST_COUNTS = 1_000;
 const MOST_SWEPT = 1_000;
 /** Number of slots of a limit without `concurrency`. */
 const NO_CONCURRENCY = 2_147_483_647;
+/** Maximum milliseconds for which an agent can close a gate. */
+const LONGEST_PAUSE_MS = 3_600_000;
 /** Maximum number of characters of a key that are stored for readers. */
 const LONGEST_KEY = 200;
 /** Number of attempts to change a gate while other transactions hold rows, and milliseconds between two of them. */
 const TRIES = 20;
 const RETRY_MS = 50;
-
-type SlotSeeker = Pick<RequestContext, 'taskId' | 'token' | 'call'>;
 
 /** Gate whose free slots are passed on. `keep`: number of its newest runs; the cancel of all others is requested. */
 interface GateChange {
@@ -51,7 +58,7 @@ interface GateChange {
  *   with a batch of the journal is possible (see `AdmitRunsAtOnce`).
  */
 @Injectable()
-export class PostgresRunSlots {
+export class PostgresRunSlots extends LimitGates {
   private readonly turns = new KeyTurns();
   private readonly counts = new Map<string, { waiting: Promise<number>; until: number }>();
   private readonly pacer: GatePacer;
@@ -61,17 +68,27 @@ export class PostgresRunSlots {
     private readonly deck: RunDeck,
     private readonly known: KnownLimits,
   ) {
+    super();
     this.pacer = new GatePacer(database);
   }
 
   /** Returns the limits of a run; see `RunServices.slots`. */
   findLimits({ call }: Pick<SlotSeeker, 'call'>, workflow: string, signal: AbortSignal): Promise<AppliedLimit[]> {
     const { tenant, owner } = call.scope;
-    return this.known.findLimits({ kind: 'workflows', name: workflow, tenant, owner }, signal);
+    return this.findLimitsOf({ kind: 'workflows', name: workflow, tenant, owner }, signal);
+  }
+
+  override findLimitsOf(work: LimitedWork, signal: AbortSignal): Promise<AppliedLimit[]> {
+    return this.known.findLimits(work, signal);
+  }
+
+  override async closeGate({ gate }: AppliedLimit, pauseMs: number): Promise<void> {
+    await this.database.pool.query(CLOSE_GATE, [gate, Math.min(pauseMs, LONGEST_PAUSE_MS)]);
+    await this.database.pool.query('SELECT pace_gate($1)', [gate]);
   }
 
   /** Requests a slot for a run; see `RunServices.slots`. */
-  async requestSlot(run: SlotSeeker, request: SlotRequest | LimitRequest): Promise<SlotOutcome> {
+  override async requestSlot(run: SlotSeeker, request: SlotRequest | LimitRequest): Promise<SlotOutcome> {
     const gate = 'limit' in request ? request.limit.gate : gateOf(run, request);
     const most = 'limit' in request ? MOST_WAITING_OF_TENANT : MOST_WAITING;
     const isCrowded = (await this.countWaiting(run.call.scope.tenant)) >= MOST_WAITING_OF_TENANT;
@@ -89,7 +106,7 @@ export class PostgresRunSlots {
   }
 
   /** Waits until a run that is the next of its gate may have a slot; see `RunServices.slots`. */
-  async waitForSlot(
+  override async waitForSlot(
     { taskId }: Pick<SlotSeeker, 'taskId'>,
     until: Date | undefined,
     signal: AbortSignal,
@@ -181,9 +198,9 @@ function concurrencyMembers({ key, concurrency: { limit, onFull } }: SlotRequest
   return { key: readableKey(key), limit, onFull };
 }
 
-function limitMembers({ limit: { tenant, name, value, concurrency }, isUnderWay }: LimitRequest) {
+function limitMembers({ limit: { tenant, name, value, concurrency }, isUnderWay, isUnsentTurn }: LimitRequest) {
   const slots = concurrency ?? NO_CONCURRENCY;
-  return { key: readableKey(value), limit: slots, rule: { tenant, name }, ...(isUnderWay && { isUnderWay }) };
+  return { key: readableKey(value), limit: slots, rule: { tenant, name }, isUnderWay, isUnsentTurn };
 }
 
 /** Returns the beginning of a key as PostgreSQL stores it: without \u0000 and unpaired surrogates. */
@@ -191,6 +208,9 @@ function readableKey(key: string): string {
   return textStart(key, LONGEST_KEY).replaceAll('\0', '').toWellFormed();
 }
 
+const CLOSE_GATE = `
+  UPDATE flow_gate SET closed_until = greatest(closed_until, clock_timestamp() + $2::float8 * interval '1 millisecond')
+  WHERE gate = $1`;
 const REQUEST = 'SELECT request_run_slot($1, $2, $3, $4::json) AS outcome';
 const COUNT_WAITING = `
   SELECT count(*)::int AS waiting FROM (SELECT FROM run_slot WHERE tenant = $1 AND NOT is_held LIMIT $2) AS few`;

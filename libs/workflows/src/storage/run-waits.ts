@@ -27,7 +27,7 @@ interface SlotWait {
 
 /** Reason why a run waits: a question, a time, or a slot. */
 export interface RunWait {
-  /** Instance that asks, and the beginning of its question. */
+  /** Instance that asks, and the beginning of its question; or that waits for a slot. */
   instance?: string;
   question?: string;
   /** Number of open questions, if there are several. */
@@ -43,6 +43,7 @@ interface WaitRow {
   instance: string | null;
   question: string | null;
   questions: number;
+  waiting: string | null;
   rule: string | null;
   most: number | null;
   rate: string | null;
@@ -76,7 +77,7 @@ export class RunWaits {
 function toWait(row: WaitRow): RunWait | undefined {
   const { wake_at: until, instance, question, questions } = row;
   const slot = toSlotWait(row);
-  if (slot) return { slot };
+  if (slot) return { ...(row.waiting !== null && { instance: row.waiting }), slot };
   if (until === null && instance === null) return undefined;
   return {
     ...(instance !== null && { instance }),
@@ -102,7 +103,7 @@ function toSlotWait({ rule, most, rate, key, place, since }: WaitRow): SlotWait 
 // Paired surrogates are stored as characters, not as escapes.
 const WAITS = `
   SELECT task.task_id, CASE WHEN task.replica_id IS NULL THEN task.wake_at END AS wake_at, asked.key AS instance,
-         asked.question, coalesce(counted.questions, 0) AS questions, slot.key, slot.since,
+         asked.question, coalesce(counted.questions, 0) AS questions, slot.waiting, slot.key, slot.since,
          before.place, flow_gate.name AS rule, rate_count || '/' || rate_period AS rate,
          CASE WHEN flow_gate.gate IS NULL THEN slot.most ELSE concurrency END AS most
   FROM unnest($3::text[]) AS wanted (task_id)
@@ -116,7 +117,16 @@ const WAITS = `
     SELECT count(*)::int AS questions
     FROM (SELECT FROM task_question WHERE task_question.task_id = task.task_id LIMIT $5) AS few
   ) AS counted ON asked.key IS NOT NULL
-  LEFT JOIN run_slot AS slot ON slot.task_id = task.task_id AND task.has_run_slot AND NOT slot.is_held
+  LEFT JOIN LATERAL (
+    SELECT run_slot.*, NULL AS waiting FROM run_slot
+    WHERE task.has_run_slot AND run_slot.task_id = task.task_id AND NOT is_held
+    UNION ALL
+    SELECT run_slot.*, split_part(child.parent_reference, '#', 1) FROM (
+      SELECT task_id, parent_reference FROM task AS child
+      WHERE parent_task_id = task.task_id AND state = 'TASK_STATE_SUBMITTED' LIMIT $5) AS child
+    JOIN run_slot ON run_slot.task_id = child.task_id AND NOT is_held
+    LIMIT 1
+  ) AS slot ON asked.key IS NULL
   LEFT JOIN flow_gate ON flow_gate.gate = slot.gate
   LEFT JOIN flow_limit ON flow_limit.tenant = flow_gate.tenant AND flow_limit.name = flow_gate.name
   LEFT JOIN LATERAL (

@@ -1,6 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { LIMIT_MIGRATIONS } from '#libs/limits';
-import { AdmitRunsByLimits1700000001811 } from './run-limit-migrations.js';
+import { AdmitRunsByLimits1700000001811, AdmitTurnsByLimits1700000001812 } from './run-limit-migrations.js';
 import { AdmitRunsAtOnce1700000001800 } from './run-slot-functions.js';
 import { CreateRunSlot1700000001640 } from './run-slot-migrations.js';
 import {
@@ -363,4 +363,5 @@ export const WORKFLOW_MIGRATIONS = [
   AdmitRunsAtOnce1700000001800,
   ...LIMIT_MIGRATIONS,
   AdmitRunsByLimits1700000001811,
+  AdmitTurnsByLimits1700000001812,
 ];
