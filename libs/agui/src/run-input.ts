@@ -48,11 +48,13 @@ interface Fault {
 }
 
 /**
- * Reads the body of a run. Unknown members are ignored, as AG-UI requires; a known member of a wrong type is a fault.
+ * Reads the body of a run. Unknown members are ignored, as AG-UI requires; a known member of a wrong type is a fault. A
+ * member that is null counts as absent: clients in Python send null for members that they do not set.
  * @throws ProblemError 400 that names each faulty member
  */
-export function readRunInput(body: JsonValue | undefined): RunInput {
-  if (!isJsonObject(body)) throw malformedRequest({ path: '', detail: 'The body must be a RunAgentInput of AG-UI' });
+export function readRunInput(sent: JsonValue | undefined): RunInput {
+  if (!isJsonObject(sent)) throw malformedRequest({ path: '', detail: 'The body must be a RunAgentInput of AG-UI' });
+  const body: JsonObject = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== null));
   const faults = new Faults();
   const threadId = faults.readId(body, 'threadId');
   const runId = faults.readId(body, 'runId');
