@@ -1,72 +1,25 @@
-import type { ServerResponse } from 'node:http';
 import { jest } from '@jest/globals';
-import { OutboundHttp } from '#libs/http-client';
-import { type JsonObject, type JsonValue, type Message, userMessage } from '#libs/protocol';
-import { loadConfig } from '#libs/service';
-import { WireAgent, type WireCard, type WireRequest } from '../../../test/support/wire-agent.js';
-import { type AgentCallOptions, CalledTask } from './agent-client.js';
+import { type JsonObject, type Message, userMessage } from '#libs/protocol';
+import type { WireAgent, WireCard } from '../../../test/support/wire-agent.js';
 import { StreamPace } from './answer-limits.js';
-import { HttpAgentDirectory } from './http-agent-directory.js';
+import {
+  agentOf,
+  type Answering,
+  answerRpc,
+  callAgent,
+  callStreaming,
+  directory,
+  place,
+  said,
+  states,
+  status,
+  streamResults,
+  task,
+  textsOf,
+  useWireAgents,
+} from './testing/wire-calls.js';
 
-const http = new OutboundHttp(loadConfig({ HOST: '127.0.0.1', LOG_LEVEL: 'silent' }));
-const directory = new HttpAgentDirectory({ http });
-const agents: WireAgent[] = [];
-
-afterEach(() => Promise.all(agents.splice(0).map((it) => it.stop())));
-afterAll(() => http.close());
-
-type Answering = (request: WireRequest, response: ServerResponse) => void;
-
-async function agentOf(card: WireCard, answer: Answering): Promise<WireAgent> {
-  const agent = await WireAgent.start(card, (response, request) => answer(request, response));
-  agents.push(agent);
-  return agent;
-}
-
-async function callAgent(
-  agent: WireAgent,
-  message: Partial<Message> = {},
-  options: AgentCallOptions = {},
-): Promise<CalledTask> {
-  const task = new CalledTask();
-  const client = await directory.resolveClient(agent.url);
-  for await (const event of client.sendMessage({ message: { ...userMessage('hello'), ...message } }, options))
-    task.applyResponse(event);
-  return task;
-}
-
-/** Calls an agent that answers with the results as its stream. */
-async function callStreaming(results: readonly JsonValue[]): Promise<CalledTask> {
-  const agent = await agentOf({ streaming: true }, (request, response) => streamResults(request, response, results));
-  return callAgent(agent);
-}
-
-/** Answers with a stream of JSON-RPC results. */
-function streamResults({ body }: WireRequest, response: ServerResponse, results: readonly JsonValue[]): void {
-  const events = results.map((result) => `data: ${JSON.stringify({ jsonrpc: '2.0', id: body?.id, result })}\n\n`);
-  response.writeHead(200, { 'content-type': 'text/event-stream' }).end(events.join(''));
-}
-
-function answerRpc({ body }: WireRequest, response: ServerResponse, answer: JsonObject): void {
-  response.writeHead(200, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ jsonrpc: '2.0', id: body?.id, ...answer }));
-}
-
-const place = { taskId: 't', contextId: 'c' };
-const states = { working: 'TASK_STATE_WORKING', completed: 'TASK_STATE_COMPLETED' };
-const said = (text: string, members: JsonObject = {}): JsonObject => ({
-  messageId: `m-${text}`,
-  role: 'ROLE_AGENT',
-  parts: [{ text }],
-  ...members,
-});
-const status = (state: string, message?: JsonObject): JsonObject => ({
-  statusUpdate: { ...place, status: { state, ...(message && { message }) } },
-});
-const task = (state: string, members: JsonObject = {}): JsonObject => ({
-  task: { id: 't', contextId: 'c', status: { state }, ...members },
-});
-const textsOf = ({ artifacts }: CalledTask) => artifacts.map(({ parts }) => parts.map(({ text }) => text).join(''));
+useWireAgents();
 
 describe('an agent that answers a question with a stream of changes only (A2A Java SDK, servers of 0.3)', () => {
   const old = (state: string): JsonObject => ({
@@ -376,55 +329,5 @@ describe('a card whose interface names no version', () => {
         /offers none of JSONRPC, HTTP.JSON.* of A2A 1\.x, and no interface of 0\.3, but JSONRPC 2\.0$/,
       ),
     });
-  });
-});
-
-describe('partial Artifacts (Agent Development Kit)', () => {
-  const update = (artifactId: string, text: string, isPartial: boolean, append = false): JsonObject => ({
-    artifactUpdate: {
-      ...place,
-      append,
-      artifact: { artifactId, parts: [{ text }] },
-      metadata: { adk_partial: isPartial },
-    },
-  });
-
-  it.each<[string, JsonObject[], string[]]>([
-    [
-      'are left out where the whole one comes under another id',
-      [update('p', 'fo', true), update('p', 'ur', true, true), update('w', 'four', false)],
-      ['four'],
-    ],
-    ['are replaced by the whole one of the same id', [update('a', 'fo', true), update('a', 'four', false)], ['four']],
-    ['are the answer where nothing else is', [update('p', 'fo', true), update('p', 'ur', true, true)], ['four']],
-    [
-      'are left out of a Task as well',
-      [
-        task(states.working, {
-          artifacts: [
-            { artifactId: 'p', parts: [{ text: 'fo' }], metadata: { adk_partial: true } },
-            { artifactId: 'w', parts: [{ text: 'four' }] },
-          ],
-        }),
-      ],
-      ['four'],
-    ],
-  ])('%s', async (_what, updates, texts) => {
-    expect(textsOf(await callStreaming([task(states.working), ...updates, status(states.completed)]))).toEqual(texts);
-  });
-});
-
-describe('the question of an agent of ADK', () => {
-  const call = { data: { id: 'call', name: 'ask' }, metadata: { adk_type: 'function_call' } };
-  const artifact = (artifactId: string, part: JsonObject): JsonObject => ({
-    artifactUpdate: { ...place, artifact: { artifactId, parts: [part] } },
-  });
-
-  it.each<[string, JsonObject[], string[]]>([
-    ['is no part of the answer', [artifact('asked', call), artifact('told', { text: 'four' })], ['told']],
-    ['is the answer where nothing else is', [artifact('asked', call)], ['asked']],
-  ])('%s', async (_what, updates, ids) => {
-    const { artifacts } = await callStreaming([task(states.working), ...updates, status(states.completed)]);
-    expect(artifacts.map(({ artifactId }) => artifactId)).toEqual(ids);
   });
 });

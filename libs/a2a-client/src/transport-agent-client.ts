@@ -1,12 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  isActiveState,
-  isTerminalState,
-  isWaitingState,
-  type SendMessageRequest,
-  type StreamResponse,
-  type Task,
-} from '#libs/protocol';
+import { isActiveState, isWaitingState, type SendMessageRequest, type StreamResponse, type Task } from '#libs/protocol';
 import {
   type AnswerPlace,
   Backoff,
@@ -22,6 +15,7 @@ import {
   type CancelOutcome,
   type TaskWebhook,
 } from './agent-client.js';
+import { completeAnswer, readEnd } from './answer-endings.js';
 import { type AccountedOptions, AnswerSize, StreamPace, taskIdOf, TurnBoundary } from './answer-limits.js';
 import { type CallAttempt, CallDeadlines } from './call-deadlines.js';
 import { type CallOutcomes, toAgentCallError } from './call-failure.js';
@@ -216,7 +210,8 @@ export class TransportAgentClient extends AgentClient {
         taskId ??= taskIdOf(event);
         isWhole ||= 'task' in event;
         yield event;
-        if (turn.isOver(event)) return yield* this.#completeAnswer(isWhole, event, call);
+        if (turn.isOver(event))
+          return yield* completeAnswer(isWhole, event, size, (id) => this.#getTask(id, options, limits));
       }
     } catch (error) {
       if (taskId !== undefined && isLostConnection(error, limits))
@@ -230,30 +225,6 @@ export class TransportAgentClient extends AgentClient {
     if (turn.isUnchanged) yield* this.#checkStillWaiting(taskId, call, turn);
     else if (request === sent && !this.transport.streaming) yield* this.#pollOrSendBlocking(taskId, sent, call, turn);
     else yield* this.#followUntilSettled(taskId, call, turn);
-  }
-
-  /**
-   * Completes the answer of a turn that has ended. Reads and yields the Task after its end in two cases: the stream had
-   * only updates of a Task that existed before, or it had no content, since some agents send Artifacts after the end.
-   * @param isWhole true if the stream reported the whole Task, or the Message created the Task
-   * @param event last event of the turn
-   * @throws AgentCallError `invalid-response` if nothing of the answer could be read
-   */
-  async *#completeAnswer(
-    isWhole: boolean,
-    event: StreamResponse,
-    { options, limits, size }: OpenAgentCall,
-  ): AsyncIterable<StreamResponse> {
-    const { taskId, status } = 'statusUpdate' in event ? event.statusUpdate : { taskId: '', status: undefined };
-    const isSilent = status?.state === 'TASK_STATE_COMPLETED' && !size.hasContent;
-    if (status && isTerminalState(status.state) && (isSilent || !isWhole)) {
-      const task = await this.#getTask(taskId, options, limits).catch(() => undefined);
-      if (task && isTerminalState(task.status.state) && task.artifacts) {
-        size.countResponse({ task });
-        yield { task };
-      }
-    }
-    size.requireContent();
   }
 
   /**
@@ -349,7 +320,7 @@ export class TransportAgentClient extends AgentClient {
           isAnswered = true;
           if (!('task' in event)) lost = 0;
           const isOver = turn.isOver(event);
-          yield isOver && hasAppended ? await this.#readEnd(event, call) : event;
+          yield isOver && hasAppended ? await readEnd(event, size, (id) => this.#getTask(id, options, limits)) : event;
           if (isOver) return size.requireContent();
           hasAppended ||= 'artifactUpdate' in event && event.artifactUpdate.append === true;
         }
@@ -365,20 +336,6 @@ export class TransportAgentClient extends AgentClient {
       await waitWithinCall(Math.max(pace.nextPause(), asked), limits);
     }
     yield* this.#pollTask(taskId, call, turn);
-  }
-
-  /**
-   * Returns the Task in place of the status that ends a resumed stream with appended Parts: some agents repeat events
-   * that the snapshot at the beginning of the stream contains. Returns the event itself if the Task cannot be read, or
-   * does not have that status yet.
-   */
-  async #readEnd(event: StreamResponse, { options, limits, size }: OpenAgentCall): Promise<StreamResponse> {
-    if (!('statusUpdate' in event)) return event;
-    const { taskId, status, metadata } = event.statusUpdate;
-    const task = await this.#getTask(taskId, options, limits).catch(() => undefined);
-    if (task?.status.state !== status.state) return event;
-    size.countResponse({ task });
-    return { task: { ...task, status, ...(metadata && { metadata: { ...task.metadata, ...metadata } }) } };
   }
 
   /** Polls a Task with GetTask until it ends or waits; yields it after each change. */
