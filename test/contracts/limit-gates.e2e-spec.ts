@@ -39,7 +39,9 @@ async function storeLimit(values: Values): Promise<void> {
     [name, ...Object.values(values)],
   );
   const gate = createHash('sha256').update(name).digest('hex');
-  limit = { tenant: '', name, gate, value: '', isPaced: false, isOfOne: true };
+  const { concurrency } = values;
+  const slots = typeof concurrency === 'number' ? { concurrency } : {};
+  limit = { tenant: '', name, gate, value: '', ...slots, isPaced: false, isOfOne: true };
 }
 
 async function created(options: Parameters<typeof newDraft>[0] = {}): Promise<Draft> {
@@ -162,6 +164,17 @@ describe('The gate of a limit', () => {
     await pass(60_000);
     await slots.changeGate({ gate: limit.gate });
     expect(await isHeld(second)).toBe(true);
+  });
+
+  it('wakes no run while its concurrency is zero', async () => {
+    await storeLimit({ concurrency: 0 });
+    const runs = [await created(), await created()];
+    for (const run of runs) expect(await request(run)).toBe('parked');
+    await slots.changeGate({ gate: limit.gate });
+    const woken = await server.query('SELECT task_id FROM task WHERE task_id = ANY($1) AND wake_at <= now()', [
+      runs.map(({ taskId }) => taskId),
+    ]);
+    expect(woken).toEqual([]);
   });
 
   it('gives a turn that is under way a slot beyond the limit', async () => {

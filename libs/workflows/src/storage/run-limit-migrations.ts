@@ -57,7 +57,7 @@ const ADMIT_BY_LIMITS = `
     FROM (
       SELECT task_id, row_number() OVER (ORDER BY turn, seq) AS place FROM run_slot JOIN task USING (task_id)
       WHERE gate = of_gate AND NOT is_held AND NOT ${ENDED_TASK}
-      ORDER BY turn, seq LIMIT free + least(greatest(slots, 1), ${MOST_ON_DECK})) AS first;
+      ORDER BY turn, seq LIMIT free + least(slots, ${MOST_ON_DECK})) AS first;
     IF admitted = '{}' AND follow = '{}' THEN RETURN true; END IF;
     resting := ARRAY(
       SELECT task_id FROM task WHERE task_id = ANY (admitted || follow) AND claim_token IS NULL AND wake_at > now()
@@ -119,6 +119,13 @@ const REQUEST_BY_LIMITS = REQUEST.replace('CREATE FUNCTION', 'CREATE OR REPLACE 
     END IF;
     INSERT INTO run_slot (task_id, gate, key, most, tenant, turn, is_held)`,
   )
+  // A limit has no maximum of its own, since counting its waiting runs would take longer with each of them.
+  .replace(
+    `(SELECT count(*) FROM (SELECT FROM run_slot`,
+    `CASE WHEN request -> 'rule' IS NOT NULL THEN (request ->> 'most')::int = 0 ELSE
+       (SELECT count(*) FROM (SELECT FROM run_slot`,
+  )
+  .replace(`AS few) > (request ->> 'most')::int) THEN`, `AS few) > (request ->> 'most')::int END) THEN`)
   .replace(
     `next_run_turn(of_gate, request ->> 'tenant'))`,
     `next_run_turn(of_gate, request ->> 'tenant'),

@@ -11,10 +11,11 @@ import {
   type SlotOutcome,
   type SlotSeeker,
 } from '#libs/limits';
-import { Database, KeyTurns, retryUntilWritable } from '#libs/postgres';
+import { Database } from '#libs/postgres';
 import { textStart } from '#libs/protocol';
 import { ENDED_TASK } from '#libs/tasks';
 import type { SlotRequest } from '#libs/workflow-engine';
+import { GateEntries } from './gate-entries.js';
 import { GatePacer } from './gate-pacer.js';
 import { RunDeck } from './run-deck.js';
 
@@ -59,9 +60,9 @@ interface GateChange {
  */
 @Injectable()
 export class PostgresRunSlots extends LimitGates {
-  private readonly turns = new KeyTurns();
   private readonly counts = new Map<string, { waiting: Promise<number>; until: number }>();
   private readonly pacer: GatePacer;
+  private readonly entries: GateEntries;
 
   constructor(
     private readonly database: Database,
@@ -70,6 +71,7 @@ export class PostgresRunSlots extends LimitGates {
   ) {
     super();
     this.pacer = new GatePacer(database);
+    this.entries = new GateEntries(database);
   }
 
   /** Returns the limits of a run; see `RunServices.slots`. */
@@ -92,17 +94,16 @@ export class PostgresRunSlots extends LimitGates {
     const gate = 'limit' in request ? request.limit.gate : gateOf(run, request);
     const most = 'limit' in request ? MOST_WAITING_OF_TENANT : MOST_WAITING;
     const isCrowded = (await this.countWaiting(run.call.scope.tenant)) >= MOST_WAITING_OF_TENANT;
-    return this.turns.runInTurn(gate, async () => {
-      const mayStay = this.deck.takePlace(run.taskId);
-      let outcome: SlotOutcome | undefined;
-      try {
-        outcome = await this.enterGate(gate, run, request, { most: isCrowded ? 0 : most, mayStay });
-        if (outcome === 'next' && 'limit' in request && request.limit.isPaced) this.pacer.followGate(gate, run.taskId);
-        return outcome;
-      } finally {
-        if (outcome !== 'next') this.deck.leavePlace(run.taskId);
-      }
-    });
+    const describe = (): object =>
+      this.describe(run, request, { most: isCrowded ? 0 : most, mayStay: this.deck.takePlace(run.taskId) });
+    let outcome: SlotOutcome | undefined;
+    try {
+      outcome = await this.entries.enterGate(gate, { seeker: run, describe });
+      if (outcome === 'next' && 'limit' in request && request.limit.isPaced) this.pacer.followGate(gate, run.taskId);
+      return outcome;
+    } finally {
+      if (outcome !== 'next') this.deck.leavePlace(run.taskId);
+    }
   }
 
   /** Waits until a run that is the next of its gate may have a slot; see `RunServices.slots`. */
@@ -133,23 +134,17 @@ export class PostgresRunSlots extends LimitGates {
     if (!signal.aborted) await this.database.pool.query(DELETE_UNUSED_GATES, [MOST_SWEPT]);
   }
 
-  private async enterGate(
-    gate: string,
-    { taskId, token, call }: SlotSeeker,
+  private describe(
+    { call }: SlotSeeker,
     request: SlotRequest | LimitRequest,
     bounds: { most: number; mayStay: boolean },
-  ): Promise<SlotOutcome> {
-    const sent = {
+  ): object {
+    return {
       tenant: call.scope.tenant,
       ...('limit' in request ? limitMembers(request) : concurrencyMembers(request)),
       until: request.until && this.database.timeThere(request.until),
       ...bounds,
     };
-    const values = [taskId, token, gate, JSON.stringify(sent)];
-    const { rows } = await retryUntilWritable(() =>
-      this.database.pool.query<{ outcome: SlotOutcome }>({ name: 'request-run-slot', text: REQUEST, values }),
-    );
-    return rows[0]?.outcome ?? 'lost';
   }
 
   private async changeUntilDone(text: string, values: readonly unknown[]): Promise<void> {
@@ -211,7 +206,6 @@ function readableKey(key: string): string {
 const CLOSE_GATE = `
   UPDATE flow_gate SET closed_until = greatest(closed_until, clock_timestamp() + $2::float8 * interval '1 millisecond')
   WHERE gate = $1`;
-const REQUEST = 'SELECT request_run_slot($1, $2, $3, $4::json) AS outcome';
 const COUNT_WAITING = `
   SELECT count(*)::int AS waiting FROM (SELECT FROM run_slot WHERE tenant = $1 AND NOT is_held LIMIT $2) AS few`;
 
