@@ -1,9 +1,10 @@
 import type { Page } from 'playwright-core';
 import { inBrowser, seriousFaultsInEitherTheme, useBrowser } from '../support/browser.js';
+import { FakeLlm } from '../support/fake-llm.js';
 import { useSharedStage } from '../support/shared-stage.js';
 import { range } from '../support/sse.js';
 import { until } from '../support/until.js';
-import { input, linear, output, ruled, unique } from '../support/workflow.js';
+import { echo, input, linear, output, ruled, unique } from '../support/workflow.js';
 
 const PHONE = { width: 390, height: 844 };
 
@@ -204,6 +205,35 @@ describe('the list of runs', () => {
     expect([download.suggestedFilename(), text.split('\r\n').length]).toEqual(['runs.csv', 3]);
     expect(text).toContain(runId);
   });
+
+  inBrowser(
+    'shows the cost of runs in a column that only wide windows have, and only if a run called a model',
+    async () => {
+      const llm = await FakeLlm.start();
+      stage.defer(() => llm.stop());
+      llm.answer = () => ({ text: 'tea', usage: { input: 1_000_000, output: 1_000 } });
+      const model = unique('m');
+      const price = { input: '1', output: '500' };
+      const kept = { name: model, provider: 'openai-compatible', model, baseUrl: llm.url, price };
+      expect((await stage.api.call('POST', '/models', kept)).status).toBe(201);
+      stage.defer(() => stage.api.call('DELETE', `/models/${model}`));
+      const asked = await stage.api.save(linear(unique('costly'), echo('a', { prompt: 'x', model }), output('out')));
+      await stage.api.reached(await stage.api.start(asked.name), ['completed']);
+      const cost = (page: Page) => table(page).getByRole('columnheader', { name: 'Cost' });
+      const page = await open(`workflow=${asked.name}`);
+      await rows(page).first().waitFor();
+      expect(await cost(page).count()).toBe(1);
+      expect(await rows(page).first().getByTitle('1 calls of models').innerText()).toBe('$1.50');
+      const narrow = await open(`workflow=${asked.name}`, PHONE);
+      await rows(narrow).first().waitFor();
+      expect(await cost(narrow).filter({ visible: true }).count()).toBe(0);
+      const workflow = await saveWorkflow();
+      await start(workflow, 'x', 'completed');
+      const free = await open(`workflow=${workflow}`);
+      await rows(free).first().waitFor();
+      expect(await cost(free).count()).toBe(0);
+    },
+  );
 
   inBrowser('has nothing serious for an accessibility checker, wide and on a phone', async () => {
     const workflow = await saveWorkflow();

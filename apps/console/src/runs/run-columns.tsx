@@ -5,23 +5,32 @@ import { localTime } from '../components/local-time.js';
 import { StatusBadge } from '../components/status-badge.js';
 import { textStart } from '../components/text-start.js';
 import { Elapsed, StartTime, Time } from '../components/time.js';
+import { costText, usageText } from '../components/usage-text.js';
 import type { RunSummary } from './run-api.js';
 
 /** Maximum characters of a run's inputs that are shown. */
 const LONGEST_INPUTS = 200;
 
 /**
- * Returns the columns of the list of runs: the same array until a column comes or goes. The columns for inputs and
- * causes are left out if no run has any.
+ * Returns the columns of the list of runs: the same array until a column comes or goes. The columns for inputs,
+ * causes and costs are left out if no run has any.
  */
 export function useRunColumns(runs: readonly RunSummary[]): readonly Column<RunSummary>[] {
   const hasInputs = runs.some(({ inputs }) => Object.keys(inputs).length > 0);
   const hasCause = runs.some((run) => reasonOf(run) !== undefined);
-  return useMemo(() => columnsOf(hasInputs, hasCause), [hasInputs, hasCause]);
+  const hasCost = runs.some(({ usage }) => usage !== undefined);
+  return useMemo(() => columnsOf({ hasInputs, hasCause, hasCost }), [hasInputs, hasCause, hasCost]);
+}
+
+/** Columns that some run of the list has a value for. */
+interface FilledColumns {
+  hasInputs: boolean;
+  hasCause: boolean;
+  hasCost: boolean;
 }
 
 /** Returns the columns. From a window of 1,280 pixels on, a name of 24 characters has room in wide fonts too. */
-function columnsOf(hasInputs: boolean, hasCause: boolean): readonly Column<RunSummary>[] {
+function columnsOf({ hasInputs, hasCause, hasCost }: FilledColumns): readonly Column<RunSummary>[] {
   return [
     {
       title: 'Workflow',
@@ -44,6 +53,7 @@ function columnsOf(hasInputs: boolean, hasCause: boolean): readonly Column<RunSu
       wideOnly: true,
       className: 'md:w-20 2xl:w-24',
     },
+    ...(hasCost ? [COST] : []),
     { title: 'Changed', cell: ({ updatedAt }) => <Time at={updatedAt} />, className: 'w-28 md:w-32 2xl:w-36' },
   ];
 }
@@ -57,6 +67,13 @@ const CAUSE: Column<RunSummary> = {
   title: 'Why',
   cell: (run) => <span title={reasonOf(run)}>{reasonOf(run)}</span>,
   wideOnly: true,
+};
+
+const COST: Column<RunSummary> = {
+  title: 'Cost',
+  cell: ({ usage }) => (usage ? <span title={usageText(usage)}>{costText(usage)}</span> : '–'),
+  wideOnly: true,
+  className: 'md:w-24 2xl:w-28',
 };
 
 /** Shows the status of a run. In a narrow window, which has no column for the reason, it shows the reason as well. */
