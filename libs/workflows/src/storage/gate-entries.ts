@@ -11,7 +11,7 @@ export interface GateEntry {
   describe(): object;
 }
 
-interface WaitingEntry extends GateEntry {
+interface PendingGateEntry extends GateEntry {
   resolve: (outcome: SlotOutcome) => void;
   reject: (error: unknown) => void;
 }
@@ -22,7 +22,7 @@ interface WaitingEntry extends GateEntry {
  */
 export class GateEntries {
   /** Entries that wait for their statement, by gate. A gate without a running statement is absent. */
-  private readonly waiting = new Map<string, WaitingEntry[]>();
+  private readonly waiting = new Map<string, PendingGateEntry[]>();
 
   constructor(private readonly database: Pick<Database, 'pool'>) {}
 
@@ -49,7 +49,7 @@ export class GateEntries {
   }
 
   /** Requests the slots of entries with one statement; of each alone if that fails. Never rejects. */
-  private async requestTogether(gate: string, entries: readonly WaitingEntry[]): Promise<void> {
+  private async requestTogether(gate: string, entries: readonly PendingGateEntry[]): Promise<void> {
     try {
       const outcomes = await this.requestSlots(gate, entries);
       for (const [index, { resolve }] of entries.entries()) resolve(outcomes[index] ?? 'lost');
@@ -59,7 +59,7 @@ export class GateEntries {
     }
   }
 
-  private async requestSlots(gate: string, entries: readonly WaitingEntry[]): Promise<SlotOutcome[]> {
+  private async requestSlots(gate: string, entries: readonly PendingGateEntry[]): Promise<SlotOutcome[]> {
     const values = [
       gate,
       entries.map(({ seeker }) => seeker.taskId),
