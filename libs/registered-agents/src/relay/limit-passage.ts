@@ -73,7 +73,8 @@ export class LimitPassage {
       if (outcome === 'next') await gates.waitForSlot(context, until, signal);
       signal.throwIfAborted();
       if (until !== undefined && until.getTime() <= Date.now()) return false;
-      await context.assertClaimHeld();
+      // Any other request has checked the claim.
+      if (outcome === 'lost') await context.assertClaimHeld();
     }
   }
 
