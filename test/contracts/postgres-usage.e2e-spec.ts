@@ -92,7 +92,18 @@ it('counts each call once for its day, and once for each Task above it', async (
   ];
   expect(found.get(run.taskId)).toEqual({ own, total, models });
   expect(found.get(child.taskId)).toEqual({ own: small, total: small, models: models.slice(1) });
-  expect(found.has(node.taskId)).toBe(false);
+  expect(found.get(node.taskId)).toEqual({ own, total: own, models: models.slice(0, 1) });
+  const rows = [
+    { taskId: run.taskId, agent: 'workflows/w', sums: total },
+    { taskId: node.taskId, parentTaskId: run.taskId, agent: NODE, sums: own },
+    { taskId: child.taskId, parentTaskId: run.taskId, agent: 'workflows/w/nodes/sub', sums: small },
+    { taskId: inner.taskId, parentTaskId: child.taskId, agent: 'workflows/inner/nodes/x', sums: small },
+  ];
+  const tree = await usage.readTree(run.taskId, { tenant: '', owner }, 9);
+  expect(tree).toEqual(expect.arrayContaining(rows));
+  expect([tree.length, tree[0]?.taskId, tree[3]?.taskId]).toEqual([4, run.taskId, inner.taskId]);
+  expect(await usage.readTree(run.taskId, { tenant: '', owner }, 1)).toEqual(rows.slice(0, 1));
+  expect(await usage.readTree(child.taskId, { tenant: '', owner: randomUUID() }, 9)).toEqual([]);
   expect(await report('workflow', owner)).toEqual({
     total,
     groups: [

@@ -84,6 +84,7 @@ const NAMES: Record<string, string> = {
   'GET /api/runs.csv': 'exportRuns',
   'GET /api/runs/count': 'countRuns',
   'GET /api/runs/{id}': 'getRun',
+  'GET /api/runs/{id}/cost': 'getRunCost',
   'GET /api/runs/{id}/diff': 'diffRuns',
   'GET /api/runs/{id}/events': 'streamRunEvents',
   'GET /api/runs/{id}/forks': 'listForks',

@@ -92,6 +92,24 @@ it('adds up what the provider reports: failed attempts, fallbacks, repairs and c
     [first, 3],
     [free, 1],
   ]);
+  const { body: cost } = await api.call<{ tasks: Record<string, unknown>[]; more: boolean }>(
+    'GET',
+    `/runs/${run.runId}/cost`,
+  );
+  const small = { calls: 1, unreportedCalls: 0, unpricedCalls: 1, inputTokens: 7, outputTokens: 3 };
+  const path = `workflows/${parent.name}`;
+  expect(cost.tasks.map(({ agent, instance, depth }) => [agent, instance, depth])).toEqual([
+    [path, undefined, 0],
+    ...[1, 2].map(() => [`${path}/nodes/a`, 'a', 1]),
+    [`${path}/nodes/c`, 'c', 1],
+    [expect.stringMatching(`^workflows/${child.name}/nodes/`), expect.any(String), 2],
+  ]);
+  expect(cost.tasks[0]).toMatchObject({ taskId: run.runId, usage: total });
+  expect(cost.tasks.slice(3)).toEqual([
+    expect.objectContaining({ parentTaskId: run.runId, attempt: 1, usage: small }),
+    expect.objectContaining({ parentTaskId: cost.tasks[3]?.['taskId'], usage: small }),
+  ]);
+  expect(cost.more).toBe(false);
   const byWorkflow = new Map((await report('groupBy=workflow')).groups.map((group) => [group.key, group]));
   expect(byWorkflow.get(parent.name)).toEqual({ key: parent.name, ...own });
   expect(byWorkflow.get(child.name)).toMatchObject({ calls: 1, inputTokens: 7, outputTokens: 3, unpricedCalls: 1 });

@@ -11,6 +11,7 @@ export const RUN_ROUTES: readonly ApiRoute[] = [
   ['GET', '/runs/{id}/diff'],
   ['GET', '/runs/{id}/instances'],
   ['GET', '/runs/{id}/forks'],
+  ['GET', '/runs/{id}/cost'],
   ['POST', '/runs/{id}/answers', () => ({ node: 'in', parts: [{ text: 'mine now' }] })],
   ['POST', '/runs/{id}/rerun', () => ({ from: ['in'] })],
   ['POST', '/runs/{id}/cancel'],

@@ -973,6 +973,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/cost": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Returns the tokens and the cost of a run as a tree of Tasks.
+         * @description Contains the Tasks that have called models, or whose Tasks below have. Empty for a run without calls.
+         */
+        get: operations["getRunCost"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/diff": {
         parameters: {
             query?: never;
@@ -2928,6 +2948,37 @@ export interface components {
              * @example 0
              */
             turn: number;
+        };
+        CostTask: {
+            /**
+             * @description Path of the agent of the Task, under `/a2a`.
+             * @example workflows/greeting/nodes/writer
+             */
+            agent: string;
+            /**
+             * @description Attempt of the instance, from 1.
+             * @example 1
+             */
+            attempt?: number;
+            /**
+             * @description Number of calls from the run to the Task.
+             * @example 1
+             */
+            depth: number;
+            /**
+             * @description Instance of the node, if a run made the call.
+             * @example writer
+             */
+            instance?: string;
+            /**
+             * @description Task that made the call; absent for the run itself.
+             * @example 019a2b3c-0000-7000-8000-000000000000
+             */
+            parentTaskId?: string;
+            /** @example 019a2b3c-0000-7000-8000-000000000001 */
+            taskId: string;
+            /** @description Sums of the model calls of the Task and of all Tasks below it. */
+            usage: components["schemas"]["UsageView"];
         };
         CredentialListView: {
             credentials: components["schemas"]["CredentialView"][];
@@ -4965,6 +5016,15 @@ export interface components {
              * @example 1
              */
             usd?: string;
+        };
+        RunCost: {
+            /**
+             * @description True if the run has more than 500 such Tasks; the deepest are omitted.
+             * @example false
+             */
+            more: boolean;
+            /** @description The run first; each Task is followed by the Tasks that it called. */
+            tasks: components["schemas"]["CostTask"][];
         };
         RunCount: {
             /**
@@ -10308,6 +10368,49 @@ export interface operations {
             };
             /** @description The run has ended with another outcome. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["Limited"];
+            /** @description Too many large answers are under way; `Retry-After` says when to try again. */
+            503: {
+                headers: {
+                    /** @description Seconds until the next try. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getRunCost: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunCost"];
+                };
+            };
+            400: components["responses"]["Malformed"];
+            /** @description run not found */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

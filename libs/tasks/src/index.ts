@@ -65,6 +65,7 @@ export { CommitForgetJob, TaskPurge, TaskPurgeJob } from './retention/task-purge
 export { TaskRetention } from './retention/task-retention.js';
 export { type OpenQuestion, type QuestionPosition, TaskQuestions } from './store/task-questions.js';
 export {
+  type SpentTask,
   type TaskUsageSums,
   TaskUsage,
   type UsageGrouping,

@@ -16,6 +16,7 @@ import { RunAnswers } from './api/run-answers.js';
 import { BulkRuns, BulkSlots } from './api/run-bulk.js';
 import { RunBulkController } from './api/run-bulk.controller.js';
 import { RunCountController, RunCounter } from './api/run-count.controller.js';
+import { RunCostController } from './api/run-cost.controller.js';
 import { RunDiffs } from './api/run-diff.js';
 import { RunList } from './api/run-list.js';
 import { FailedRuns, RunMetrics } from './api/run-metrics.js';
@@ -115,6 +116,7 @@ export class WorkflowAgentsModule {
     ExpressionsController,
     RunBulkController,
     RunCountController,
+    RunCostController,
     RunsController,
     QuestionsController,
     UsageController,

@@ -48,6 +48,7 @@ const API: Row[] = [
   ['GET /api/runs/{id}/events', AGENTS, 404],
   ['GET /api/runs/{id}/instances', AGENTS, 404],
   ['GET /api/runs/{id}/forks', AGENTS, 404],
+  ['GET /api/runs/{id}/cost', AGENTS, 404],
   ['POST /api/runs/{id}/answers', AGENTS, 404, { node: 'a', parts: [{ text: 'x' }] }],
   ['POST /api/runs/{id}/rerun', AGENTS, 404],
   ['GET /api/inbox', AGENTS, 200],

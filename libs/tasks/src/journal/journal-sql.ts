@@ -267,8 +267,8 @@ prompted AS (
   WHERE (prompt.task_id IN (SELECT task_id FROM written)) IS TRUE
 )`;
 
-// Each call counts once for its day, and once for each Task above its own, up to the run that began them all. Rows of
-// days are the writer's own, and rows of Tasks are written in the order of their keys, so two statements never deadlock.
+// Each call counts once for its day, once for its own Task, and once for each Task above it, up to the run that began
+// them all. Rows of days are the writer's own, and rows of Tasks are written in the order of their keys, so two statements never deadlock.
 // The charge of a call (RunBudgets) belongs to the Task that made it.
 const usageSql = (params: StatementParameters): string => `
 spent AS MATERIALIZED (
@@ -312,10 +312,11 @@ settled_charges AS (
 ),
 spent_by_task AS (
   INSERT INTO task_usage AS held (task_id, workflow, model, ${USAGE_SUMS})
-  SELECT above.ancestor, spent.workflow, spent.model, ${SUMMED}
-  FROM above JOIN spent ON spent.task_id = above.task_id
-  WHERE (above.ancestor IN (SELECT task_id FROM stored)) IS TRUE
-  GROUP BY above.ancestor, spent.workflow, spent.model ORDER BY above.ancestor, spent.workflow, spent.model
+  SELECT counted.ancestor, spent.workflow, spent.model, ${SUMMED}
+  FROM (SELECT task_id, ancestor FROM above UNION SELECT task_id, task_id COLLATE "C" FROM spent) AS counted
+    JOIN spent ON spent.task_id = counted.task_id
+  WHERE (counted.ancestor IN (SELECT task_id FROM stored)) IS TRUE
+  GROUP BY counted.ancestor, spent.workflow, spent.model ORDER BY counted.ancestor, spent.workflow, spent.model
   ON CONFLICT (task_id, workflow, model) DO UPDATE SET ${ADDED_USAGE}
 )`;
 

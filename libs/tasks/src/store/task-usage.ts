@@ -55,6 +55,17 @@ export interface UsageTotals {
   groups: UsageGroup[];
 }
 
+/** Task of a tree with the sums of its model calls and of those of all Tasks below it. */
+export interface SpentTask {
+  taskId: string;
+  /** Absent for the root of the tree. */
+  parentTaskId?: string;
+  agent: string;
+  /** Reference of the call in the Task above, such as `writer#1`; absent for the root of the tree. */
+  parentReference?: string;
+  sums: UsageSums;
+}
+
 /** Sums of the model calls of one Task and of all Tasks below it. */
 export interface TaskUsageSums {
   /** Sums of the calls that nodes of the given workflow itself made. */
@@ -125,6 +136,24 @@ export class TaskUsage {
     return new Map(Array.from(found, ([taskId, of]) => [taskId, toTaskSums(of)]));
   }
 
+  /**
+   * Returns a Task and the Tasks below it that have called models, each level after the level above it.
+   * @param limit maximum number of Tasks
+   */
+  async readTree(taskId: string, scope: TaskScope, limit: number): Promise<SpentTask[]> {
+    const { rows } = await this.database.reads.queryInTurn<TreeRow>(scope, {
+      text: TREE,
+      values: [taskId, scope.tenant, scope.owner, limit],
+    });
+    return rows.map(({ task_id: id, parent, agent, reference, ...sums }) => ({
+      taskId: id,
+      ...(parent !== null && { parentTaskId: parent }),
+      agent,
+      ...(parent !== null && reference !== null && { parentReference: reference }),
+      sums: toSums(sums),
+    }));
+  }
+
   /** Merges the sums of former writers: one row per group remains. Deletes the sums of days that are no longer kept. */
   async mergeDays(signal: AbortSignal): Promise<void> {
     await this.pool.query("DELETE FROM usage_day WHERE day < (now() AT TIME ZONE 'UTC')::date - $1::int", [USAGE_DAYS]);
@@ -165,6 +194,23 @@ const BY_TASK = `
   GROUP BY used.task_id, own, used.model
   ORDER BY used.task_id, ${MOST_TOKENS}`;
 
+// The inner LIMIT ends the recursion: a level is read only while there is room for its Tasks. A Task without sums has
+// none below it either.
+const TREE = `
+  WITH RECURSIVE tree (task_id, parent, agent, reference, depth) AS (
+    SELECT task_id, NULL::text COLLATE "C", agent, parent_reference, 0 FROM task
+    WHERE task_id = $1 AND tenant = $2 AND owner = $3 AND EXISTS (SELECT FROM task_usage WHERE task_usage.task_id = $1)
+    UNION ALL
+    SELECT child.task_id, child.parent_task_id, child.agent, child.parent_reference, tree.depth + 1
+    FROM tree JOIN task AS child ON child.parent_task_id = tree.task_id
+    WHERE child.tenant = $2 AND child.owner = $3
+      AND EXISTS (SELECT FROM task_usage WHERE task_usage.task_id = child.task_id)
+  )
+  SELECT found.task_id, parent, agent, reference, ${SUMS}
+  FROM (SELECT * FROM tree LIMIT $4) AS found JOIN task_usage AS used ON used.task_id = found.task_id
+  GROUP BY found.task_id, parent, agent, reference, depth
+  ORDER BY depth, found.task_id`;
+
 interface SumsRow {
   calls: number;
   reported: number;
@@ -191,6 +237,13 @@ const NO_CALLS: SumsRow = {
 
 interface GroupRow extends SumsRow {
   key: string;
+}
+
+interface TreeRow extends SumsRow {
+  task_id: string;
+  parent: string | null;
+  agent: string;
+  reference: string | null;
 }
 
 interface TaskRow extends GroupRow {
