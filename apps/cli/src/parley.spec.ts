@@ -375,7 +375,10 @@ describe('parley init', () => {
     }
     expect(readdirSync(folder).toSorted()).toEqual(['agents', 'briefing.json', 'critic.json']);
     expect(existsSync(join(folder, 'agents/critic.json'))).toBe(true);
+    expect(await command(['init', 'critic', '-f', folder])).toMatchObject({ code: 0 });
+    writeFileSync(join(folder, 'critic.json'), '{}');
     expect(await command(['init', 'critic', '-f', folder])).toMatchObject({ code: 2 });
+    expect(readFileSync(join(folder, 'critic.json'), 'utf8')).toBe('{}');
   });
 
   it('lists the templates with a sentence each, and writes nothing with --list', async () => {
