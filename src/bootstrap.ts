@@ -9,7 +9,14 @@ import type { Socket } from 'node:net';
 import { finished, type Readable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { answerUnreadableAddress, GrpcServer, registerA2aRoutes, RequestHandler } from '#libs/a2a-server';
+import {
+  answerUnreadableAddress,
+  CatalogSigner,
+  GrpcServer,
+  registerA2aRoutes,
+  registerAiCatalogRoutes,
+  RequestHandler,
+} from '#libs/a2a-server';
 import {
   admitBodies,
   auditCalls,
@@ -40,6 +47,7 @@ import {
   requestTimes,
   requestTrace,
   ServiceAddress,
+  SigningKeys,
   streamsBody,
   toProblem,
 } from '#libs/http-server';
@@ -346,16 +354,25 @@ function serveSockets(app: NestFastifyApplication): void {
 }
 
 /** Registers A2A, MCP and AG-UI, whose routes are not controllers (ADR 4). */
-function serveAgents(app: NestFastifyApplication, { content, auth }: AppConfig, bodyTurn: BodyTurn): void {
+function serveAgents(app: NestFastifyApplication, { content, auth, cards }: AppConfig, bodyTurn: BodyTurn): void {
   const fastify = app.getHttpAdapter().getInstance();
   const handler = app.get(RequestHandler);
   const address = app.get(ServiceAddress);
+  const catalog = app.get(AgentCatalog);
+  const isPersonal = app.get(Authentication).required;
   const a2a = registerA2aRoutes(fastify, {
     handler,
-    catalog: app.get(AgentCatalog),
+    catalog,
     address,
     jsonMembers: content.jsonMembers,
     bodyTurn,
+  });
+  registerAiCatalogRoutes(fastify, {
+    catalog,
+    address,
+    isPersonal,
+    maxAgeMs: cards.maxAgeMs,
+    ...(cards.signing && { signer: new CatalogSigner(app.get(SigningKeys)) }),
   });
   const mcp = registerMcpRoutes(fastify, {
     handler,
@@ -365,6 +382,7 @@ function serveAgents(app: NestFastifyApplication, { content, auth }: AppConfig, 
     agents: app.get(BuiltInAgents),
     signals: app.get(ReplicaSignals),
     jsonMembers: content.jsonMembers,
+    isPersonal,
     ...(auth.jwt && { issuer: auth.jwt.issuer }),
   });
   registerAguiRoutes(fastify, { handler, address, tasks: app.get(TaskStore), shutdown: app.get(Shutdown) });

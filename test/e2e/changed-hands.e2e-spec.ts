@@ -240,13 +240,12 @@ async function whileAgentsAreAway(scenario: (taskId: string) => Promise<void>): 
 }
 
 function whereReachable(): AgentCatalog {
-  const { routeMessage: route, listAgents: list, resolveAgent: resolve } = catalogOf([AGENT, FAILING]);
-  const catalog: AgentCatalog = {
+  const all = catalogOf([AGENT, FAILING]);
+  const { resolveAgent: resolve } = all;
+  const catalog: AgentCatalog = Object.assign(all, {
     inTenant: () => catalog,
-    resolveAgent: (path) => (outage ? Promise.reject(outage) : resolve(path)),
-    routeMessage: route,
-    listAgents: list,
-  };
+    resolveAgent: (path: string) => (outage ? Promise.reject(outage) : resolve(path)),
+  });
   return catalog;
 }
 

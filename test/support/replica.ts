@@ -130,6 +130,9 @@ export function catalogOf(agents: readonly ServedAgent[]): AgentCatalog {
     },
     routeMessage: (agent) => Promise.resolve(agent),
     listAgents: () => Promise.resolve({ agents: [...agents], nextPageToken: '' }),
+    listWorkflowNames: () => Promise.resolve([]),
+    listRegisteredNames: () => Promise.resolve([]),
+    listNodeIds: () => Promise.resolve([]),
   };
   return catalog;
 }

@@ -52,6 +52,11 @@ export function callerOf(request: IncomingMessage): Caller {
   return (request as Identified)[CALLER] ?? ANONYMOUS;
 }
 
+/** True if the sender of a request has authenticated; always false without authentication. */
+export function isAuthenticated(request: IncomingMessage): boolean {
+  return (request as Identified)[CALLER] !== undefined;
+}
+
 /** Returns the scope of a request: the tenant and owner of the Tasks that the request may see or create. */
 export function scopeOf(request: IncomingMessage): { tenant: string; owner: string } {
   const { tenant, owner } = callerOf(request);

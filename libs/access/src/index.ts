@@ -31,6 +31,7 @@ export {
   Call,
   Caller,
   callerOf,
+  isAuthenticated,
   isPermission,
   type Permission,
   PERMISSIONS,

@@ -24,6 +24,8 @@ const PUBLIC = [
   // The schemas of definitions are no secret, and editors that load them have no key.
   /^\/schemas\//,
   /\/\.well-known\//,
+  // Clients read the card of the MCP server before they have credentials for it.
+  /^\/mcp\/server-card$/,
   /^\/a2a\/(conversations\/|agents\/:agent\/|(workflows\/:workflow\/)?(nodes\/:node\/)?)agent-card$/,
 ];
 

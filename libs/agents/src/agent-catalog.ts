@@ -149,6 +149,24 @@ export abstract class AgentCatalog {
 
   /** Lists at most `limit` entries of the directory after `pageToken`, in a stable order. */
   abstract listAgents(limit: number, pageToken?: string): Promise<{ agents: ListedAgent[]; nextPageToken: string }>;
+
+  /** Returns the names of all workflows, in any order; none by default. */
+  async listWorkflowNames(): Promise<readonly string[]> {
+    return [];
+  }
+
+  /** Returns the names of all registered agents, in any order; none by default. */
+  async listRegisteredNames(): Promise<readonly string[]> {
+    return [];
+  }
+
+  /**
+   * Returns the ids of the nodes of a workflow that are served as agents, in any order.
+   * @throws UnknownAgent if there is no such workflow
+   */
+  async listNodeIds(workflow: string): Promise<readonly string[]> {
+    throw new UnknownAgent(`workflow "${workflow}" not found`, 'AGENT_NOT_FOUND', { workflow });
+  }
 }
 
 /** First segment of the paths of registered agents. */

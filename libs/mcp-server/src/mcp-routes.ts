@@ -11,6 +11,7 @@ import { type McpBackend, McpExchange, sessionOf, SHUTTING_DOWN } from './exchan
 import { INVALID_PARAMS, INVALID_REQUEST, mcpError, McpError } from './mcp-error.js';
 import { McpService } from './mcp-service.js';
 import { isAccepted } from './questions.js';
+import { registerServerCard } from './server-card.js';
 import { elicitationId, parseElicitationId } from './workflow-call.js';
 import { toolPath } from './workflow-tools.js';
 
@@ -33,7 +34,9 @@ function resourceMetadata(baseUrl: string, path: string): string {
 }
 
 export interface McpRoutesOptions extends McpBackend {
-  address: Pick<ServiceAddress, 'publicBaseUrl'>;
+  address: Pick<ServiceAddress, 'publicBaseUrl'> & Partial<Pick<ServiceAddress, 'variesBy'>>;
+  /** True if clients must authenticate; the card of the server says so. */
+  isPersonal?: boolean;
   /** Issuer of access tokens, if an identity provider authenticates callers. */
   issuer?: string;
   /** Signals to the other replicas; absent: there are none. */
@@ -68,6 +71,7 @@ export function registerMcpRoutes(fastify: FastifyInstance, options: McpRoutesOp
   const endpoint = new McpRouteHandler(options);
   void fastify.register((scope, _options, done) => {
     scope.setErrorHandler((error, request, reply) => endpoint.refuseRequest(error, request, reply));
+    registerServerCard(scope, options);
     for (const path of PATHS) {
       scope.post(path, (request, reply) => endpoint.handleRequest(request, reply));
       // GET would open the stream of a session, and DELETE would end a session. This endpoint keeps no sessions.

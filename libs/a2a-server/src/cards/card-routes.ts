@@ -3,6 +3,7 @@ import { scopeOf } from '#libs/access';
 import { type AgentCatalog, UnknownAgent } from '#libs/agents';
 import { A2AError, invalidParams } from '#libs/protocol';
 import {
+  A2A_CARD_PATH,
   AGENT_BASES,
   type AgentBase,
   agentPath,
@@ -17,8 +18,6 @@ import { sendRestError } from '../http/rest-binding.js';
 import { publicError } from '../public-error.js';
 import { sendCard, type ServedCards } from './served-cards.js';
 
-const WELL_KNOWN_CARD = '/.well-known/agent-card.json';
-
 /** Well-known path where clients older than A2A 0.3, and some clients of 0.3, look for a card. */
 const OLD_WELL_KNOWN_CARD = '/.well-known/agent.json';
 
@@ -26,7 +25,7 @@ const OLD_WELL_KNOWN_CARD = '/.well-known/agent.json';
 const PRE_1_0_CARD = '/agent-card';
 
 /** Headers that identify the caller. `Vary` lists them for cards that depend on the caller's tenant. */
-const CREDENTIALS = ['Authorization', 'X-API-Key'];
+export const CREDENTIALS = ['Authorization', 'X-API-Key'];
 
 const DEFAULT_PAGE = 100;
 const MAX_PAGE = 1000;
@@ -45,7 +44,7 @@ export class CardRoutes {
   /** Registers the routes of the cards below `/a2a`, and of the directory of agents. */
   registerCards(scope: FastifyInstance): void {
     for (const base of AGENT_BASES) {
-      for (const place of [WELL_KNOWN_CARD, OLD_WELL_KNOWN_CARD]) {
+      for (const place of [A2A_CARD_PATH, OLD_WELL_KNOWN_CARD]) {
         scope.get(`${BASE_ROUTES[base]}${place}`, (request, reply) => this.serveCard(base, request, reply));
       }
       const notFound = base === 'alias' ? 'node not found' : undefined;
@@ -58,7 +57,7 @@ export class CardRoutes {
 
   /** Registers the service's card at the well-known paths, where clients look first (section 8.2). */
   registerWellKnown(scope: FastifyInstance): void {
-    for (const place of [WELL_KNOWN_CARD, OLD_WELL_KNOWN_CARD]) {
+    for (const place of [A2A_CARD_PATH, OLD_WELL_KNOWN_CARD]) {
       scope.get(place, (request, reply) => this.serveCard('service', request, reply));
     }
   }
@@ -103,7 +102,7 @@ export class CardRoutes {
       const page = await catalog.listAgents(pageLimit(pageSize), pageToken === '' ? undefined : pageToken);
       const agents = page.agents.map(({ path, name, description }) => {
         const url = agentUrl(baseUrl, path);
-        return { path, name, description, url, cardUrl: `${url}${WELL_KNOWN_CARD}` };
+        return { path, name, description, url, cardUrl: `${url}${A2A_CARD_PATH}` };
       });
       reply
         .header('content-type', 'application/json')

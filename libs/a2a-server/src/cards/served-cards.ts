@@ -78,16 +78,18 @@ export interface ServedCardsOptions {
   maxAgeMs?: number;
 }
 
-/** Serialized agent card, with the values of its caching headers. */
-interface WrittenCard {
+/** Serialized document, such as an agent card, with the values of its headers. */
+export interface WrittenDocument {
   json: string;
   /**
-   * Entity tag of the content without signatures. Signatures of two replicas differ, but the cards are equivalent (RFC
-   * 9110, section 8.8.1).
+   * Entity tag of the content without signatures. Signatures of two replicas differ, but the documents are equivalent
+   * (RFC 9110, section 8.8.1).
    */
   etag: string;
-  /** Time of the card's last change; absent if unknown. */
+  /** Time of the document's last change; absent if unknown. */
   changedAt?: Date;
+  /** Media type; absent: `application/json`. */
+  type?: string;
 }
 
 /** Facts about the reader of a card: the A2A version that it expects, and the agent's URL that it requested. */
@@ -133,7 +135,7 @@ export class ServedCards {
   }
 
   /** Returns the public card of an agent. */
-  async publicCard(served: ServedAgent, { baseUrl, path, legacy }: CardReader): Promise<WrittenCard> {
+  async publicCard(served: ServedAgent, { baseUrl, path, legacy }: CardReader): Promise<WrittenDocument> {
     const { agent, isLookedUp } = await withBeginModes(served);
     const card = agentCard(agent, baseUrl, path, this.cardOptions(baseUrl));
     // An alias may lead to another agent later, whose last change is earlier. What is looked up may change at any time.
@@ -166,7 +168,7 @@ export class ServedCards {
   }
 
   /** Serializes an extended card. */
-  writtenCard(agent: ServedAgent, { signatures, ...content }: AgentCard): WrittenCard {
+  writtenCard(agent: ServedAgent, { signatures, ...content }: AgentCard): WrittenDocument {
     const etag = `${signatures ? 'W/' : ''}"${digestOf(JSON.stringify(content))}"`;
     const json = JSON.stringify({ ...content, ...(signatures && { signatures }) });
     return { json, etag, changedAt: this.changeOf(agent) };
@@ -185,7 +187,11 @@ export class ServedCards {
     return changedAt !== undefined && changedAt > this.since ? changedAt : this.since;
   }
 
-  private async writeSignedCard(card: AgentCard, baseUrl: string, changedAt: Date | undefined): Promise<WrittenCard> {
+  private async writeSignedCard(
+    card: AgentCard,
+    baseUrl: string,
+    changedAt: Date | undefined,
+  ): Promise<WrittenDocument> {
     const json = JSON.stringify(card);
     const digest = digestOf(json);
     const signatures = await this.options.signer?.signCard(card, baseUrl, digest);
@@ -200,13 +206,14 @@ export class ServedCards {
   }
 }
 
-function digestOf(json: string): string {
+/** Returns a digest of a document's text, for its entity tag. */
+export function digestOf(json: string): string {
   return createHash('sha256').update(json).digest('base64url').slice(0, 27);
 }
 
-/** Caching rules of a card. */
-export interface CardCaching {
-  /** True if shared caches may keep the card; false for a card that depends on the caller. */
+/** Caching rules of a document. */
+export interface DocumentCaching {
+  /** True if shared caches may keep the document; false for a document that depends on the caller. */
   shared: boolean;
   maxAgeMs: number;
   varyBy: readonly string[];
@@ -219,16 +226,28 @@ const VERSION = 'A2A-Version';
 export function sendCard(
   request: FastifyRequest,
   reply: FastifyReply,
-  { json, etag, changedAt }: WrittenCard,
-  { shared, maxAgeMs, varyBy }: CardCaching,
+  card: WrittenDocument,
+  caching: DocumentCaching,
+): void {
+  sendDocument(request, reply, card, { ...caching, varyBy: [VERSION, ...caching.varyBy] });
+}
+
+/** Sends a document, or 304 to a caller that already has it. */
+export function sendDocument(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { json, etag, changedAt, type }: WrittenDocument,
+  { shared, maxAgeMs, varyBy }: DocumentCaching,
 ): void {
   const lifetime = `max-age=${Math.floor(maxAgeMs / 1000)}, must-revalidate`;
   reply.header('etag', etag).header('cache-control', `${shared ? 'public' : 'private'}, ${lifetime}`);
-  addVary(reply, [VERSION, ...varyBy]);
+  addVary(reply, varyBy);
   const modified = lastModified(changedAt);
   if (modified) reply.header('last-modified', modified.toUTCString());
   if (isKnown(request, etag, modified)) reply.code(304).send();
-  else reply.header('content-type', 'application/json').send(json);
+  else if (type === undefined) reply.header('content-type', 'application/json').send(json);
+  // Fastify would add a charset to a text, which these media types do not have.
+  else reply.header('content-type', type).send(Buffer.from(json));
 }
 
 /**
@@ -244,12 +263,13 @@ function lastModified(changedAt: Date | undefined): Date | undefined {
 
 /** Adds names to the `Vary` header, keeping the names that others, such as CORS, have set. */
 function addVary(reply: FastifyReply, names: readonly string[]): void {
+  if (names.length === 0) return;
   const said = reply.getHeader('vary');
   reply.header('vary', [...(said === undefined ? [] : [said].flat()), ...names].join(', '));
 }
 
 /**
- * True if the caller already has this card, by its conditional headers. `If-Modified-Since` counts only without
+ * True if the caller already has this document, by its conditional headers. `If-Modified-Since` counts only without
  * `If-None-Match` (RFC 9110, section 13.2.2).
  */
 function isKnown({ headers }: FastifyRequest, etag: string, modified: Date | undefined): boolean {

@@ -26,6 +26,9 @@ export const BASE_ROUTES: Readonly<Record<AgentBase, string>> = {
 
 export const AGENT_BASES = Object.keys(BASE_ROUTES) as AgentBase[];
 
+/** Path of an agent's card, below its base URL (section 8.2). */
+export const A2A_CARD_PATH = '/.well-known/agent-card.json';
+
 /** Parameters that the router found in the path, decoded. */
 export interface BaseParams {
   agent?: string;

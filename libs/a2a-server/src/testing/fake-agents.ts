@@ -84,4 +84,22 @@ export class FakeCatalog extends AgentCatalog {
     const more = this.agents.length > from + limit;
     return { agents: this.agents.slice(from, from + limit), nextPageToken: more ? String(from + limit) : '' };
   }
+  override async listWorkflowNames(): Promise<readonly string[]> {
+    return this.namesBelow('workflows/');
+  }
+
+  override async listRegisteredNames(): Promise<readonly string[]> {
+    return this.namesBelow('agents/');
+  }
+
+  override async listNodeIds(workflow: string): Promise<readonly string[]> {
+    return this.namesBelow(`workflows/${workflow}/nodes/`);
+  }
+
+  private namesBelow(prefix: string): string[] {
+    return this.agents.flatMap(({ path }) => {
+      const name = path.startsWith(prefix) ? path.slice(prefix.length) : '';
+      return name === '' || name.includes('/') ? [] : [name];
+    });
+  }
 }

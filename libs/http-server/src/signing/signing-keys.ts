@@ -43,6 +43,8 @@ export const JWKS_PATH = '/.well-known/jwks.json';
 export const SIGNATURE_TYPES = {
   /** `typ` of an agent card's signature (A2A 1.0, section 8.4.2). */
   card: 'JOSE',
+  /** `typ` of the signature of a catalog (AI Catalog 0.9). */
+  catalog: 'ai-catalog+jws',
   notification: 'parley-notification+jws',
 } as const;
 

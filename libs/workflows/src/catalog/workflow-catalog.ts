@@ -21,6 +21,8 @@ import { AgentPage, WORKFLOW_MODES, workflowSkill } from './workflow-summary.js'
 export const SERVICE_VERSION = '0.1.0';
 /** Number of workflows per query for a page of the directory. */
 const PAGE = 50;
+/** Number of registered agents per query for their names. */
+const NAMES_PAGE = 500;
 const NODE_PATH = /^workflows\/([^/]*)\/nodes\/([^/]+)$/;
 /** Maximum number of workflows that an error names if several have the node in `nodes/<id>`. */
 const CANDIDATES = 10;
@@ -131,6 +133,28 @@ export class WorkflowCatalog extends AgentCatalog {
     return page.buildPage();
   }
 
+  override async listWorkflowNames(): Promise<readonly string[]> {
+    return (await this.loadService()).skills.map(({ id }) => id);
+  }
+
+  override async listRegisteredNames(): Promise<readonly string[]> {
+    const source = this.services.own.findSource(REGISTERED_AGENTS);
+    const names: string[] = [];
+    for (let after: string | undefined = ''; source && after !== undefined;) {
+      const page = await source.listAgents(this.tenant, NAMES_PAGE, after);
+      names.push(...page.map(({ path }) => path.slice(REGISTERED_AGENTS.length + 1)));
+      after = page.length < NAMES_PAGE ? undefined : names.at(-1);
+    }
+    return names;
+  }
+
+  override async listNodeIds(workflow: string): Promise<readonly string[]> {
+    const [found] = await this.store.listWithNodes(1, { name: workflow, inclusive: true });
+    if (found?.name !== workflow) throw unknownWorkflow(workflow);
+    const { names } = this.services.nodeTypes;
+    return found.nodes.filter(({ type }) => names.includes(type)).map(({ id }) => id);
+  }
+
   /**
    * Returns the agent `{root}/{name}` of the AgentSource for the root, such as `agents/{name}`; `undefined` if no
    * source has this root.
@@ -194,7 +218,7 @@ export class WorkflowCatalog extends AgentCatalog {
 
   private async findWorkflow(name: string, revision?: string): Promise<ServedAgent> {
     const found = await this.store.get(name, revision);
-    if (!found) throw new UnknownAgent(`workflow "${name}" not found`, 'AGENT_NOT_FOUND', { workflow: name });
+    if (!found) throw unknownWorkflow(name);
     return this.publishRevision(found).agent;
   }
 
@@ -255,6 +279,10 @@ class UnroutedExecutor extends AgentExecutor {
 }
 
 const UNROUTED = new UnroutedExecutor();
+
+function unknownWorkflow(name: string): UnknownAgent {
+  return new UnknownAgent(`workflow "${name}" not found`, 'AGENT_NOT_FOUND', { workflow: name });
+}
 
 function unknownAddress(path: string): UnknownAgent {
   return new UnknownAgent('there is no agent at this address', 'AGENT_NOT_FOUND', { path });
