@@ -299,7 +299,7 @@ function isForeignTo(strangers: StrangerStage, other: string): void {
       ['/api/agent-cards', annas.card],
       ['/a2a/agents', workflow],
       ['/a2a/.well-known/agent-card.json', workflow],
-      ['/.well-known/ai-catalog.json', annas.agent],
+      ...[workflow, annas.agent].map((it) => ['/.well-known/ai-catalog.json', it] as const),
     ] as const) {
       const [own, foreign] = [ann.headers, who()].map(async (headers) =>
         (await fetch(`${ann.url}${path}`, { headers })).text(),
